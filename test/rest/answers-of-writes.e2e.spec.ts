@@ -1,6 +1,4 @@
-import { EventEmitter } from 'node:events';
-import { AnswerMemory } from '../../src/sessions/transport/answer-memory.js';
-import { DEFAULT_STREAM_LIMITS } from '../../src/sessions/transport/stream-access.js';
+import { fillMemory } from '../support/filled-memory.js';
 import { until } from '../support/until.js';
 import { RestApp, frameworks } from './rest-app.js';
 
@@ -8,7 +6,6 @@ const KEY = { appName: 'shop', userId: 'ann', sessionId: 's' };
 const SESSIONS = '/apps/shop/users/ann/sessions';
 const EVENT = { author: 'user', content: { parts: [{ text: 'hi' }] } };
 const HI = { newMessage: EVENT.content, invocationId: 'i1' };
-const { maxBufferedBytes } = DEFAULT_STREAM_LIMITS;
 
 /** Writes that wait before they begin, so that a refused one can be sent again. */
 const first = [
@@ -27,7 +24,6 @@ const work = [
 
 describe.each(frameworks)('Answers of writes on %s', (framework) => {
   let app: RestApp;
-  let asked: jest.SpiedFunction<AnswerMemory['reserve']>;
 
   beforeEach(async () => {
     app = await RestApp.start(framework, { agents: true });
@@ -38,32 +34,13 @@ describe.each(frameworks)('Answers of writes on %s', (framework) => {
     await app.close();
   });
 
-  /** Takes all that the client may have. Returns what gives it back. */
-  async function fill(): Promise<() => void> {
-    const share = await AnswerMemory.ofProcess.reserve({
-      connection: Object.assign(new EventEmitter(), {
-        closed: false,
-        writableEnded: false,
-        writableFinished: false,
-        writableNeedDrain: false,
-      }),
-      client: 'address 127.0.0.1',
-      bytes: maxBufferedBytes / 4,
-      maxBytes: maxBufferedBytes,
-      onStall: () => undefined,
-      signal: new AbortController().signal,
-    });
-    asked = jest.spyOn(AnswerMemory.ofProcess, 'reserve');
-    return () => share?.release();
-  }
-
   async function everything(): Promise<unknown> {
     const { sessions } = await app.sessions.listSessions({ appName: 'shop', userId: 'ann' });
     return sessions.map(({ id, version }) => [id, version]);
   }
 
   it.each(first)('wait for memory before they are stored: $what', async ({ method = 'POST', path, body }) => {
-    const giveBack = await fill();
+    const { giveBack, asked } = await fillMemory();
     const before = await everything();
     const answer = app.request(method, path, body);
     await until(() => asked.mock.calls.length === 1);
@@ -74,7 +51,7 @@ describe.each(frameworks)('Answers of writes on %s', (framework) => {
   });
 
   it.each(work)('wait for memory when they are known: $what', async ({ path, body }) => {
-    const giveBack = await fill();
+    const { giveBack, asked } = await fillMemory();
     let isAnswered = false;
     const answer = app.request('POST', path, body).finally(() => (isAnswered = true));
     await until(() => asked.mock.calls.length === 1);
@@ -88,7 +65,7 @@ describe.each(frameworks)('Answers of writes on %s', (framework) => {
 
   it('wait for memory when they are known: an answer to an approval', async () => {
     await app.request('POST', `${SESSIONS}/s/run`, { newMessage: { parts: [{ text: 'refund' }] }, invocationId: 'i1' });
-    const giveBack = await fill();
+    const { giveBack, asked } = await fillMemory();
     const answer = app.request('POST', `${SESSIONS}/s/approvals/c1@i1`, { confirmed: true });
     await until(() => asked.mock.calls.length === 1);
     const agents = await app.sessions.listEvents({ ...KEY, order: 'desc', limit: 1 });
@@ -98,7 +75,7 @@ describe.each(frameworks)('Answers of writes on %s', (framework) => {
   });
 
   it('reserve as much as their body has', async () => {
-    const giveBack = await fill();
+    const { giveBack, asked } = await fillMemory();
     giveBack();
     const event = { author: 'user', content: { parts: [{ text: 'x'.repeat(100_000) }] } };
     await app.request('POST', `${SESSIONS}/s/events`, event);

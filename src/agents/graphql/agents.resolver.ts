@@ -6,6 +6,7 @@ import { checkedLimit } from '../../sessions/domain/paging.js';
 import { CurrentRequest, SessionFields, type SubscriptionRequest } from '../../sessions/graphql/access.guard.js';
 import { EventStream } from '../../sessions/graphql/event-stream.js';
 import { graphqlErrorOf } from '../../sessions/graphql/graphql-errors.js';
+import { AnswersWithWork } from '../../sessions/graphql/limits/document-cost.js';
 import { ResponseBudget, costOf } from '../../sessions/graphql/limits/response-budget.js';
 import { omitNulls } from '../../sessions/graphql/types/arguments.js';
 import { pageInfoOf } from '../../sessions/graphql/types/object-types.js';
@@ -69,6 +70,7 @@ export class AgentsResolver {
   }
 
   @Mutation(() => AgentRunObject, { description: 'Answers a message with the agent of the app.' })
+  @AnswersWithWork()
   @RequireAccess('write', 'session', RUNS)
   async runAgent(
     @Args({ type: () => RunAgentArguments }) args: RunFieldRequest,
@@ -80,6 +82,7 @@ export class AgentsResolver {
   @Mutation(() => AgentRunObject, {
     description: 'Answers an approval, and goes on with the agent. Safe to repeat with the same answer.',
   })
+  @AnswersWithWork()
   @RequireAccess('write', 'session', APPROVES)
   async answerApproval(
     @Args({ type: () => AnswerApprovalArguments }) args: AnswerFieldRequest,

@@ -12,7 +12,7 @@ import { Reflector } from '@nestjs/core';
 import { type Observable, mergeMap } from 'rxjs';
 import { jsonBytes } from '../domain/byte-budget.js';
 import { AccessChecks } from '../transport/access-checks.js';
-import { NoRoomError, reserveAnswer } from '../transport/answers.js';
+import { NoRoomError, WORK_IS_DONE, reserveAnswer } from '../transport/answers.js';
 import { ConnectionCount } from '../transport/connection-count.js';
 import { HttpExchange } from './http-exchange.js';
 
@@ -46,10 +46,6 @@ export const AnswersItsBody = (): MethodDecorator => answersWith('its body');
  * answer gets it when it is known. Refused with 429 then, it can be read from the log.
  */
 export const AnswersWithWork = (): MethodDecorator => answersWith('what it did');
-
-const WORK_IS_DONE =
-  'It is done and stored, but answers that are not read yet hold the memory for this one, of all clients or of you. Read it in the ' +
-  'session, or send the same invocationId again.';
 
 /**
  * The method answers with server-sent events. It is refused with 429 if its client has too many streams open. For routes of your own

@@ -36,6 +36,11 @@ export class NoRoomError extends HttpException {
   }
 }
 
+/** For work that is done before its answer finds memory. */
+export const WORK_IS_DONE =
+  'It is done and stored, but answers that are not read yet hold the memory for this one, of all clients or of you. Read it in the ' +
+  'session, or send the same invocationId again.';
+
 /** The client has left, so nobody gets what would be read. */
 export class ClientGoneError extends HttpException {
   constructor() {

@@ -4,6 +4,7 @@ import { checkedLimit } from '../../sessions/domain/paging.js';
 import { referenceTo } from '../../sessions/domain/session.js';
 import { RequireAccess } from '../../sessions/transport/session-access.js';
 import { SUMMARISES } from '../../sessions/transport/request-writes.js';
+import { AnswersWithWork } from '../../sessions/graphql/limits/document-cost.js';
 import { omitNulls, SessionArguments } from '../../sessions/graphql/types/arguments.js';
 import { SessionFields } from '../../sessions/graphql/access.guard.js';
 import { SummarizerSessionManager } from '../summarizer-session.manager.js';
@@ -49,6 +50,7 @@ export class SummariesResolver {
     nullable: true,
     description: 'Summarises a session now, if a summary is due or by force; null if there was nothing to do.',
   })
+  @AnswersWithWork()
   @RequireAccess('write', 'session', SUMMARISES)
   async createSessionSummary(
     @Args({ type: () => CreateSummaryArguments }) args: CreateRequest,

@@ -1,18 +1,19 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { type ExecutionArgs, type ExecutionResult, execute } from 'graphql';
+import { jsonBytes } from '../../domain/byte-budget.js';
 import { AnswerMemory, READING_SECONDS } from '../../transport/answer-memory.js';
 import { clientOf } from '../../transport/client-address.js';
 import { requestOf } from '../access.guard.js';
-import { mostBytesOf } from '../limits/document-answer.js';
+import { isWork, mostBytesOf } from '../limits/document-answer.js';
 import { type GraphqlLimits, limitError } from '../limits/graphql-limits.js';
 import { type WebSocketSettings, endStalled } from './web-socket-server.js';
 
 const closings = new WeakMap<Socket, AbortSignal>();
 
 /**
- * Returns `execute` for queries and mutations over WebSockets. An operation waits for the memory of its response, and holds
- * it until the connection has sent the response.
+ * Returns `execute` for queries and mutations over WebSockets. An operation waits for the memory of its response, before it begins or
+ * when its work is done, and holds it until the connection has sent the response.
  */
 export function executeWithin(
   limits: GraphqlLimits,
@@ -22,17 +23,18 @@ export function executeWithin(
     const request = webSocketRequestOf(args.contextValue);
     if (!request) return execute(args);
     const { socket } = request;
+    const done = isWork(args, limits) ? await execute(args) : undefined;
     const share = await AnswerMemory.ofProcess.reserve({
       connection: socket,
       client: clientOf(request, addressOf(request)),
-      bytes: mostBytesOf(args, limits),
+      bytes: done ? jsonBytes(done) : mostBytesOf(args, limits),
       maxBytes: limits.maxBufferedBytes,
       onStall: () => endStalled(request, READING_SECONDS),
       signal: closingOf(socket),
     });
     if (!share) return { errors: [limitError('The connection was closed.')] };
     try {
-      return await execute(args);
+      return done ?? (await execute(args));
     } finally {
       // The response was written before this, so nothing after it waits.
       setImmediate(() => {

@@ -1,3 +1,4 @@
+import { Extensions } from '@nestjs/graphql';
 import {
   type DocumentNode,
   type FieldNode,
@@ -26,6 +27,11 @@ type Fragment = Extract<Definition, { kind: Kind.FRAGMENT_DEFINITION }>;
 
 const measured = new WeakMap<DocumentNode, DocumentCost>();
 
+const WORK = 'nestjs-agent-sessions:work';
+
+/** The field takes its time, and answers with what it wrote, as `AnswersWithWork` of REST. */
+export const AnswersWithWork = (): MethodDecorator => Extensions({ [WORK]: true }) as MethodDecorator;
+
 /**
  * Measures a document. It visits each part once, even a fragment with many spreads, and stops at the maximum depth. So
  * the time is linear in the length of the text.
@@ -35,6 +41,8 @@ export class DocumentCost {
   complexity = 0;
   items = 0;
   isTooDeep = false;
+  /** Whether it has a field with {@link AnswersWithWork}. */
+  isWork = false;
 
   readonly #fragments = new Map<string, Fragment>();
   readonly #weights = new Map<string, Weight>();
@@ -91,6 +99,7 @@ export class DocumentCost {
     if (node.alias) this.aliases++;
     if (!node.selectionSet) return { depth: 0, complexity: 1, items: 0 };
     const field = isObjectType(parent) || isInterfaceType(parent) ? parent.getFields()[node.name.value] : undefined;
+    if (field?.extensions[WORK] === true) this.isWork = true;
     const { count, isList } = countOf(node, field);
     const inner = this.#weigh(node.selectionSet, field && getNamedType(field.type), level + 1);
     const items = (isList ? count : 0) + count * inner.items;

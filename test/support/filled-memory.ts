@@ -1,0 +1,21 @@
+import { EventEmitter } from 'node:events';
+import { AnswerMemory } from '../../src/sessions/transport/answer-memory.js';
+import { DEFAULT_STREAM_LIMITS } from '../../src/sessions/transport/stream-access.js';
+
+const { maxBufferedBytes } = DEFAULT_STREAM_LIMITS;
+const OPEN = { closed: false, writableEnded: false, writableFinished: false, writableNeedDrain: false };
+
+/** Takes all memory of answers that a client who is not signed in may have. */
+export async function fillMemory(): Promise<{ readonly giveBack: () => void; readonly asked: AnswersAsked }> {
+  const share = await AnswerMemory.ofProcess.reserve({
+    connection: Object.assign(new EventEmitter(), OPEN),
+    client: 'address 127.0.0.1',
+    bytes: maxBufferedBytes / 4,
+    maxBytes: maxBufferedBytes,
+    onStall: () => undefined,
+    signal: new AbortController().signal,
+  });
+  return { giveBack: () => share?.release(), asked: jest.spyOn(AnswerMemory.ofProcess, 'reserve') };
+}
+
+export type AnswersAsked = jest.SpiedFunction<AnswerMemory['reserve']>;
