@@ -11,10 +11,14 @@ import {
 } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { Resolver } from '@nestjs/graphql';
+import { type GraphQLResolveInfo, OperationTypeNode } from 'graphql';
 import { AccessChecks } from '../transport/access-checks.js';
 import { keepFilter, takesFilter } from '../transport/access-filter.js';
 import { type AccessRequirement, ACCESS_REQUIREMENT } from '../transport/session-access.js';
 import { GraphqlProblemFilter } from './graphql-errors.js';
+import { type Asker, ResponseBudget } from './limits/response-budget.js';
+
+const { QUERY } = OperationTypeNode;
 
 /** The arguments that identify a session or state. */
 interface KeyArguments extends Readonly<Record<string, unknown>> {
@@ -44,10 +48,9 @@ export class GraphqlAccessGuard implements CanActivate {
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
-    const [, input, { req }, { path }] =
-      context.getArgs<
-        [unknown, KeyArguments, { readonly req?: unknown }, { readonly path: { readonly prev?: unknown } }]
-      >();
+    const [, input, { req }, info] =
+      context.getArgs<[unknown, KeyArguments, { readonly req?: unknown }, GraphQLResolveInfo]>();
+    const { path, operation } = info;
     // With `fieldResolverEnhancers`, guards also run for fields of types. Their object has been checked already.
     if (path.prev !== undefined) return true;
     const need = this.reflector.get<AccessRequirement | undefined>(ACCESS_REQUIREMENT, context.getHandler());
@@ -55,6 +58,8 @@ export class GraphqlAccessGuard implements CanActivate {
       throw new ForbiddenException('This field does not say what it does: give it @RequireAccess(action, target).');
     const { appName = '', userId, sessionId } = input;
     const request = requestOf({ req });
+    // What is written is written, whoever waits for it.
+    if (operation.operation === QUERY) ResponseBudget.of(info).readFor((request ?? {}) as Asker);
     const ids = { userId: userId ?? undefined, sessionId: sessionId ?? undefined };
     const place = { appName, ...ids, request, input };
     keepFilter(context, await this.access.checkRequirement(need, place, takesFilter(context.getHandler())));

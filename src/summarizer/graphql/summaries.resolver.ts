@@ -1,9 +1,10 @@
-import { Args, Mutation, Query } from '@nestjs/graphql';
+import { Args, Info, Mutation, Query } from '@nestjs/graphql';
 import type { SessionKey } from '../../sessions/domain/ids.js';
 import { checkedLimit } from '../../sessions/domain/paging.js';
 import { referenceTo } from '../../sessions/domain/session.js';
 import { RequireAccess } from '../../sessions/transport/session-access.js';
 import { SUMMARISES } from '../../sessions/transport/request-writes.js';
+import { type FieldInfo, ResponseBudget, costOf } from '../../sessions/graphql/limits/response-budget.js';
 import { AnswersWithWork } from '../../sessions/graphql/limits/document-cost.js';
 import { omitNulls, SessionArguments } from '../../sessions/graphql/types/arguments.js';
 import { SessionFields } from '../../sessions/graphql/access.guard.js';
@@ -31,8 +32,12 @@ export class SummariesResolver {
   @RequireAccess('read', 'session')
   async sessionSummary(
     @Args({ type: () => SessionArguments }) key: SessionKey,
+    @Info() info: FieldInfo,
   ): Promise<SessionSummaryObject | undefined> {
-    return this.summaries.getSessionSummary(key);
+    return ResponseBudget.of(info).read(
+      () => this.summaries.getSessionSummary(key),
+      (found) => costOf(found ? [found] : [], info),
+    );
   }
 
   @Query(() => [SessionSummaryObject], {
@@ -41,9 +46,14 @@ export class SummariesResolver {
   @RequireAccess('read', 'session')
   async sessionSummaries(
     @Args({ type: () => SummaryPageArguments }) args: PageRequest,
+    @Info() info: FieldInfo,
   ): Promise<SessionSummaryObject[]> {
     const { first, afterSeq, ...key } = omitNulls(args);
-    return this.summaries.listSummaries({ ...key, afterSeq, limit: checkedLimit(first, 'first') });
+    const limit = checkedLimit(first, 'first');
+    return ResponseBudget.of(info).read(
+      () => this.summaries.listSummaries({ ...key, afterSeq, limit }),
+      (found) => costOf(found, info),
+    );
   }
 
   @Mutation(() => SessionSummaryObject, {

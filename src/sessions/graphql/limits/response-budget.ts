@@ -1,6 +1,7 @@
 import type { GraphQLResolveInfo, GraphQLSchema } from 'graphql';
 import { DEFAULT_GRAPHQL_LIMITS, type GraphqlLimits, limitError } from './graphql-limits.js';
 import { jsonBytes } from '../../domain/byte-budget.js';
+import { ClientGoneError } from '../../transport/answers.js';
 import { fieldsIn } from '../selected-fields.js';
 
 type ResponseLimits = Pick<GraphqlLimits, 'maxItems' | 'maxAnswerBytes'>;
@@ -11,6 +12,11 @@ export interface ResponseCost {
   readonly bytes: number;
 }
 
+/** The connection of a request, over HTTP or WebSockets. */
+export interface Asker {
+  readonly socket?: { readonly destroyed?: boolean };
+}
+
 const limitsOfSchemas = new WeakMap<GraphQLSchema, ResponseLimits>();
 const budgets = new WeakMap<object, ResponseBudget>();
 
@@ -18,6 +24,9 @@ const budgets = new WeakMap<object, ResponseBudget>();
 export function limitResponses(schema: GraphQLSchema, limits: ResponseLimits): void {
   limitsOfSchemas.set(schema, limits);
 }
+
+/** For resolvers outside of this folder, which have no types of `graphql`. */
+export type FieldInfo = GraphQLResolveInfo;
 
 /** The part of `GraphQLResolveInfo` that identifies one execution of a document. */
 export type RunInfo = Pick<GraphQLResolveInfo, 'schema' | 'variableValues'>;
@@ -31,6 +40,7 @@ export class ResponseBudget {
   #bytes = 0;
   #refusal: Error | undefined;
   #turn: Promise<unknown> = Promise.resolve();
+  #asker: Asker = {};
 
   constructor(private readonly limits: ResponseLimits) {}
 
@@ -43,10 +53,16 @@ export class ResponseBudget {
     return budget;
   }
 
-  /** Queues a read, and refuses it when the budget is used up. */
+  /** Says who gets the response. Nothing more is read for who has left. */
+  readFor(asker: Asker): void {
+    this.#asker = asker;
+  }
+
+  /** Queues a read, and refuses it when the budget is used up, or nobody is there any more. */
   read<Found>(work: () => Promise<Found>, measure: (found: Found) => ResponseCost): Promise<Found> {
     const turn = this.#turn.then(async () => {
       if (this.#refusal) throw this.#refusal;
+      if (this.#asker.socket?.destroyed === true) throw new ClientGoneError();
       const found = await work();
       this.spend(measure(found));
       return found;
