@@ -5,11 +5,13 @@ import { DEFAULT_STREAM_LIMITS } from '../../src/sessions/transport/stream-acces
 const { maxBufferedBytes } = DEFAULT_STREAM_LIMITS;
 const OPEN = { closed: false, writableEnded: false, writableFinished: false, writableNeedDrain: false };
 
-/** Takes all memory of answers that a client who is not signed in may have. */
-export async function fillMemory(): Promise<{ readonly giveBack: () => void; readonly asked: AnswersAsked }> {
+/** Takes all memory of answers that a client may have. Default: one who is not signed in. */
+export async function fillMemory(
+  client = 'address 127.0.0.1',
+): Promise<{ readonly giveBack: () => void; readonly asked: AnswersAsked }> {
   const share = await AnswerMemory.ofProcess.reserve({
     connection: Object.assign(new EventEmitter(), OPEN),
-    client: 'address 127.0.0.1',
+    client,
     bytes: maxBufferedBytes / 4,
     maxBytes: maxBufferedBytes,
     onStall: () => undefined,

@@ -2,22 +2,30 @@ import { isControlEvent, messageOf } from '../../agents/control-events.js';
 import { InvocationTail } from '../../agents/invocation-tail.js';
 import { isWhole, statusOf } from '../../agents/run-status.js';
 import { withoutRewound } from '../../agents/stored-invocation.js';
+import { ByteBudget, jsonBytes } from '../../sessions/domain/byte-budget.js';
 import { isRewind, isSummary } from '../../sessions/domain/event-inspection.js';
 import type { LoggedEvent } from '../../sessions/domain/event.js';
 import type { SessionKey } from '../../sessions/domain/ids.js';
 import { pagesOf } from '../../sessions/domain/paging.js';
+import { limitsOf } from '../../sessions/limits-of.js';
 import type { SessionService } from '../../sessions/session.service.js';
 
 const PAGE = 500;
 
-/** The newest events of the log, oldest first. */
+/** The newest events of the log, oldest first: as many as a view may have bytes. */
 export async function newestEvents(sessions: SessionService, key: SessionKey, limit: number): Promise<LoggedEvent[]> {
+  const { maxViewBytes } = limitsOf(sessions);
+  const budget = new ByteBudget(maxViewBytes);
   const events: LoggedEvent[] = [];
   const request = { ...key, order: 'desc' } as const;
   const pages = pagesOf((cursor) =>
     sessions.listEvents({ ...request, limit: Math.min(PAGE, limit - events.length), cursor }),
   );
-  for await (const page of pages) if (events.push(...page.events) >= limit) break;
+  for await (const page of pages) {
+    const fitting = page.events.findIndex((event) => !budget.take(jsonBytes(event)));
+    events.push(...page.events.slice(0, fitting < 0 ? undefined : fitting));
+    if (fitting >= 0 || events.length >= limit) break;
+  }
   return events.toReversed();
 }
 

@@ -34,7 +34,7 @@ export interface AnswerRequest
 
 /** Which messages to load. */
 export interface LoadRequest extends SessionKey {
-  /** How many events to read at most, the newest. Default: 1,000. */
+  /** How many events to read at most, the newest, of `limits.maxViewBytes` at most. Default: 1,000. */
   readonly limit?: number | undefined;
 }
 

@@ -1,7 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { JsonToSseTransformStream, UI_MESSAGE_STREAM_HEADERS, type UIMessageChunk } from 'ai';
+import { UI_MESSAGE_STREAM_HEADERS, type UIMessageChunk } from 'ai';
+import { eventBytes, sentChunks, unchecked } from './sent-chunks.js';
 
 /** A response of Express or Node. */
 export type NodeResponse = ServerResponse;
@@ -44,20 +45,19 @@ export class ChatStream {
     this.#controller = undefined;
   }
 
-  /** Sends the chunks as server-sent events. Resolves when all are sent, or when the client left. */
+  /** Sends the chunks as server-sent events. Resolves when all are sent, or when the client left, or read nothing for a minute. */
   async pipeTo(response: NodeResponse | FastifyReply): Promise<void> {
     const raw = 'raw' in response ? hijacked(response) : response;
     raw.writeHead(200, UI_MESSAGE_STREAM_HEADERS);
     raw.flushHeaders();
-    await pipeline(this.bytes(), raw).catch((error: unknown) => {
+    await pipeline(sentChunks(this.readable, raw, unchecked()), raw).catch((error: unknown) => {
       if (!raw.closed && !raw.destroyed) throw error;
     });
   }
 
   /** The same as a stream of Node. */
   bytes(): Readable {
-    const events = this.readable.pipeThrough(new JsonToSseTransformStream()).pipeThrough(new TextEncoderStream());
-    return Readable.fromWeb(events as Parameters<typeof Readable.fromWeb>[0]);
+    return Readable.fromWeb(eventBytes(this.readable) as Parameters<typeof Readable.fromWeb>[0]);
   }
 }
 

@@ -14,19 +14,22 @@ import {
   applyDecorators,
   createParamDecorator,
 } from '@nestjs/common';
-import { HttpAdapterHost, Reflector } from '@nestjs/core';
+import { Reflector } from '@nestjs/core';
 import { UI_MESSAGE_STREAM_HEADERS } from 'ai';
 import { type Observable, from, lastValueFrom } from 'rxjs';
 import { SessionsError } from '../../sessions/domain/errors.js';
 import type { UserKey } from '../../sessions/domain/ids.js';
+import { HttpExchange } from '../../sessions/rest/http-exchange.js';
 import { JsonRequestGuard } from '../../sessions/rest/session-routes.js';
 import { describeWrite } from '../../sessions/domain/write-description.js';
 import { AccessChecks } from '../../sessions/transport/access-checks.js';
+import { countStream } from '../../sessions/transport/answers.js';
 import { problemOf } from '../../sessions/transport/problems.js';
 import type { ChatRequest } from './chat-request.js';
 import type { AnswerRequest } from './chat-options.js';
 import { ChatSessions } from './chat-sessions.js';
 import type { ChatResult, ChatTurn } from './chat-turn.js';
+import { sentChunks, unchecked } from './sent-chunks.js';
 
 /** Which chats a method answers. */
 export interface AnswersChatOptions<Request = unknown> extends Pick<AnswerRequest, 'policy' | 'create' | 'edits'> {
@@ -76,7 +79,6 @@ export const CurrentTurn = createParamDecorator((_data: unknown, context: Execut
 export class ChatInterceptor implements NestInterceptor {
   constructor(
     @Inject(ChatSessions) private readonly chats: ChatSessions,
-    @Inject(HttpAdapterHost) private readonly host: HttpAdapterHost,
     @Inject(Reflector) private readonly reflector: Reflector,
     @Optional() @Inject(AccessChecks) private readonly access: AccessChecks | undefined,
   ) {}
@@ -87,35 +89,38 @@ export class ChatInterceptor implements NestInterceptor {
 
   async #answer(context: ExecutionContext, next: CallHandler): Promise<StreamableFile> {
     const request = requestOf(context);
+    const exchange = HttpExchange.of(context);
+    const { access } = this;
     const { of, ...options } = this.reflector.get<AnswersChatOptions>(OPTIONS, context.getHandler());
     try {
       const { appName, userId } = await of(request);
-      const mayWrite = this.access && mayWriteBy(this.access, request, options.create ?? true);
+      const mayWrite = access && mayWriteBy(access, exchange, options.create ?? true);
       const asked = { ...options, mayWrite, appName, userId, request: request.body ?? {} };
       const answer = await this.chats.answer(asked, async (turn) => {
         turns.set(request, turn);
         return lastValueFrom(next.handle()) as Promise<ChatResult>;
       });
       await answer.whenBegun();
-      const response: unknown = context.switchToHttp().getResponse();
-      for (const [name, value] of Object.entries(UI_MESSAGE_STREAM_HEADERS)) {
-        this.host.httpAdapter.setHeader(response, name, value);
-      }
-      return new StreamableFile(answer.bytes(), { type: UI_MESSAGE_STREAM_HEADERS['content-type'] });
+      for (const [name, value] of Object.entries(UI_MESSAGE_STREAM_HEADERS)) exchange.setHeader(name, value);
+      const key = { appName, userId, sessionId: String(request.body?.id) };
+      const followed = access?.followStream({ action: 'read', target: 'session', ...key, request }) ?? unchecked();
+      const bytes = sentChunks(answer.stream(), exchange.nodeResponse, followed);
+      return new StreamableFile(bytes, { type: UI_MESSAGE_STREAM_HEADERS['content-type'] });
     } catch (error) {
       throw httpErrorOf(error);
     }
   }
 }
 
-/** Asks the rule of the app, as REST does. */
+/** Asks the rule of the app, as REST does. Then its answer counts as a stream of who asks. */
 function mayWriteBy(
   access: AccessChecks,
-  request: unknown,
+  { request, nodeResponse }: HttpExchange,
   mayCreate: boolean,
 ): NonNullable<AnswerRequest['mayWrite']> {
   return async ({ write, isNew, ...key }) => {
     await access.check({ action: 'write', target: 'session', ...key, request, write });
+    countStream(nodeResponse, access.clientOf(request), access.limits.maxStreamsPerClient);
     if (!mayCreate || !(await isNew())) return;
     const { appName, userId } = key;
     await access.check({ action: 'create', target: 'sessions', appName, userId, request, write: describeWrite({}) });

@@ -33,7 +33,8 @@ export class AccessGuard implements CanActivate {
     exchange.setSecurityHeaders();
     const { request } = exchange;
     const input = (request.body ?? {}) as Record<string, unknown>;
-    const { appName = '', userId, sessionId } = need.placeOf?.(input, request.params ?? {}) ?? request.params ?? {};
+    const { params = {} } = request;
+    const { appName = '', userId, sessionId } = need.placeOf?.(input, params, request as never) ?? params;
     const place = { appName, userId, sessionId, request, input };
     keepFilter(context, await this.access.checkRequirement(need, place, takesFilter(context.getHandler())));
     return true;

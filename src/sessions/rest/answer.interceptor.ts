@@ -12,8 +12,7 @@ import { Reflector } from '@nestjs/core';
 import { type Observable, mergeMap } from 'rxjs';
 import { jsonBytes } from '../domain/byte-budget.js';
 import { AccessChecks } from '../transport/access-checks.js';
-import { NoRoomError, WORK_IS_DONE, reserveAnswer } from '../transport/answers.js';
-import { ConnectionCount } from '../transport/connection-count.js';
+import { WORK_IS_DONE, countStream, reserveAnswer } from '../transport/answers.js';
 import { HttpExchange } from './http-exchange.js';
 
 /** What a route answers with, as metadata of its method. */
@@ -58,9 +57,6 @@ export const AnswersWithWork = (): MethodDecorator => answersWith('what it did')
  */
 export const OpensStream = (): MethodDecorator => answersWith('stream');
 
-/** Open streams of server-sent events, of all apps in the process. */
-const openStreams = new ConnectionCount();
-
 /** Reserves the memory of answers, and counts streams: {@link LargeAnswer}, {@link OpensStream}. */
 @Injectable()
 export class AnswerInterceptor implements NestInterceptor {
@@ -86,13 +82,7 @@ export class AnswerInterceptor implements NestInterceptor {
       await reserve(kind === 'its body' ? Math.min(bodyBytes(request), most.bytes) : undefined);
       return next.handle();
     }
-    const client = this.access.clientOf(request);
-    const most = this.access.limits.maxStreamsPerClient;
-    if (openStreams.refusalFor(client, { maxConnections: 0, maxConnectionsPerAddress: most })) {
-      throw new NoRoomError(`You have ${most} streams open already (streams.maxStreamsPerClient). Close one first.`);
-    }
-    // A client that has left emits no `close` any more.
-    if (!response.destroyed) response.once('close', openStreams.add(client));
+    countStream(response, this.access.clientOf(request), this.access.limits.maxStreamsPerClient);
     return next.handle();
   }
 }

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { HttpException } from '@nestjs/common';
 import type { PageShare } from '../operations/watch-session.js';
 import { AnswerMemory, READING_SECONDS } from './answer-memory.js';
+import { ConnectionCount } from './connection-count.js';
 
 /** The answer of a request over HTTP. */
 export interface AnswerRequest {
@@ -85,6 +86,18 @@ export async function reserveShare({ response, client, bytes, limits, refusal }:
   if (!share) throw isGone(response) ? new ClientGoneError() : new NoRoomError(refusal);
   response.once('close', () => share.release());
   return share;
+}
+
+/** Open streams of server-sent events, of all apps in the process. */
+const openStreams = new ConnectionCount();
+
+/** Counts a stream of a client until its connection closes. Throws if the client has too many. @param most 0 = no limit */
+export function countStream(response: ServerResponse, client: string, most: number): void {
+  if (openStreams.refusalFor(client, { maxConnections: 0, maxConnectionsPerAddress: most })) {
+    throw new NoRoomError(`You have ${most} streams open already (streams.maxStreamsPerClient). Close one first.`);
+  }
+  // A client that has left emits no `close` any more.
+  if (!response.destroyed) response.once('close', openStreams.add(client));
 }
 
 function isGone({ destroyed, socket }: ServerResponse): boolean {

@@ -119,11 +119,16 @@ export class OpenAccess extends SessionAccess<AccessUser | undefined> {
 export interface AccessRequirement extends Pick<AccessRequest, 'action' | 'target'> {
   /** Describes the write from the request body or the arguments of the field, before validation. */
   readonly writes?: ((input: Readonly<Record<string, unknown>>) => UncheckedWrite) | undefined;
-  /** Finds the ids in the request body and the parameters of the path. Default: these parameters, or the arguments of the field. */
-  readonly placeOf?:
-    | ((input: Readonly<Record<string, unknown>>, params: Readonly<Record<string, string | undefined>>) => AccessPlace)
-    | undefined;
+  /** Finds the ids. Default: the parameters of the path, or the arguments of the field. */
+  readonly placeOf?: PlaceOf<never> | undefined;
 }
+
+/** Finds the ids in the request body, the parameters of the path, and the request itself, such as its user. */
+type PlaceOf<Request> = (
+  input: Readonly<Record<string, unknown>>,
+  params: Readonly<Record<string, string | undefined>>,
+  request: Request,
+) => AccessPlace;
 
 /** The session or state that a request is about. */
 export type AccessPlace = Pick<AccessRequest, 'appName' | 'userId' | 'sessionId'>;
@@ -136,15 +141,15 @@ export const ACCESS_REQUIREMENT = 'nestjs-agent-sessions:access-requirement';
  * `writes` is refused, unless the rule allows any write.
  *
  * @param writes describes the write from the request body or the arguments of the field
- * @param placeOf finds the ids in the request body, for routes whose path has none
+ * @param placeOf finds the ids, for routes whose path has none: in the request body, its parameters, or the request
  * @example
  * @Post()
  * @RequireAccess('write', 'session', ({ text }) => ({ event: { author: 'user', content: { parts: [{ text }] } } }))
  * add(@Param() key: SessionKey, @Body() note: Note) {}
  */
-export const RequireAccess = (
+export const RequireAccess = <Request = unknown>(
   action: AccessRequirement['action'],
   target: AccessRequirement['target'],
   writes?: AccessRequirement['writes'],
-  placeOf?: AccessRequirement['placeOf'],
+  placeOf?: PlaceOf<Request>,
 ): MethodDecorator => SetMetadata(ACCESS_REQUIREMENT, { action, target, writes, placeOf } satisfies AccessRequirement);
