@@ -1,3 +1,4 @@
+import { jsonBytes } from '../../sessions/domain/byte-budget.js';
 import type { LoggedEvent } from '../../sessions/domain/event.js';
 import { isRewind } from '../../sessions/domain/event-inspection.js';
 import { type Json, type TaskJson, fieldsOf, objectOf, partsOf } from './task-json.js';
@@ -7,6 +8,8 @@ import { type ArtifactChange, type HeadChange, type MessageChange, stepOf } from
 export class TaskFold {
   /** The last event that was added. */
   last: { readonly seq: number; readonly id: string } = { seq: 0, id: '' };
+  /** About what it holds. */
+  bytes = 0;
   readonly #history: Json[] = [];
   readonly #artifacts: { fields: Json; parts: Json[] }[] = [];
   #contextId: string | undefined;
@@ -18,6 +21,7 @@ export class TaskFold {
     for (const event of events) {
       if (event.seq <= this.last.seq) continue;
       this.last = { seq: event.seq, id: event.id };
+      this.bytes += jsonBytes(event);
       const { message, artifact, head } = stepOf(event);
       if (message) this.#addMessage(message);
       if (artifact) this.#addArtifact(artifact);

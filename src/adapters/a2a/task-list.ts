@@ -1,9 +1,11 @@
-import { type ListTasksRequest, type ListTasksResponse, TaskState } from '@a2a-js/sdk';
+import { type ListTasksRequest, type ListTasksResponse, type Task, TaskState } from '@a2a-js/sdk';
 import { RequestMalformedError } from '@a2a-js/sdk/errors';
+import { ByteBudget, jsonBytes } from '../../sessions/domain/byte-budget.js';
 import { type UserKey, compareBytes } from '../../sessions/domain/ids.js';
 import { pagesOf } from '../../sessions/domain/paging.js';
+import { limitsOf } from '../../sessions/limits-of.js';
 import type { SessionService } from '../../sessions/session.service.js';
-import { taskOf } from './task-json.js';
+import { type TaskJson, taskOf } from './task-json.js';
 import { labelFilter, timeOf } from './task-labels.js';
 import type { TaskLogs } from './task-logs.js';
 
@@ -14,6 +16,11 @@ const MOST_AT_ONCE = 8;
 interface Position {
   readonly time: string;
   readonly id: string;
+}
+
+interface FoundTask {
+  readonly position: Position;
+  readonly task: TaskJson | undefined;
 }
 
 /** Lists the tasks of an owner. Logs are read only for the tasks of the page. */
@@ -28,21 +35,29 @@ export class TaskList {
     const after = request.pageToken ? positionOf(request.pageToken) : undefined;
     const found = (await this.#positions(owner, request)).toSorted(inListOrder);
     const rest = after ? found.filter((each) => inListOrder(each, after) > 0) : found;
-    const page = rest.slice(0, pageSize);
-    const last = page.at(-1);
-    const tasks = [];
-    for (let from = 0; from < page.length; from += MOST_AT_ONCE) {
-      const ids = page.slice(from, from + MOST_AT_ONCE).map(({ id }) => id);
-      const read = await Promise.all(ids.map((sessionId) => this.logs.read({ ...owner, sessionId })));
-      tasks.push(
-        ...ids.flatMap((id, index) => {
-          const task = read[index]?.task;
-          return task ? [taskOf(id, includeArtifacts ? task : { ...task, artifacts: [] })] : [];
-        }),
-      );
+    const tasks: Task[] = [];
+    let last: Position | undefined;
+    for await (const { position, task } of this.#tasksAt(owner, rest.slice(0, pageSize), includeArtifacts)) {
+      if (task) tasks.push(taskOf(position.id, task));
+      last = position;
     }
-    const isMore = last !== undefined && rest.length > page.length;
-    return { tasks, nextPageToken: isMore ? tokenOf(last) : '', pageSize, totalSize: found.length };
+    const isMore = last !== undefined && last !== rest.at(-1);
+    return { tasks, nextPageToken: isMore && last ? tokenOf(last) : '', pageSize, totalSize: found.length };
+  }
+
+  /** As many as a page of the service may have bytes, at least one. A task is undefined if it was deleted meanwhile. */
+  async *#tasksAt(owner: UserKey, page: readonly Position[], includeArtifacts: boolean): AsyncGenerator<FoundTask> {
+    const budget = new ByteBudget(limitsOf(this.sessions).maxPageBytes);
+    for (let from = 0; from < page.length; from += MOST_AT_ONCE) {
+      const positions = page.slice(from, from + MOST_AT_ONCE);
+      const read = await Promise.all(positions.map(({ id }) => this.logs.read({ ...owner, sessionId: id })));
+      for (const [index, position] of positions.entries()) {
+        const found = read[index]?.task;
+        const task = found && (includeArtifacts ? found : { ...found, artifacts: [] });
+        if (task && !budget.take(jsonBytes(task))) return;
+        yield { position, task };
+      }
+    }
   }
 
   /** The list of an owner who can have no tasks. */

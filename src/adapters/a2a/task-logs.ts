@@ -16,6 +16,7 @@ export interface ReadTask {
 }
 
 const MOST_REMEMBERED = 200;
+const MOST_REMEMBERED_BYTES = 33_554_432;
 const PAGE = 1_000;
 
 /** Reads tasks. Of those that this process read lately, only what is new in their logs. */
@@ -59,8 +60,13 @@ export class TaskLogs {
     const name = sessionNameOf(key);
     this.#folds.delete(name);
     if (fold.last.seq > 0) this.#folds.set(name, fold);
-    const [oldest] = this.#folds.keys();
-    if (this.#folds.size > MOST_REMEMBERED && oldest !== undefined) this.#folds.delete(oldest);
+    let bytes = 0;
+    for (const { bytes: each } of this.#folds.values()) bytes += each;
+    for (const [oldest, { bytes: each }] of this.#folds) {
+      if (this.#folds.size <= MOST_REMEMBERED && bytes <= MOST_REMEMBERED_BYTES) break;
+      this.#folds.delete(oldest);
+      bytes -= each;
+    }
     return { seq: fold.last.seq, task: fold.task };
   }
 

@@ -53,11 +53,12 @@ export class MessageLog {
 
   /** The event, if it is there and counts. */
   async at(part: number, seq: number): Promise<LoggedEvent | undefined> {
-    for await (const { event } of this.after(part, seq - 1)) return event.seq === seq ? event : undefined;
+    for await (const event of this.#eventsIn(part, seq - 1, 1))
+      return event.seq === seq && seq <= this.length ? event : undefined;
     return undefined;
   }
 
-  /** What follows, oldest first, also in the next parts. */
+  /** What follows, oldest first, also in the next parts. Holds a page of the service. */
   async *after(part: number, seq: number): AsyncGenerator<PlacedEvent> {
     for (let number = part, from = seq; ; number++, from = 0) {
       let isThere = false;
@@ -125,8 +126,8 @@ export class MessageLog {
     return sessions.map(({ id }) => Number(id.slice(sessionId.length + 1)));
   }
 
-  async *#eventsIn(part: number, afterSeq: number): AsyncGenerator<LoggedEvent> {
-    const request = { ...this.#keyOf(part), afterSeq, limit: PAGE };
+  async *#eventsIn(part: number, afterSeq: number, limit = PAGE): AsyncGenerator<LoggedEvent> {
+    const request = { ...this.#keyOf(part), afterSeq, limit };
     try {
       const pages = pagesOf((cursor) => this.sessions.listEvents({ ...request, cursor }));
       for await (const { events } of pages) yield* events;
