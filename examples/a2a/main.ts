@@ -1,11 +1,11 @@
 // An agent of A2A whose tasks are sessions: one line in the request handler. Two instances work on the same tasks.
 import 'reflect-metadata';
 import { type Artifact, type Message, Role, type Task, TaskState } from '@a2a-js/sdk';
-import { AgentEvent, type AgentExecutor, DefaultRequestHandler, ServerCallContext } from '@a2a-js/sdk/server';
+import { AgentEvent, type AgentExecutor, ServerCallContext } from '@a2a-js/sdk/server';
 import { Injectable, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { SessionService, SessionsModule } from 'nestjs-agent-sessions';
-import { SessionTaskStore } from 'nestjs-agent-sessions/a2a';
+import { SessionRequestHandler, SessionTaskStore } from 'nestjs-agent-sessions/a2a';
 
 function message(messageId: string, text: string): Message {
   const part = { content: { $case: 'text' as const, value: text }, metadata: undefined, filename: '', mediaType: '' };
@@ -32,7 +32,7 @@ const execute: AgentExecutor['execute'] = async ({ taskId, contextId, userMessag
 @Injectable()
 class Support {
   readonly tasks: SessionTaskStore;
-  readonly handler: DefaultRequestHandler;
+  readonly handler: SessionRequestHandler;
 
   constructor(sessions: SessionService) {
     this.tasks = new SessionTaskStore({ sessions, appName: 'shop' });
@@ -50,7 +50,7 @@ class Support {
       skills: [],
       signatures: [],
     };
-    this.handler = new DefaultRequestHandler(card, this.tasks, { execute, cancelTask: async () => undefined });
+    this.handler = new SessionRequestHandler(card, this.tasks, { execute, cancelTask: async () => undefined });
   }
 }
 

@@ -8,6 +8,7 @@ import { GraphqlApp } from './graphql-app.js';
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 's' };
 const VIEW = 'session(appName: "shop", userId: "ann", sessionId: "s") { state }';
 const STATE = 'userState(appName: "shop", userId: "ann")';
+const field = (id: string): string => `${id}: createSession(appName: "shop", userId: "ann", sessionId: "${id}") { id }`;
 const FIELDS = Array.from({ length: 10 }, (_, index) => `a${index}: ${VIEW} b${index}: ${STATE}`).join(' ');
 
 describe.each(frameworks)('A client that leaves during a document on %s', (framework) => {
@@ -84,8 +85,6 @@ describe.each(frameworks)('A client that leaves during a document on %s', (frame
       await released;
       return create(request);
     });
-    const field = (id: string): string =>
-      `${id}: createSession(appName: "shop", userId: "ann", sessionId: "${id}") { id }`;
     await leave(`mutation { ${['a', 'b', 'c'].map(field).join(' ')} }`, written);
     goOn();
     await until(() => written.mock.calls.length === 3);

@@ -5,3 +5,4 @@ export {
 } from './session-push-notification-store.js';
 export { SessionTaskStore, type SessionTaskStoreOptions } from './session-task-store.js';
 export type { TaskScopeOptions } from './task-scope.js';
+export { SessionRequestHandler } from './session-request-handler.js';

@@ -34,7 +34,7 @@ const OLDEST_VERSION = '0.3';
  *
  * @example
  * const push = new SessionPushNotificationStore({ components, appName: 'shop' });
- * const handler = new DefaultRequestHandler(agentCard, tasks, executor, undefined, push, new DefaultPushNotificationSender(push));
+ * const handler = new SessionRequestHandler(agentCard, tasks, executor, undefined, push, new DefaultPushNotificationSender(push));
  */
 export class SessionPushNotificationStore implements PushNotificationStore {
   readonly #components: ComponentSession;

@@ -23,7 +23,7 @@ export interface SessionTaskStoreOptions extends TaskScopeOptions {
  *
  * @example
  * const tasks = new SessionTaskStore({ sessions, appName: 'shop' });
- * const handler = new DefaultRequestHandler(agentCard, tasks, executor);
+ * const handler = new SessionRequestHandler(agentCard, tasks, executor);
  */
 export class SessionTaskStore implements TaskStore {
   readonly #scope: TaskScope;

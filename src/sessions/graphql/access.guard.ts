@@ -16,7 +16,7 @@ import { AccessChecks } from '../transport/access-checks.js';
 import { keepFilter, takesFilter } from '../transport/access-filter.js';
 import { type AccessRequirement, ACCESS_REQUIREMENT } from '../transport/session-access.js';
 import { GraphqlProblemFilter } from './graphql-errors.js';
-import { type Asker, ResponseBudget } from './limits/response-budget.js';
+import { ResponseBudget } from './limits/response-budget.js';
 
 const { QUERY } = OperationTypeNode;
 
@@ -59,7 +59,7 @@ export class GraphqlAccessGuard implements CanActivate {
     const { appName = '', userId, sessionId } = input;
     const request = requestOf({ req });
     // What is written is written, whoever waits for it.
-    if (operation.operation === QUERY) ResponseBudget.of(info).readFor((request ?? {}) as Asker);
+    if (operation.operation === QUERY) ResponseBudget.of(info).readFor(request ?? {});
     const ids = { userId: userId ?? undefined, sessionId: sessionId ?? undefined };
     const place = { appName, ...ids, request, input };
     keepFilter(context, await this.access.checkRequirement(need, place, takesFilter(context.getHandler())));

@@ -13,6 +13,7 @@ const ATTACK = join(__dirname, 'support/reading-attack.ts');
 /** Less than what each of the sessions holds. */
 const HEAP_MIB = 120;
 const MIB = 1_048_576;
+const say = (text: string) => ({ jsonrpc: '2.0' as const, method: 'say', params: { text } });
 
 describe('Adapters in a process with little memory', () => {
   it('read sessions of 80 events of 0.9 MB', async () => {
@@ -80,7 +81,6 @@ describe('What an adapter reads in one call', () => {
 
   it('of MCP is one event to know a place, and a page after the other to resume', async () => {
     const store = new SessionEventStore({ sessions, appName: 'mcp', userId: 'ann', mcpSessionId: 'm' });
-    const say = (text: string) => ({ jsonrpc: '2.0' as const, method: 'say', params: { text } });
     const first = await store.storeEvent('s', say('first'));
     for (let number = 0; number < 20; number++) await store.storeEvent('s', say(long));
     const pages = jest.spyOn(sessions, 'listEvents');

@@ -30,7 +30,7 @@ const measured = new WeakMap<DocumentNode, DocumentCost>();
 const WORK = 'nestjs-agent-sessions:work';
 
 /** The field takes its time, and answers with what it wrote, as `AnswersWithWork` of REST. */
-export const AnswersWithWork = (): MethodDecorator => Extensions({ [WORK]: true }) as MethodDecorator;
+export const AnswersWithWork = (): MethodDecorator => Extensions({ [WORK]: true });
 
 /**
  * Measures a document. It visits each part once, even a fragment with many spreads, and stops at the maximum depth. So

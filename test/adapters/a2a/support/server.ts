@@ -6,13 +6,13 @@ import {
   AgentEvent,
   type AgentExecutor,
   DefaultPushNotificationSender,
-  DefaultRequestHandler,
   type PushNotificationStore,
   type TaskStore,
 } from '@a2a-js/sdk/server';
 import { agentCardHandler, jsonRpcHandler } from '@a2a-js/sdk/server/express';
 import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
+import { SessionRequestHandler } from '../../../../src/adapters/a2a/index.js';
 import { artifact, message, statusOf, taskOf } from './tasks.js';
 
 /** Counts to three in an artifact. Asks back when it hears "ask", and works until it is cancelled when it hears "wait". */
@@ -55,9 +55,8 @@ export interface RunningServer {
   readonly stop: () => Promise<void>;
 }
 
-/** The SDK's server over stores, and a client of it. The user is the one of the header `x-user`. */
-export async function startServer(tasks: TaskStore, push: PushNotificationStore): Promise<RunningServer> {
-  const card: AgentCard = {
+export function cardOf(): AgentCard {
+  return {
     name: 'Counter',
     description: 'Counts.',
     version: '1',
@@ -71,8 +70,13 @@ export async function startServer(tasks: TaskStore, push: PushNotificationStore)
     skills: [],
     signatures: [],
   };
+}
+
+/** The SDK's server over stores, and a client of it. The user is the one of the header `x-user`. */
+export async function startServer(tasks: TaskStore, push: PushNotificationStore): Promise<RunningServer> {
+  const card = cardOf();
   const sender = new DefaultPushNotificationSender(push);
-  const requestHandler = new DefaultRequestHandler(card, tasks, new CountingAgent(), undefined, push, sender);
+  const requestHandler = new SessionRequestHandler(card, tasks, new CountingAgent(), undefined, push, sender);
   const app = await NestFactory.create(AppModule, { logger: false, forceCloseConnections: true });
   app.use('/.well-known/agent-card.json', agentCardHandler({ agentCardProvider: requestHandler }));
   app.use(

@@ -18,6 +18,7 @@ const COUNT = 80;
 /** V8 keeps a text with such a letter with two bytes for each. */
 const LARGE = '€'.padEnd(900_000, 'x');
 
+const say = (text: string) => ({ jsonrpc: '2.0' as const, method: 'say', params: { text } });
 const sizeOf = (value: unknown): number => JSON.stringify(value).length;
 
 async function chat(sessions: SessionService): Promise<number> {
@@ -52,7 +53,6 @@ async function tasks(sessions: SessionService): Promise<number> {
 
 async function replay(sessions: SessionService): Promise<number> {
   const store = new SessionEventStore({ sessions, appName: 'mcp', userId: 'ann', mcpSessionId: 'm' });
-  const say = (text: string) => ({ jsonrpc: '2.0' as const, method: 'say', params: { text } });
   const first = await store.storeEvent('s', say('first'));
   for (let number = 0; number < COUNT; number++) await store.storeEvent('s', say(LARGE));
   let bytes = 0;

@@ -9,7 +9,10 @@ import {
   Param,
   Post,
   Req,
-  UnauthorizedException,
+  Res,
+  UseFilters,
+  UseGuards,
+  applyDecorators,
 } from '@nestjs/common';
 import { GraphQLModule, GraphQLSchemaHost } from '@nestjs/graphql';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
@@ -17,7 +20,13 @@ import { Test } from '@nestjs/testing';
 import type { UIMessage, UIMessageChunk } from 'ai';
 import type { GraphQLSchema } from 'graphql';
 import { AgUiModule } from '../../../../src/adapters/ag-ui/index.js';
-import { AnswersChat, ChatSessions, ChatsModule } from '../../../../src/adapters/ai-sdk/index.js';
+import {
+  AnswersChat,
+  ChatSessions,
+  ChatsModule,
+  type FastifyReply,
+  type NodeResponse,
+} from '../../../../src/adapters/ai-sdk/index.js';
 import { AgentsGraphqlModule } from '../../../../src/agents/graphql/index.js';
 import { AgentSessions, AgentsModule } from '../../../../src/agents/index.js';
 import { AdkRestModule, AgentsRestModule } from '../../../../src/agents/rest/index.js';
@@ -25,10 +34,14 @@ import { SessionService, SessionsModule } from '../../../../src/index.js';
 import { SessionsGraphqlModule, sessionsGraphqlOptions } from '../../../../src/sessions/graphql/index.js';
 import {
   type AccessAnswer,
+  AccessGuard,
   type AccessRequest,
   type AccessUser,
   FASTIFY_OPTIONS,
+  LargeAnswer,
+  OpensStream,
   ProblemFilter,
+  RequireAccess,
   SessionAccess,
   SessionAccessModule,
   SessionsRestModule,
@@ -41,8 +54,8 @@ import { SummarizerRestModule } from '../../../../src/summarizer/rest/index.js';
 import { provideFastifyIntegration } from '../../../graphql/fastify-apollo.js';
 import { HTTP_APP, TestAgent } from '../../../support/http-app.js';
 import type { Framework } from '../../../rest/rest-app.js';
-
-export type Headers = Readonly<Record<string, string>>;
+import { A2aController, McpController, responseOf } from './walk-servers.js';
+import { type Headers, type Request, ownerOf } from './walk-users.js';
 
 /** The users of two tenants, by their headers or connection parameters. */
 export const CALLERS = {
@@ -64,11 +77,6 @@ interface Person extends AccessUser {
   readonly hasRights: boolean;
   /** Of those who see the sessions of a team instead of their own. */
   readonly team: string | undefined;
-}
-
-interface Request {
-  readonly headers: Headers;
-  readonly connectionParams?: Headers;
 }
 
 /** Clients of the app that they belong to, and agents of its teams. */
@@ -94,16 +102,24 @@ class TenantAccess extends SessionAccess<Person> {
   }
 }
 
-function ownerOf({ headers: { 'x-user': userId, 'x-app': appName = 'shop' } }: Request) {
-  if (userId === undefined) throw new UnauthorizedException();
-  return { appName, userId };
-}
-
 async function* said(): AsyncGenerator<UIMessageChunk> {
   yield { type: 'text-start', id: 't' };
   yield { type: 'text-delta', id: 't', delta: 'ok' };
   yield { type: 'text-end', id: 't' };
 }
+
+/** As docs/adapters/ai-sdk.md has it. */
+const Asks = (action: 'read' | 'write', ...controls: string[]) =>
+  applyDecorators(
+    UseGuards(AccessGuard),
+    UseFilters(ProblemFilter),
+    RequireAccess(
+      action,
+      'session',
+      () => ({ controls }),
+      (_body, { id }, request: Request) => ({ ...ownerOf(request), sessionId: id }),
+    ),
+  );
 
 /** Chats as an app mounts them. */
 @Controller('chat')
@@ -117,11 +133,34 @@ class ChatController {
   }
 
   @Get(':id')
+  @Asks('read')
+  @LargeAnswer()
   messages(@Req() request: Request, @Param('id') sessionId: string): Promise<UIMessage[]> {
     return this.chats.load({ ...ownerOf(request), sessionId });
   }
 
+  @Get(':id/stream')
+  @Asks('read')
+  @OpensStream()
+  async resume(
+    @Req() request: Request,
+    @Param('id') sessionId: string,
+    @Res() response: NodeResponse & FastifyReply,
+  ): Promise<void> {
+    const running = await this.chats.resume({ ...ownerOf(request), sessionId, recentMs: 60_000 });
+    if (running) await running.pipeTo(response);
+    else responseOf(response).writeHead(204).end();
+  }
+
+  @Post(':id/fork')
+  @Asks('write', 'fork')
+  async fork(@Req() request: Request, @Param('id') sessionId: string): Promise<{ id: string }> {
+    const { id } = await this.chats.fork({ ...ownerOf(request), sessionId });
+    return { id };
+  }
+
   @Post(':id/stop')
+  @Asks('write', 'stop')
   async stop(@Req() request: Request, @Param('id') sessionId: string): Promise<{ stopped: boolean }> {
     return { stopped: await this.chats.stop({ ...ownerOf(request), sessionId }) };
   }
@@ -165,7 +204,7 @@ export class WalkApp {
         AgentsGraphqlModule.forRoot(),
         ChatsModule.forRoot(),
       ],
-      controllers: [ChatController, ...(added.controllers ?? [])],
+      controllers: [ChatController, McpController, A2aController, ...(added.controllers ?? [])],
       providers: [...(added.providers ?? [])],
     })
     class WalkModule {}

@@ -2,7 +2,8 @@ import { createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
 import type { EventInput } from '../../../../src/index.js';
 import { documentOf, fieldsOf } from '../../../graphql/schema-documents.js';
-import type { Headers, WalkAnswer, WalkApp } from './walk-app.js';
+import type { WalkAnswer, WalkApp } from './walk-app.js';
+import type { Headers } from './walk-users.js';
 import { OF_ANN, type Place, bodyFor, namesItsOwner, pathOf, variablesFor } from './walk-requests.js';
 
 /** In all that ann has. */
