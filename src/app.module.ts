@@ -10,6 +10,7 @@ import { AgUiModule } from './adapters/ag-ui/index.js';
 import { AgentsGraphqlModule } from './agents/graphql/index.js';
 import { AgentsModule } from './agents/index.js';
 import { AdkRestModule, AgentsRestModule } from './agents/rest/index.js';
+import { DEMO_APP } from './app/endpoints.js';
 import { DemoAgent } from './app/demo-agent.js';
 import { HealthController } from './app/health.controller.js';
 import { FieldLimitGuard, RequestLimit } from './app/request-limit.js';
@@ -18,6 +19,7 @@ import { type AppConfig, appConfig, sessionsOfApp, summarizerOfApp } from './con
 import { isProduction } from './config/sessions-environment.js';
 import { SessionsHealth } from './health/index.js';
 import { SessionsModule } from './index.js';
+import { SessionsInspectorModule } from './inspector/index.js';
 import { SessionsGraphqlModule, sessionsGraphqlOptions } from './sessions/graphql/index.js';
 import { addressOf } from './sessions/transport/client-address.js';
 import { OpenAccess, ProblemFilter, SessionAccessModule, SessionsRestModule } from './sessions/rest/index.js';
@@ -46,6 +48,10 @@ const graphqlOptions = ({ allowedOrigins: origins, graphql: limits, trustedProxi
       useFactory: ({ streams }: AppConfig) => ({ access: OpenAccess, streams }),
     }),
     SessionsRestModule.forRoot(),
+    SessionsInspectorModule.forRootAsync({
+      inject: [appConfig.KEY],
+      useFactory: ({ hasDemoAgent }: AppConfig) => ({ actions: true, ...(hasDemoAgent && { demoApp: DEMO_APP }) }),
+    }),
     SummarizerRestModule.forRoot(),
     AgentsRestModule.forRoot(),
     AdkRestModule.forRoot({ path: 'adk', sessions: true }),

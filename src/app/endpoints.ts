@@ -25,6 +25,11 @@ export function endpoints({ hasDemoAgent }: Pick<AppConfig, 'hasDemoAgent'>): re
   };
   const explorer = { name: 'explorer', path: '/explorer', description: 'Queries to try in the browser: GraphiQL.' };
   return [
+    {
+      name: 'inspector',
+      path: '/inspector',
+      description: 'The sessions, to look at: events as they come, state at each of them, and what a model is given.',
+    },
     ...(hasDemoAgent ? [demo] : []),
     { name: 'apps', path: '/apps', description: 'The apps that have sessions.' },
     {
@@ -74,9 +79,9 @@ function talkToAgent(address: string): string[] {
     `  curl -so /dev/null ${session} ${JSON_TYPE} -d '{}'`,
     `  curl -sN ${session}/run_sse ${JSON_TYPE} -d '${says}'`,
     '',
-    'Then look at what is stored:',
+    'Then look at it, and talk to the agent, in a browser:',
     '',
-    `  ${session}/events`,
+    `  ${address}/inspector#app=${DEMO_APP}&userId=ann&sessionId=first`,
   ];
 }
 

@@ -57,7 +57,7 @@ function page(mounted: readonly Endpoint[]): string {
   </head>
   <body>
     <h1>${NAME}</h1>
-    <p>This server keeps the sessions of AI agents.</p>
+    <p>This server keeps the sessions of AI agents. <a href="/inspector">Look at them in the inspector.</a></p>
     <table>
 ${rows.join('\n')}
     </table>

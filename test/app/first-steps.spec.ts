@@ -22,7 +22,10 @@ describe('the running app', () => {
       expect(pieces.length).toBeGreaterThan(3);
       expect(stdout).toContain('"text":"I will remember your name, Ann, in all your sessions."');
     }
-    const [, events = ''] = /^ {2}(http:\S+\/events)$/m.exec(printed) ?? [];
+    const [, page = '', place = ''] = /^ {2}(http:\S+\/inspector)#(\S+)$/m.exec(printed) ?? [];
+    expect((await fetch(page)).status).toBe(200);
+    const { app = '', userId = '', sessionId = '' } = Object.fromEntries(new URLSearchParams(place));
+    const events = new URL(`/apps/${app}/users/${userId}/sessions/${sessionId}/events`, page);
     const stored = (await (await fetch(events)).json()) as { events: { author: string }[] };
     expect(stored.events.filter(({ author }) => author === 'user')).toHaveLength(2);
   });

@@ -6,8 +6,12 @@ describe('the start page of the running app', () => {
   afterAll(() => production?.remove());
 
   it.each([
-    ['development', ['demo', 'apps', 'rest', 'agents', 'docs', 'openapi', 'graphql', 'explorer', 'health'], commonApp],
-    ['production', ['apps', 'rest', 'agents', 'docs', 'openapi', 'graphql', 'health'], startProduction],
+    [
+      'development',
+      ['inspector', 'demo', 'apps', 'rest', 'agents', 'docs', 'openapi', 'graphql', 'explorer', 'health'],
+      commonApp,
+    ],
+    ['production', ['inspector', 'apps', 'rest', 'agents', 'docs', 'openapi', 'graphql', 'health'], startProduction],
   ])('links what is mounted in %s, for browsers and for programs', async (_environment, names, open) => {
     const app = await open();
     const forPrograms = await fetch(app.url);

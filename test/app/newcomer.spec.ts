@@ -43,7 +43,7 @@ describe('a newcomer', () => {
     app = spawn('npm', ['start'], { cwd: resolve('.'), env: { ...env, ...settings }, detached: true });
     for await (const chunk of app.stdout ?? []) {
       printed += String(chunk);
-      if (/\/events\n/.test(printed)) break;
+      if (/\/inspector#.+\n/.test(printed)) break;
     }
     address = /(?<address>http:\/\/\S+)\/health/.exec(printed)?.groups?.address ?? '';
   });

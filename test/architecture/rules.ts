@@ -46,6 +46,12 @@ export const layers: readonly Layer[] = [
     files: /^testing\/.+$/,
     mayImport: [...sessionLayers, ...providers, ...readyMadeServices, 'agents'],
   },
+  {
+    name: 'inspector',
+    files: /^inspector\/.+$/,
+    mayImport: ['config'],
+    packages: /^(@nestjs\/(common|core)|node:.+)$/,
+  },
   // Runs in browsers, and so does all that it reaches.
   {
     name: 'client',

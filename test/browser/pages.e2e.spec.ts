@@ -33,7 +33,16 @@ describe('the pages of the app, in a browser,', () => {
     const { page, problems } = await browser.open(app.url);
     const links = await page.getByRole('link').all();
     const paths = await Promise.all(links.map((link) => link.getAttribute('href')));
-    expect(paths).toEqual(['/apps', '/adk/list-apps', '/docs', '/openapi.json', '/explorer', '/health']);
+    expect(paths).toEqual([
+      '/inspector',
+      '/inspector',
+      '/apps',
+      '/adk/list-apps',
+      '/docs',
+      '/openapi.json',
+      '/explorer',
+      '/health',
+    ]);
     await page.getByRole('link', { name: '/docs' }).click();
     await page.getByText('Creates a session', { exact: true }).waitFor();
     expect(problems).toEqual([]);

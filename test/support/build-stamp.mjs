@@ -8,7 +8,8 @@ import { fileURLToPath } from 'node:url';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 // Another build empties `dist`, and so removes it.
 const STAMP = join(ROOT, 'dist/.build-stamp');
-const BUILT = ['dist/main.js', 'dist/index.d.ts'];
+const BUILT = ['dist/main.js', 'dist/index.d.ts', 'dist/inspector/page/names.json'];
+const SOURCES = ['src', 'inspector'];
 const SETTINGS = ['package.json', 'package-lock.json', 'nest-cli.json', 'tsconfig.json', 'tsconfig.build.json'];
 
 const command = process.argv.slice(2).join(' ');
@@ -33,8 +34,8 @@ function isBuilt() {
 
 /** Changes with each file that is saved, added, removed or replaced, also by an older one. */
 function fingerprint() {
-  const sources = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' }).map((path) =>
-    join('src', path),
+  const sources = SOURCES.flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((path) => join(folder, path)),
   );
   return [...sources.toSorted(), ...SETTINGS].map((path) => `${path} ${stateOf(path)}\n`).join('');
 }

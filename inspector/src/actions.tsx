@@ -1,0 +1,99 @@
+import { useState } from 'preact/hooks';
+import type { RemoteKey } from '../../src/client/index.js';
+import type { Api } from './api.js';
+import { failureOf } from './failures.js';
+import { show } from './page-route.js';
+
+interface Props {
+  readonly api: Api;
+  readonly sessionKey: RemoteKey;
+}
+
+/** Sends a message to the agent of the app. Its answer comes into the timeline. */
+export function Composer(props: Props & { readonly isRunning: boolean }) {
+  const { api, sessionKey, isRunning } = props;
+  const [text, setText] = useState('');
+  const [problem, setProblem] = useState<string>();
+  const attempt = async (act: () => Promise<unknown>): Promise<void> => {
+    setProblem(undefined);
+    try {
+      await act();
+    } catch (error) {
+      setProblem(failureOf(error).detail);
+    }
+  };
+  const send = (event: Event): void => {
+    event.preventDefault();
+    if (text.trim() === '') return;
+    setText('');
+    show({ seq: undefined });
+    void attempt(() => api.client.runAgent({ ...sessionKey, newMessage: text }));
+  };
+  return (
+    <form class="composer" onSubmit={send}>
+      <input
+        aria-label="Message to the agent"
+        placeholder="Message to the agent"
+        value={text}
+        onInput={(event) => setText(event.currentTarget.value)}
+      />
+      <button type="submit" class="primary">
+        Send
+      </button>
+      <button
+        type="button"
+        disabled={!isRunning}
+        onClick={() => void attempt(() => api.client.stopAgent({ ...sessionKey }))}
+      >
+        Stop
+      </button>
+      {problem !== undefined && <p role="alert">{problem}</p>}
+    </form>
+  );
+}
+
+/** What may be done with a session at a moment. Each asks first where something is lost. */
+export function SessionActions(props: Props & { readonly seq: number; readonly isNewest: boolean }) {
+  const { api, sessionKey, seq, isNewest } = props;
+  const [said, setSaid] = useState<string>();
+  const act = (what: string, question: string | undefined, work: () => Promise<unknown>) => async (): Promise<void> => {
+    if (question !== undefined && !confirm(question)) return;
+    setSaid(`${what} …`);
+    try {
+      await work();
+      setSaid(undefined);
+    } catch (error) {
+      setSaid(`${what}: ${failureOf(error).detail}`);
+    }
+  };
+  const rewind = act('Rewind', `Take the session back to the moment after event ${seq}?`, async () => {
+    await api.client.rewindSession({ ...sessionKey, toSeq: seq });
+    show({ seq: undefined });
+  });
+  const fork = act('Fork', undefined, async () => {
+    const { id } = await api.client.forkSession({ ...sessionKey, atSeq: seq });
+    show({ sessionId: id, seq: undefined });
+  });
+  const summarise = act('Summarise', undefined, () => api.client.createSummary({ ...sessionKey, force: true }));
+  const remove = act('Delete', 'Delete this session and all its events? This cannot be undone.', async () => {
+    await api.client.deleteSession(sessionKey);
+    show({ sessionId: undefined, userId: undefined, seq: undefined });
+  });
+  return (
+    <div class="buttons">
+      <button type="button" disabled={isNewest} onClick={() => void rewind()}>
+        Rewind to here
+      </button>
+      <button type="button" onClick={() => void fork()}>
+        Fork from here
+      </button>
+      <button type="button" onClick={() => void summarise()}>
+        Summarise
+      </button>
+      <button type="button" class="danger" onClick={() => void remove()}>
+        Delete
+      </button>
+      {said !== undefined && <span role="status">{said}</span>}
+    </div>
+  );
+}

@@ -1,0 +1,60 @@
+import { signal } from '@preact/signals';
+import { SessionsClient } from '../../src/client/index.js';
+import type { PageConfig } from './page-config.js';
+
+const TOKEN = 'agent-sessions-inspector-token';
+
+/** The token of this tab. It is gone when the tab is closed. */
+export function savedToken(): string {
+  return sessionStorage.getItem(TOKEN) ?? '';
+}
+
+export function saveToken(token: string): void {
+  if (token === '') sessionStorage.removeItem(TOKEN);
+  else sessionStorage.setItem(TOKEN, token);
+}
+
+/** The routes that the page reads: those that each client of the app has. */
+export class Api {
+  readonly client: SessionsClient;
+  /** Whether the server answered the last request. Streams try again by themselves. */
+  readonly isReachable = signal(true);
+  readonly #url: string;
+
+  constructor(readonly config: PageConfig) {
+    this.#url = new URL(config.api, document.baseURI).href.replace(/\/$/, '');
+    this.client = new SessionsClient({
+      url: this.#url,
+      headers: () => this.#headers(),
+      fetch: (...request) => this.#fetch(...request),
+    });
+  }
+
+  /** The apps that have sessions, or undefined to those who may not list them. */
+  async apps(): Promise<readonly string[] | undefined> {
+    const response = await this.#fetch(`${this.#url}/apps`, {
+      headers: { accept: 'application/json', ...this.#headers() },
+    });
+    if (response.status === 401 || response.status === 403 || response.status === 404) return undefined;
+    if (!response.ok) throw new Error(`GET /apps answered ${response.status}`);
+    const { apps } = (await response.json()) as { apps: readonly string[] };
+    return apps;
+  }
+
+  async #fetch(...request: Parameters<typeof fetch>): Promise<Response> {
+    try {
+      const response = await fetch(...request);
+      this.isReachable.value = true;
+      return response;
+    } catch (error) {
+      // A request that the page gave up says nothing of the server.
+      if (request[1]?.signal?.aborted !== true) this.isReachable.value = false;
+      throw error;
+    }
+  }
+
+  #headers(): Record<string, string> {
+    const token = savedToken();
+    return token === '' ? {} : { authorization: `Bearer ${token}` };
+  }
+}

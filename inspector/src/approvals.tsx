@@ -1,0 +1,85 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { RemoteApproval, RemoteKey } from '../../src/client/index.js';
+import type { Api } from './api.js';
+import { shortJson } from './event-parts.js';
+import { failureOf } from './failures.js';
+
+/** What the agent of this session asks, with its arguments. */
+export function Approvals(props: {
+  readonly api: Api;
+  readonly sessionKey: RemoteKey;
+  /** The approvals are read again with each event. */
+  readonly version: number;
+}) {
+  const { api, sessionKey, version } = props;
+  const { appName, userId, sessionId } = sessionKey;
+  const [approvals, setApprovals] = useState<readonly RemoteApproval[]>([]);
+  useEffect(() => {
+    let isOver = false;
+    api.client.listApprovals({ appName, userId }).then(
+      (page) => !isOver && setApprovals(page.approvals.filter((each) => each.sessionId === sessionId)),
+      // An app without agents has no such route.
+      () => !isOver && setApprovals([]),
+    );
+    return () => {
+      isOver = true;
+    };
+  }, [api, appName, userId, sessionId, version]);
+  return (
+    <>
+      {approvals.map((approval) => (
+        <Approval key={approval.approvalId} api={api} approval={approval} />
+      ))}
+    </>
+  );
+}
+
+function Approval(props: { readonly api: Api; readonly approval: RemoteApproval }) {
+  const { api, approval } = props;
+  const [payload, setPayload] = useState('');
+  const [problem, setProblem] = useState<string>();
+  const [isSent, setSent] = useState(false);
+  const answer = async (confirmed: boolean): Promise<void> => {
+    setSent(true);
+    try {
+      const given = payload.trim() === '' ? {} : { payload: JSON.parse(payload) as unknown };
+      await api.client.answerApproval({ ...approval, confirmed, payload: undefined, ...given });
+    } catch (error) {
+      setProblem(failureOf(error).detail);
+    } finally {
+      setSent(false);
+    }
+  };
+  return (
+    <section class="approval" aria-label="Approval">
+      <strong>
+        <bdi>{approval.hint ?? `${approval.tool ?? approval.agentName} asks for an approval`}</bdi>
+      </strong>
+      {approval.call && (
+        <code>
+          {approval.call.name} {shortJson(approval.call.args)}
+        </code>
+      )}
+      {approval.payload !== undefined && <code>{shortJson(approval.payload)}</code>}
+      {api.config.actions && (
+        <div class="buttons">
+          {approval.schema && (
+            <input
+              aria-label="Payload, as JSON"
+              placeholder="Payload, as JSON"
+              value={payload}
+              onInput={(event) => setPayload(event.currentTarget.value)}
+            />
+          )}
+          <button type="button" class="primary" disabled={isSent} onClick={() => void answer(true)}>
+            Approve
+          </button>
+          <button type="button" disabled={isSent} onClick={() => void answer(false)}>
+            Refuse
+          </button>
+        </div>
+      )}
+      {problem !== undefined && <p role="alert">{problem}</p>}
+    </section>
+  );
+}

@@ -1,0 +1,63 @@
+import type { Part } from '../../src/sessions/domain/content.js';
+import type { LoggedEvent } from '../../src/sessions/domain/event.js';
+
+/** What an event is, in one word for the timeline. */
+export type EventKind =
+  | 'user'
+  | 'agent'
+  | 'tool call'
+  | 'tool result'
+  | 'summary'
+  | 'rewind'
+  | 'approval'
+  | 'queued'
+  | 'stop'
+  | 'error'
+  | 'state'
+  | 'system';
+
+/** How agents ask for an approval in the log. */
+const CONFIRMATION = 'adk_request_confirmation';
+
+export function kindOf(event: LoggedEvent): EventKind {
+  const { actions, content, errorCode, author } = event;
+  if (actions.compaction) return 'summary';
+  if (actions.rewind) return 'rewind';
+  if (actions.approvalAnswer || actions.requestedToolConfirmations) return 'approval';
+  if (actions.queued) return 'queued';
+  if (actions.stop) return 'stop';
+  if (errorCode !== undefined || actions.failure) return 'error';
+  const parts = content?.parts ?? [];
+  if (parts.some((part) => part.functionResponse)) return 'tool result';
+  if (parts.some(({ functionCall }) => functionCall?.name === CONFIRMATION)) return 'approval';
+  if (parts.some((part) => part.functionCall)) return 'tool call';
+  if (author === 'user') return 'user';
+  if (parts.length > 0) return 'agent';
+  const changed = Object.keys(actions.stateDelta ?? {}).length + (actions.stateRemovals?.length ?? 0);
+  return changed > 0 ? 'state' : 'system';
+}
+
+/** Whether another turn begins. */
+export function beginsTurn(event: LoggedEvent, before: LoggedEvent | undefined): boolean {
+  return event.invocationId !== '' && event.invocationId !== before?.invocationId;
+}
+
+/** The keys of state that an event changes. */
+export function changedKeys({ actions }: LoggedEvent): readonly string[] {
+  return [...Object.keys(actions.stateDelta ?? {}), ...(actions.stateRemovals ?? [])];
+}
+
+export function tokensOf({ usageMetadata }: LoggedEvent): number | undefined {
+  const { totalTokenCount, promptTokenCount = 0, candidatesTokenCount = 0 } = usageMetadata ?? {};
+  if (!usageMetadata) return undefined;
+  return totalTokenCount ?? promptTokenCount + candidatesTokenCount;
+}
+
+/** What a part of any kind may have. */
+const EXTRAS = new Set(['thought', 'thoughtSignature', 'partMetadata']);
+
+/** The parts that are neither text nor tools. */
+export function otherKind(part: Part): string | undefined {
+  if (part.text !== undefined || part.functionCall || part.functionResponse) return undefined;
+  return Object.keys(part).find((name) => !EXTRAS.has(name));
+}

@@ -1,0 +1,105 @@
+import { render } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { Api } from './api.js';
+import { type Failure, failureOf } from './failures.js';
+import { FailureNotice, Loading, Notice } from './notices.js';
+import { readConfig } from './page-config.js';
+import { route, show } from './page-route.js';
+import { SessionListPanel } from './session-list-panel.js';
+import { SessionPage } from './session-page.js';
+import { nextTheme, theme } from './theme.js';
+import { Welcome } from './welcome.js';
+
+const TICK_MS = 10_000;
+
+function Inspector() {
+  const [api, setApi] = useState<Api>();
+  const [apps, setApps] = useState<readonly string[]>();
+  const [failure, setFailure] = useState<Failure>();
+  const [tries, setTries] = useState(0);
+  useEffect(() => {
+    const open = async (): Promise<void> => {
+      const opened = new Api(await readConfig());
+      const found = await opened.apps();
+      setApps(found ?? []);
+      setApi(opened);
+      setFailure(undefined);
+      if (route.value.app === undefined && found?.[0] !== undefined) show({ app: found[0] }, { replace: true });
+    };
+    open().catch((error: unknown) => setFailure(failureOf(error)));
+  }, [tries]);
+  const now = useNow();
+  const { app, userId, sessionId } = route.value;
+  const again = (): void => setTries(tries + 1);
+  return (
+    <>
+      <Bar apps={apps ?? []} />
+      <div class="page">
+        {failure && <FailureNotice failure={failure} onRetry={again} />}
+        {!api && !failure && <Loading what="the inspector" />}
+        {api && app !== undefined && <SessionListPanel api={api} now={now} />}
+        {api && app !== undefined && userId !== undefined && sessionId !== undefined ? (
+          <SessionPage
+            key={JSON.stringify([app, userId, sessionId])}
+            api={api}
+            sessionKey={{ appName: app, userId, sessionId }}
+          />
+        ) : (
+          api && (
+            <main>{app === undefined || apps?.length === 0 ? <Welcome api={api} onDone={again} /> : <Choose />}</main>
+          )
+        )}
+      </div>
+    </>
+  );
+}
+
+function Choose() {
+  return <Notice title="Choose a session on the left" />;
+}
+
+function chooseApp(name: string): void {
+  show({ app: name, userId: undefined, sessionId: undefined, seq: undefined });
+}
+
+function Bar(props: { readonly apps: readonly string[] }) {
+  const { app = '' } = route.value;
+  const names = props.apps.includes(app) || app === '' ? props.apps : [app, ...props.apps];
+  return (
+    <header class="bar">
+      <a href="#" class="brand">
+        Agent Sessions
+      </a>
+      <label>
+        App{' '}
+        <input
+          list="apps"
+          value={app}
+          placeholder="name of an app"
+          onChange={(event) => chooseApp(event.currentTarget.value.trim())}
+        />
+        <datalist id="apps">
+          {names.map((name) => (
+            <option key={name} value={name} />
+          ))}
+        </datalist>
+      </label>
+      <button type="button" onClick={nextTheme}>
+        Theme: {theme.value}
+      </button>
+    </header>
+  );
+}
+
+/** The time, for "3 minutes ago". */
+function useNow(): number {
+  const [now, setNow] = useState(Date.now());
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), TICK_MS);
+    return () => clearInterval(timer);
+  }, []);
+  return now;
+}
+
+const root = document.getElementById('inspector');
+if (root) render(<Inspector />, root);

@@ -1,0 +1,106 @@
+import { signal } from '@preact/signals';
+import type { RemoteSession } from '../../src/client/index.js';
+import type { Api } from './api.js';
+import { type Failure, failureOf } from './failures.js';
+import type { PageRoute } from './page-route.js';
+
+const PAGE = 100;
+/** How often the newest page is read again while the page is looked at. */
+const EVERY_MS = 3_000;
+
+/** The sessions of an app that the filter lets through, newest first, and kept up to date. */
+export class SessionList {
+  readonly sessions = signal<readonly RemoteSession[] | undefined>(undefined);
+  readonly failure = signal<Failure | undefined>(undefined);
+  readonly hasMore = signal(false);
+  #cursor: string | undefined;
+  #isReading = false;
+  #timer: ReturnType<typeof setInterval> | undefined;
+
+  constructor(
+    private readonly api: Api,
+    private readonly wanted: Pick<PageRoute, 'app' | 'user' | 'status' | 'tag' | 'label'>,
+  ) {}
+
+  open(): () => void {
+    void this.refresh();
+    this.#timer = setInterval(() => {
+      if (document.visibilityState === 'visible') void this.refresh();
+    }, EVERY_MS);
+    return () => clearInterval(this.#timer);
+  }
+
+  /** Reads the newest page again. What was read of later pages stays below it. */
+  async refresh(): Promise<void> {
+    await this.#reading(async () => {
+      const { sessions, nextCursor } = await this.#page(undefined);
+      const known = this.sessions.value ?? [];
+      const fresh = new Set(sessions.map(idOf));
+      const isFirst = this.#cursor === undefined;
+      const oldest = sessions.at(-1)?.lastUpdateTime ?? 0;
+      const rest =
+        isFirst || nextCursor === undefined
+          ? []
+          : known.filter((session) => !fresh.has(idOf(session)) && session.lastUpdateTime <= oldest);
+      this.sessions.value = [...sessions, ...rest];
+      if (isFirst || nextCursor === undefined) this.#goOnAt(nextCursor);
+    });
+  }
+
+  async more(): Promise<void> {
+    const cursor = this.#cursor;
+    if (cursor === undefined) return;
+    await this.#reading(async () => {
+      const { sessions, nextCursor } = await this.#page(cursor);
+      const known = this.sessions.value ?? [];
+      const ids = new Set(known.map(idOf));
+      this.sessions.value = [...known, ...sessions.filter((session) => !ids.has(idOf(session)))];
+      this.#goOnAt(nextCursor);
+    });
+  }
+
+  #goOnAt(cursor: string | undefined): void {
+    this.#cursor = cursor;
+    this.hasMore.value = cursor !== undefined;
+  }
+
+  async #page(cursor: string | undefined) {
+    const { app = '', user, status, tag, label } = this.wanted;
+    const filter = {
+      ...(status !== undefined && { status }),
+      ...(tag !== undefined && { tags: [tag] }),
+      ...(label !== undefined && { labels: labelOf(label) }),
+    };
+    return this.api.client.listSessions({
+      appName: app,
+      userId: user,
+      limit: PAGE,
+      cursor,
+      includeState: false,
+      ...(Object.keys(filter).length > 0 && { filter }),
+    });
+  }
+
+  async #reading(read: () => Promise<void>): Promise<void> {
+    if (this.#isReading) return;
+    this.#isReading = true;
+    try {
+      await read();
+      this.failure.value = undefined;
+    } catch (error) {
+      this.failure.value = failureOf(error);
+    } finally {
+      this.#isReading = false;
+    }
+  }
+}
+
+function idOf({ userId, id }: RemoteSession): string {
+  return JSON.stringify([userId, id]);
+}
+
+/** `name:value`, as it is typed. */
+function labelOf(text: string): Record<string, string> {
+  const colon = text.indexOf(':');
+  return colon < 0 ? { [text]: '' } : { [text.slice(0, colon)]: text.slice(colon + 1) };
+}

@@ -1,0 +1,182 @@
+import { signal } from '@preact/signals';
+import type { RemoteKey, RemoteSession, WatchedEvent } from '../../src/client/index.js';
+import type { LoggedEvent } from '../../src/sessions/domain/event.js';
+import type { Api } from './api.js';
+import { type Failure, failureOf } from './failures.js';
+
+/** Events of one request, and of one step of what is forgotten. */
+const WINDOW = 200;
+/** So many windows are kept. Those that were not looked at for longest are read again when they are. */
+const MOST_WINDOWS = 50;
+/** How far a call and its result may be apart to stand side by side. */
+const MOST_STEPS = 20;
+/** The view changes with each event, and is read at most this often. */
+const VIEW_PAUSE_MS = 400;
+
+/** Text of a running agent that is not stored yet. */
+export interface PartialText {
+  readonly id: string;
+  readonly author: string;
+  readonly text: string;
+}
+
+/** The log of one session, in windows, as it grows. */
+export class SessionLog {
+  /** The session with what a model is given now. */
+  readonly session = signal<RemoteSession | undefined>(undefined);
+  readonly failure = signal<Failure | undefined>(undefined);
+  readonly isLive = signal(false);
+  readonly firstSeq = signal(1);
+  readonly lastSeq = signal(0);
+  /** The numbers of the events that a model is given now. */
+  readonly inView = signal<ReadonlySet<number>>(new Set());
+  readonly partials = signal<readonly PartialText[]>([]);
+  /** Changes whenever events came. */
+  readonly revision = signal(0);
+  readonly #windows = new Map<number, Map<number, LoggedEvent>>();
+  readonly #reading = new Set<number>();
+  readonly #left = new AbortController();
+  #viewTimer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(
+    private readonly api: Api,
+    readonly key: RemoteKey,
+  ) {}
+
+  /** Reads and follows the session, until the returned function is called. */
+  open(): () => void {
+    void this.#follow();
+    return () => {
+      this.#left.abort();
+      clearTimeout(this.#viewTimer);
+    };
+  }
+
+  retry(): void {
+    this.failure.value = undefined;
+    void this.#follow();
+  }
+
+  eventAt(seq: number): LoggedEvent | undefined {
+    return this.#windows.get(windowOf(seq))?.get(seq);
+  }
+
+  /** The event that answers a tool call, if it is one of the next few and was read. */
+  responseTo(call: string, after: number): LoggedEvent | undefined {
+    for (let seq = after + 1; seq <= after + MOST_STEPS; seq++) {
+      const event = this.eventAt(seq);
+      if (event?.content?.parts?.some(({ functionResponse }) => functionResponse?.id === call)) return event;
+    }
+    return undefined;
+  }
+
+  /** Reads the events of this range that are not there, and remembers that they are looked at. */
+  need(from: number, to: number): void {
+    for (let index = windowOf(from); index <= windowOf(to); index++) {
+      const known = this.#windows.get(index);
+      if (known) {
+        this.#windows.delete(index);
+        this.#windows.set(index, known);
+      }
+      const end = Math.min((index + 1) * WINDOW, this.lastSeq.value);
+      const isWhole = known !== undefined && known.has(end);
+      if (!isWhole && end >= this.firstSeq.value && !this.#reading.has(index)) void this.#read(index, end);
+    }
+  }
+
+  /** The session itself, its view and what it may be asked for. */
+  async refresh(): Promise<void> {
+    const session = await this.api.client.getSession(this.key);
+    if (this.#left.signal.aborted) return;
+    if (!session) {
+      this.failure.value = {
+        kind: 'missing',
+        title: 'Not found',
+        detail: 'This session does not exist, or you may not see it.',
+      };
+      return;
+    }
+    this.session.value = session;
+    this.inView.value = new Set(session.events.map(({ seq }) => seq));
+  }
+
+  async #follow(): Promise<void> {
+    const { client } = this.api;
+    try {
+      const { firstSeq, lastSeq, events } = await client.listEvents({ ...this.key, limit: WINDOW, order: 'desc' });
+      this.firstSeq.value = firstSeq;
+      this.lastSeq.value = lastSeq;
+      for (const event of events) this.#keep(event);
+      this.revision.value += 1;
+      await this.refresh();
+      this.isLive.value = true;
+      const { signal: ended } = this.#left;
+      for await (const event of client.watch({ ...this.key, afterSeq: lastSeq, partials: true, signal: ended })) {
+        this.#take(event);
+      }
+    } catch (error) {
+      if (!this.#left.signal.aborted) this.failure.value = failureOf(error);
+    } finally {
+      this.isLive.value = false;
+    }
+  }
+
+  #take(event: WatchedEvent): void {
+    if (event.partial === true) {
+      this.partials.value = withPartial(this.partials.value, event);
+      return;
+    }
+    this.#keep(event);
+    this.lastSeq.value = Math.max(this.lastSeq.value, event.seq);
+    this.partials.value = this.partials.value.filter(({ id }) => id !== event.id);
+    if (event.actions.stop || event.interrupted) this.partials.value = [];
+    this.revision.value += 1;
+    this.#viewTimer ??= setTimeout(() => {
+      this.#viewTimer = undefined;
+      void this.refresh().catch((error: unknown) => (this.failure.value = failureOf(error)));
+    }, VIEW_PAUSE_MS);
+  }
+
+  async #read(index: number, end: number): Promise<void> {
+    this.#reading.add(index);
+    try {
+      let afterSeq = index * WINDOW;
+      while (afterSeq < end) {
+        const limit = end - afterSeq;
+        const { events } = await this.api.client.listEvents({ ...this.key, afterSeq, limit });
+        const last = events.at(-1);
+        if (!last || this.#left.signal.aborted) break;
+        for (const event of events) this.#keep(event);
+        afterSeq = last.seq;
+        this.revision.value += 1;
+      }
+    } catch (error) {
+      if (!this.#left.signal.aborted) this.failure.value = failureOf(error);
+    } finally {
+      this.#reading.delete(index);
+    }
+  }
+
+  #keep(event: LoggedEvent): void {
+    const index = windowOf(event.seq);
+    const window = this.#windows.get(index) ?? new Map<number, LoggedEvent>();
+    this.#windows.set(index, window.set(event.seq, event));
+    const [oldest] = this.#windows.keys();
+    if (this.#windows.size > MOST_WINDOWS && oldest !== undefined) this.#windows.delete(oldest);
+  }
+}
+
+function windowOf(seq: number): number {
+  return Math.floor((seq - 1) / WINDOW);
+}
+
+/** Adds a piece to the text with its id. Pieces say where they begin, so that none counts twice. */
+function withPartial(partials: readonly PartialText[], event: WatchedEvent): readonly PartialText[] {
+  const { id, author = '', content } = event;
+  const piece = content?.parts?.map(({ text = '', thought }) => (thought ? '' : text)).join('') ?? '';
+  const known = partials.find((each) => each.id === id);
+  const { offset } = event as { readonly offset?: number };
+  const before = known?.text ?? '';
+  const text = (offset === undefined ? before : before.slice(0, offset)) + piece;
+  return [...partials.filter((each) => each.id !== id), { id, author, text }];
+}

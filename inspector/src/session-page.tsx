@@ -1,0 +1,187 @@
+import { useEffect, useMemo } from 'preact/hooks';
+import type { RemoteKey, RemoteSession } from '../../src/client/index.js';
+import { Composer, SessionActions } from './actions.js';
+import type { Api } from './api.js';
+import { Approvals } from './approvals.js';
+import { EventPanel } from './event-panel.js';
+import { FailureNotice, Loading, Notice } from './notices.js';
+import { route, show } from './page-route.js';
+import { SessionLog } from './session-log.js';
+import { StatePanel } from './state-panel.js';
+import { Speaking, Timeline } from './timeline.js';
+import { exactTime } from './times.js';
+import { ViewPanel } from './view-panel.js';
+
+/** Agents label sessions that wait for an approval. */
+const APPROVAL_LABEL = 'agents:approval';
+
+const TABS = [
+  ['state', 'State'],
+  ['view', 'View'],
+  ['event', 'Event'],
+] as const;
+
+/** One session: its timeline, and the state, the view or an event beside it. */
+export function SessionPage(props: { readonly api: Api; readonly sessionKey: RemoteKey }) {
+  const { api, sessionKey } = props;
+  const { appName, userId, sessionId } = sessionKey;
+  const log = useMemo(() => new SessionLog(api, { appName, userId, sessionId }), [api, appName, userId, sessionId]);
+  useEffect(() => log.open(), [log]);
+  const last = log.lastSeq.value;
+  const seq = Math.min(route.value.seq ?? last, last);
+  useStepKeys(log, seq);
+  const failure = log.failure.value;
+  const session = log.session.value;
+  if (!session) {
+    return (
+      <main>
+        {failure ? <FailureNotice failure={failure} onRetry={() => log.retry()} /> : <Loading what="the session" />}
+      </main>
+    );
+  }
+  return (
+    <main class="session">
+      <Header session={session} isLive={log.isLive.value} isReachable={api.isReachable.value} />
+      {failure && <FailureNotice failure={failure} onRetry={() => log.retry()} />}
+      <div class="columns">
+        <section class="conversation" aria-label="Timeline">
+          {last === 0 ? <Notice title="No events yet" /> : <Timeline log={log} />}
+          <Speaking log={log} />
+          {isAsking(session) && <Approvals api={api} sessionKey={log.key} version={last} />}
+          {api.config.actions && <Composer api={api} sessionKey={log.key} isRunning={log.partials.value.length > 0} />}
+        </section>
+        <Beside api={api} log={log} seq={seq} />
+      </div>
+      <Scrubber log={log} seq={seq} />
+      {api.config.actions && <SessionActions api={api} sessionKey={log.key} seq={seq} isNewest={seq === last} />}
+    </main>
+  );
+}
+
+/** Whether an agent asks for an approval: then the routes of agents are there. */
+function isAsking({ metadata }: RemoteSession): boolean {
+  return Object.hasOwn(metadata.labels, APPROVAL_LABEL);
+}
+
+function Header(props: { readonly session: RemoteSession; readonly isLive: boolean; readonly isReachable: boolean }) {
+  const { session, isLive, isReachable } = props;
+  const { id, userId, metadata, version, createTime, lastUpdateTime, turnsOnly } = session;
+  const { title, status, tags, labels } = metadata;
+  return (
+    <header class="session-head">
+      <h1>
+        <bdi>{title ?? id}</bdi>
+        <span class={isLive && isReachable ? 'live on' : 'live'} role="status">
+          {isReachable ? (isLive ? 'live' : 'not live') : 'reconnecting …'}
+        </span>
+      </h1>
+      <p class="facts">
+        <bdi>{userId}</bdi>
+        <bdi>{id}</bdi>
+        {status !== undefined && (
+          <span class="status">
+            <bdi>{status}</bdi>
+          </span>
+        )}
+        {tags.map((tag) => (
+          <span class="tag" key={tag}>
+            <bdi>{tag}</bdi>
+          </span>
+        ))}
+        {Object.entries(labels).map(([name, value]) => (
+          <span class="tag" key={name}>
+            <bdi>{name}</bdi>: <bdi>{value}</bdi>
+          </span>
+        ))}
+        <span>{version.toLocaleString()} events</span>
+        <span>created {exactTime(createTime)}</span>
+        <span>updated {exactTime(lastUpdateTime)}</span>
+        {turnsOnly === true && <span>writes need a turn</span>}
+      </p>
+    </header>
+  );
+}
+
+function Beside(props: { readonly api: Api; readonly log: SessionLog; readonly seq: number }) {
+  const { api, log, seq } = props;
+  const tab = TABS.find(([name]) => name === route.value.tab)?.[0] ?? 'state';
+  void log.revision.value;
+  return (
+    <aside aria-label="Details">
+      <div role="tablist" aria-label="Details">
+        {TABS.map(([name, title]) => (
+          <button
+            key={name}
+            id={`tab-${name}`}
+            type="button"
+            role="tab"
+            aria-selected={tab === name}
+            aria-controls="beside"
+            onClick={() => show({ tab: name }, { replace: true })}
+          >
+            {title}
+          </button>
+        ))}
+      </div>
+      <div id="beside" class="beside" role="tabpanel" aria-labelledby={`tab-${tab}`} tabIndex={0}>
+        {tab === 'state' && <StatePanel api={api} sessionKey={log.key} seq={seq} />}
+        {tab === 'view' && <ViewPanel log={log} />}
+        {tab === 'event' && <EventPanel event={log.eventAt(seq)} />}
+      </div>
+    </aside>
+  );
+}
+
+/** Goes through the log, event by event. */
+function Scrubber(props: { readonly log: SessionLog; readonly seq: number }) {
+  const { log, seq } = props;
+  const [first, last] = [log.firstSeq.value, log.lastSeq.value];
+  if (last < first) return undefined;
+  return (
+    <div class="scrubber">
+      <button type="button" aria-label="Event before" onClick={() => step(log, seq, -1)}>
+        ←
+      </button>
+      <input
+        type="range"
+        aria-label="Moment"
+        min={first}
+        max={last}
+        value={seq}
+        onInput={(event) => go(log, Number(event.currentTarget.value))}
+      />
+      <button type="button" aria-label="Event after" onClick={() => step(log, seq, 1)}>
+        →
+      </button>
+      <output>
+        {seq.toLocaleString()} / {last.toLocaleString()}
+      </output>
+    </div>
+  );
+}
+
+/** The newest event is followed, so it is not kept in the address. */
+function go(log: SessionLog, seq: number): void {
+  show({ seq: seq >= log.lastSeq.value ? undefined : Math.max(seq, log.firstSeq.value) }, { replace: true });
+}
+
+function step(log: SessionLog, seq: number, by: number): void {
+  go(log, seq + by);
+}
+
+const STEPS: Readonly<Record<string, number>> = { ArrowLeft: -1, ArrowRight: 1, k: -1, j: 1 };
+
+/** The arrow keys, and `k` and `j`, where nothing is typed. */
+function useStepKeys(log: SessionLog, seq: number): void {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      const by = STEPS[event.key];
+      const isTyping = event.target instanceof HTMLInputElement || event.target instanceof HTMLSelectElement;
+      if (by === undefined || isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
+      event.preventDefault();
+      step(log, seq, by);
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, [log, seq]);
+}

@@ -1,0 +1,156 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { RemoteKey, StateAtMoment, StateKeyChange } from '../../src/client/index.js';
+import type { Api } from './api.js';
+import { shortJson } from './event-parts.js';
+import { type Failure, failureOf } from './failures.js';
+import { FailureNotice, Loading, Notice } from './notices.js';
+import { show } from './page-route.js';
+
+const SCOPES = [
+  ['', 'Session'],
+  ['user:', 'User'],
+  ['app:', 'App'],
+] as const;
+
+interface Moment {
+  readonly now: Readonly<Record<string, unknown>>;
+  readonly before: Readonly<Record<string, unknown>>;
+}
+
+/** The state after an event, and what that event changed. */
+export function StatePanel(props: { readonly api: Api; readonly sessionKey: RemoteKey; readonly seq: number }) {
+  const { api, sessionKey, seq } = props;
+  const { appName, userId, sessionId } = sessionKey;
+  const [moment, setMoment] = useState<Moment>();
+  const [failure, setFailure] = useState<Failure>();
+  const [tries, setTries] = useState(0);
+  const [key, setKey] = useState<string>();
+  useEffect(() => {
+    let isOver = false;
+    const at = (when: number) => api.client.stateAt({ appName, userId, sessionId, seq: when });
+    Promise.all([at(seq), seq > 0 ? at(seq - 1).catch(() => undefined) : undefined]).then(
+      ([now, before]) => {
+        if (isOver) return;
+        setMoment({ now: allOf(now), before: before ? allOf(before) : allOf(now) });
+        setFailure(undefined);
+      },
+      (error: unknown) => !isOver && setFailure(failureOf(error)),
+    );
+    return () => {
+      isOver = true;
+    };
+  }, [api, appName, userId, sessionId, seq, tries]);
+  if (failure) return <FailureNotice failure={failure} onRetry={() => setTries(tries + 1)} />;
+  if (!moment) return <Loading what="the state" />;
+  const names = [...new Set([...Object.keys(moment.now), ...Object.keys(moment.before)])].sort();
+  if (names.length === 0) return <Notice title={`No state after event ${seq}`} />;
+  return (
+    <div class="state">
+      <p class="hint">After event {seq}. Choose a key to see which events set it.</p>
+      {SCOPES.map(([prefix, title]) => {
+        const inScope = names.filter((name) => scopeOf(name) === prefix);
+        return (
+          inScope.length > 0 && (
+            <table key={title}>
+              <caption>{title}</caption>
+              <tbody>
+                {inScope.map((name) => (
+                  <KeyRow
+                    key={name}
+                    name={name}
+                    moment={moment}
+                    onChoose={() => setKey(key === name ? undefined : name)}
+                  />
+                ))}
+              </tbody>
+            </table>
+          )
+        );
+      })}
+      <p class="hint">
+        Keys with <code>temp:</code> live in one run and are never stored.
+      </p>
+      {key !== undefined && <KeyHistory api={api} sessionKey={sessionKey} name={key} />}
+    </div>
+  );
+}
+
+function KeyRow(props: { readonly name: string; readonly moment: Moment; readonly onChoose: () => void }) {
+  const { name, moment, onChoose } = props;
+  const [now, before] = [valueIn(moment.now, name), valueIn(moment.before, name)];
+  const isChanged = now !== before;
+  return (
+    <tr class={isChanged ? 'changed' : ''}>
+      <th scope="row">
+        <button type="button" class="link" onClick={onChoose}>
+          <bdi>{name}</bdi>
+        </button>
+      </th>
+      <td>
+        {isChanged && <del>{before ?? 'not set'}</del>}
+        {isChanged ? <ins>{now ?? 'removed'}</ins> : <code>{now}</code>}
+      </td>
+    </tr>
+  );
+}
+
+/** Which events set a key, and to what. */
+function KeyHistory(props: { readonly api: Api; readonly sessionKey: RemoteKey; readonly name: string }) {
+  const { api, sessionKey, name } = props;
+  const [changes, setChanges] = useState<readonly StateKeyChange[]>();
+  const [failure, setFailure] = useState<Failure>();
+  useEffect(() => {
+    setChanges(undefined);
+    allChanges(api, sessionKey, name).then(setChanges, (error: unknown) => setFailure(failureOf(error)));
+  }, [api, sessionKey, name]);
+  return (
+    <section class="history" aria-label={`History of ${name}`}>
+      <h3>
+        Who set <bdi>{name}</bdi>
+      </h3>
+      {failure && <Notice title={failure.title}>{failure.detail}</Notice>}
+      {!changes && !failure && <Loading what="its history" />}
+      {changes?.length === 0 && <Notice title="No event that is kept has set it" />}
+      <ol>
+        {changes?.map((change, index) => (
+          <li key={index}>
+            <button type="button" class="link" onClick={() => show({ seq: change.seq })}>
+              Event {change.seq}
+            </button>{' '}
+            <code>
+              {change.before === undefined ? 'not set' : shortJson(change.before)} →{' '}
+              {change.after === undefined ? 'removed' : shortJson(change.after)}
+            </code>
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+const MOST_PAGES = 20;
+
+async function allChanges(api: Api, { appName, userId, sessionId }: RemoteKey, key: string): Promise<StateKeyChange[]> {
+  const found: StateKeyChange[] = [];
+  let cursor: string | undefined;
+  for (let page = 0; page < MOST_PAGES; page++) {
+    const { changes, nextCursor } = await api.client.stateChanges({ appName, userId, sessionId, key, cursor });
+    found.push(...changes);
+    if (nextCursor === undefined) break;
+    cursor = nextCursor;
+  }
+  return found;
+}
+
+function allOf({ state, shared }: StateAtMoment): Readonly<Record<string, unknown>> {
+  // Own keys only: a key may be called `__proto__`.
+  return Object.assign(Object.create(null) as Record<string, unknown>, state, shared);
+}
+
+function valueIn(state: Readonly<Record<string, unknown>>, name: string): string | undefined {
+  return Object.hasOwn(state, name) ? JSON.stringify(state[name], undefined, 1) : undefined;
+}
+
+function scopeOf(name: string): string {
+  return SCOPES.find(([prefix]) => prefix !== '' && name.startsWith(prefix))?.[0] ?? '';
+}

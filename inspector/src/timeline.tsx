@@ -1,0 +1,178 @@
+import { useEffect, useRef } from 'preact/hooks';
+import type { Part } from '../../src/sessions/domain/content.js';
+import type { LoggedEvent } from '../../src/sessions/domain/event.js';
+import { beginsTurn, changedKeys, kindOf, tokensOf } from './event-kinds.js';
+import { EventPart, Said } from './event-parts.js';
+import { route, show } from './page-route.js';
+import type { SessionLog } from './session-log.js';
+import { clockTime, exactTime } from './times.js';
+import { useVirtualRows } from './virtual-rows.js';
+
+const ROW_PX = 72;
+/** So near to its end a reader follows what comes. */
+const END_PX = 80;
+
+/** All events of a session in their order, by turns. Each number of the log has its place, read or not. */
+export function Timeline(props: { readonly log: SessionLog }) {
+  const { log } = props;
+  const scroller = useRef<HTMLDivElement>(null);
+  const first = log.firstSeq.value;
+  const count = Math.max(0, log.lastSeq.value - first + 1);
+  void log.revision.value;
+  const rows = useVirtualRows({
+    count,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => ROW_PX,
+    overscan: 6,
+  });
+  const shown = rows.getVirtualItems();
+  const from = first + (shown[0]?.index ?? 0);
+  const to = first + (shown.at(-1)?.index ?? 0);
+  const { seq } = route.value;
+  useEffect(() => {
+    if (count > 0) log.need(Math.max(first, from - 1), to);
+  }, [log, first, count, from, to]);
+  const height = rows.getTotalSize();
+  const isAtEnd = useRef(true);
+  // The newest events are followed until one is chosen, or the reader scrolls up. Rows become higher when they are drawn.
+  useEffect(() => {
+    if (count > 0 && seq === undefined && isAtEnd.current) rows.scrollToIndex(count - 1, { align: 'end' });
+  }, [rows, count, height, seq]);
+  useEffect(() => {
+    if (seq !== undefined) rows.scrollToIndex(seq - first, { align: 'auto' });
+  }, [rows, first, seq]);
+  return (
+    <div
+      class="scroller timeline"
+      ref={scroller}
+      tabIndex={0}
+      role="region"
+      aria-label="Events"
+      onScroll={({ currentTarget: { scrollHeight, scrollTop, clientHeight } }) => {
+        isAtEnd.current = scrollHeight - scrollTop - clientHeight < END_PX;
+      }}
+    >
+      <ol style={{ height: `${height}px` }}>
+        {shown.map(({ index, start, key }) => (
+          <li
+            key={key}
+            data-index={index}
+            ref={(element) => rows.measureElement(element)}
+            style={{ transform: `translateY(${start}px)` }}
+          >
+            <Row log={log} seq={first + index} />
+          </li>
+        ))}
+      </ol>
+    </div>
+  );
+}
+
+function Row(props: { readonly log: SessionLog; readonly seq: number }) {
+  const { log, seq } = props;
+  const event = log.eventAt(seq);
+  if (!event) return <div class="event loading">{seq}</div>;
+  const before = log.eventAt(seq - 1);
+  const isChosen = route.value.seq === seq;
+  const kind = kindOf(event);
+  const inView = log.inView.value.has(seq);
+  return (
+    <>
+      {beginsTurn(event, before) && (
+        <div class="turn">
+          Turn <bdi>{event.invocationId}</bdi>
+        </div>
+      )}
+      <button
+        type="button"
+        class={`event ${kind.replace(' ', '-')}${inView ? '' : ' out-of-view'}`}
+        aria-pressed={isChosen}
+        onClick={() => show({ seq: isChosen ? undefined : seq })}
+      >
+        <Head event={event} kind={kind} inView={inView} />
+        {event.content?.parts?.map((part, index) => (
+          <EventPart key={index} part={part} answer={answerTo(log, event, part)} />
+        ))}
+        <Effects event={event} />
+      </button>
+    </>
+  );
+}
+
+/** The result of a call stands beside it, too. */
+function answerTo(log: SessionLog, { seq }: LoggedEvent, { functionCall }: Part): unknown {
+  const id = functionCall?.id;
+  if (id === undefined) return undefined;
+  const parts = log.responseTo(id, seq)?.content?.parts ?? [];
+  return parts.find(({ functionResponse }) => functionResponse?.id === id)?.functionResponse?.response;
+}
+
+function Head(props: { readonly event: LoggedEvent; readonly kind: string; readonly inView: boolean }) {
+  const { event, kind, inView } = props;
+  const { seq, author = '', timestamp, modelVersion } = event;
+  const tokens = tokensOf(event);
+  return (
+    <span class="head">
+      <span class="seq">{seq}</span>
+      <span class="kind">{kind}</span>
+      <bdi class="author">{author}</bdi>
+      {modelVersion !== undefined && <bdi class="model">{modelVersion}</bdi>}
+      {tokens !== undefined && <span>{tokens.toLocaleString()} tokens</span>}
+      {!inView && <span class="hidden-mark">not in the view</span>}
+      <time title={exactTime(timestamp)}>{clockTime(timestamp)}</time>
+    </span>
+  );
+}
+
+/** What an event did beside what it says. */
+function Effects(props: { readonly event: LoggedEvent }) {
+  const { actions, errorCode, errorMessage } = props.event;
+  const keys = changedKeys(props.event);
+  const { rewind, compaction, transferToAgent, failure } = actions;
+  return (
+    <>
+      {rewind && <span class="effect">Back to the moment after event {rewind.toSeq}</span>}
+      {compaction && (
+        <span class="effect">
+          Stands for events {compaction.fromSeq} to {compaction.toSeq}
+        </span>
+      )}
+      {transferToAgent !== undefined && (
+        <span class="effect">
+          Hands over to <bdi>{transferToAgent}</bdi>
+        </span>
+      )}
+      {keys.length > 0 && (
+        <span class="effect">
+          Sets{' '}
+          {keys.map((key) => (
+            <code key={key}>{key}</code>
+          ))}
+        </span>
+      )}
+      {failure && <span class="effect error">{failure.reason}</span>}
+      {errorCode !== undefined && (
+        <span class="effect error">
+          {errorCode} {errorMessage}
+        </span>
+      )}
+    </>
+  );
+}
+
+/** What agents say just now. */
+export function Speaking(props: { readonly log: SessionLog }) {
+  return (
+    <div class="speaking" aria-live="polite">
+      {props.log.partials.value.map(({ id, author, text }) => (
+        <div class="event agent" key={id}>
+          <span class="head">
+            <span class="kind">speaks</span>
+            <bdi class="author">{author}</bdi>
+          </span>
+          <Said text={text} />
+        </div>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,24 @@
+const RELATIVE = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' });
+const EXACT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+const CLOCK = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
+
+const STEPS = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+  ['second', 1_000],
+] as const;
+
+/** How long ago, in words. */
+export function ago(time: number, now: number): string {
+  const [unit, size] = STEPS.find(([, ms]) => Math.abs(now - time) >= ms) ?? STEPS[3];
+  return RELATIVE.format(Math.round((time - now) / size), unit);
+}
+
+export function exactTime(time: number): string {
+  return EXACT.format(time);
+}
+
+export function clockTime(time: number): string {
+  return CLOCK.format(time);
+}

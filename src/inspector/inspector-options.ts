@@ -1,0 +1,50 @@
+import { ConfigurationError } from '../config/configuration-error.js';
+
+/** What the page of the inspector shows, and to whom. */
+export interface InspectorOptions {
+  /** The path of `SessionsRestModule`, if it has one: the page reads and writes through its routes, and their rule decides. */
+  readonly api?: string | undefined;
+  /**
+   * Whether the page offers to write: messages, answers to approvals, rewinds, forks, summaries, deletions. The rule of the routes still
+   * decides about each. Default: `false`.
+   */
+  readonly actions?: boolean | undefined;
+  /** Who may open the page. It holds no session, so without this everybody may who reaches it. Only `true` and `false` are answers. */
+  readonly access?: ((request: never) => boolean | Promise<boolean>) | undefined;
+  /** An app with an agent that those may talk to who have no sessions yet. */
+  readonly demoApp?: string | undefined;
+}
+
+/** Where the page is, and what it shows. */
+export interface InspectorModuleOptions extends InspectorOptions {
+  /** The path of the page. Default: `inspector`. */
+  readonly route?: string | undefined;
+}
+
+export const INSPECTOR_OPTIONS = Symbol('INSPECTOR_OPTIONS');
+export const INSPECTOR_ROUTE = Symbol('INSPECTOR_ROUTE');
+
+const KNOWN = new Set(['api', 'actions', 'access', 'demoApp']);
+
+/** Names each unknown option, so that none is without effect in silence. */
+export function checkedOptions(options: InspectorOptions): InspectorOptions {
+  const unknown = Object.keys(options).filter((name) => !KNOWN.has(name));
+  if (unknown.length > 0) {
+    throw new ConfigurationError(
+      unknown.map(
+        (name) =>
+          `SessionsInspectorModule has no option ${JSON.stringify(name)}: it has route, ${[...KNOWN].join(', ')}.`,
+      ),
+    );
+  }
+  return options;
+}
+
+/** Without slashes around it. An empty path has no place for the files of the page. */
+export function checkedRoute(route = 'inspector'): string {
+  const path = route.replace(/^\/+|\/+$/g, '');
+  if (/^[\w.~-]+(\/[\w.~-]+)*$/.test(path)) return path;
+  throw new ConfigurationError([
+    `SessionsInspectorModule: route must be a path such as "inspector", not ${JSON.stringify(route)}.`,
+  ]);
+}

@@ -1,0 +1,94 @@
+import {
+  Controller,
+  ForbiddenException,
+  Get,
+  Inject,
+  NotFoundException,
+  Param,
+  Req,
+  Res,
+  SetMetadata,
+  StreamableFile,
+} from '@nestjs/common';
+import { INSPECTOR_OPTIONS, INSPECTOR_ROUTE, type InspectorOptions } from './inspector-options.js';
+import { PageFiles } from './page-files.js';
+import { PAGE_HEADERS, baseOf, inspectorPage } from './page-html.js';
+
+/** The common subset of Express and Fastify that is used here. */
+interface Request {
+  readonly originalUrl: string;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+}
+
+interface Response {
+  header(name: string, value: string): unknown;
+  removeHeader(name: string): unknown;
+}
+
+/** What the page is told: see `inspector/src/page-config.ts`. */
+interface PageConfig {
+  readonly api: string;
+  readonly actions: boolean;
+  readonly demoApp?: string;
+}
+
+/** Hides the page from OpenAPI, without importing the optional `@nestjs/swagger`. */
+const NotDocumented = SetMetadata('swagger/apiExcludeController', [true]);
+
+const NOT_STORED = { 'Cache-Control': 'no-store' };
+
+/** Serves the page. It holds no session: the page asks the routes of the app for them, as any other client does. */
+@Controller()
+@NotDocumented
+export class InspectorController {
+  constructor(
+    private readonly files: PageFiles,
+    @Inject(INSPECTOR_OPTIONS) private readonly options: InspectorOptions,
+    @Inject(INSPECTOR_ROUTE) private readonly route: string,
+  ) {}
+
+  @Get()
+  async page(@Req() request: Request, @Res({ passthrough: true }) response: Response): Promise<string> {
+    await this.#assertOpen(request);
+    setHeaders(response, { 'Content-Type': 'text/html; charset=utf-8', ...NOT_STORED });
+    const base = baseOf(request.originalUrl, request.headers['x-forwarded-prefix']);
+    return inspectorPage(base, this.files.nameOf('main.js'), this.files.nameOf('styles.css'));
+  }
+
+  @Get('config.json')
+  async config(@Req() request: Request, @Res({ passthrough: true }) response: Response): Promise<PageConfig> {
+    await this.#assertOpen(request);
+    setHeaders(response, NOT_STORED);
+    const { api = '', actions = false, demoApp } = this.options;
+    const up = '../'.repeat(this.route.split('/').length);
+    return { api: up + api.replace(/^\/+/, ''), actions, ...(demoApp !== undefined && { demoApp }) };
+  }
+
+  /** The names of files change with their content. They are those of the package, so that nobody has to be asked. */
+  @Get('files/:name')
+  file(
+    @Param('name') name: string,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): StreamableFile {
+    const file = this.files.find(name, String(request.headers['accept-encoding'] ?? ''));
+    if (!file) throw new NotFoundException('The inspector has no such file.');
+    setHeaders(response, { 'Cache-Control': 'public, max-age=31536000, immutable', Vary: 'Accept-Encoding' });
+    if (file.encoding !== undefined) response.header('Content-Encoding', file.encoding);
+    return new StreamableFile(file.bytes, { type: file.type, length: file.bytes.length });
+  }
+
+  async #assertOpen(request: Request): Promise<void> {
+    const { access } = this.options;
+    if (!access) return;
+    const answer: unknown = await access(request as never);
+    if (answer === true) return;
+    if (answer === false) throw new ForbiddenException('You may not open the inspector.');
+    throw new Error(`The option access of SessionsInspectorModule answered ${typeof answer}, not true or false.`);
+  }
+}
+
+function setHeaders(response: Response, headers: Readonly<Record<string, string>>): void {
+  response.removeHeader('X-Powered-By');
+  for (const [name, value] of Object.entries({ ...PAGE_HEADERS, ...headers })) response.header(name, value);
+}

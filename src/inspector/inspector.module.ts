@@ -1,0 +1,52 @@
+import { type DynamicModule, type FactoryProvider, Module, type ModuleMetadata, type Provider } from '@nestjs/common';
+import { RouterModule } from '@nestjs/core';
+import { InspectorController } from './inspector.controller.js';
+import {
+  INSPECTOR_OPTIONS,
+  INSPECTOR_ROUTE,
+  type InspectorModuleOptions,
+  type InspectorOptions,
+  checkedOptions,
+  checkedRoute,
+} from './inspector-options.js';
+import { PageFiles } from './page-files.js';
+
+/** Options that other providers know. The route is needed before they exist. */
+export interface InspectorModuleAsyncOptions
+  extends Pick<InspectorModuleOptions, 'route'>, Pick<ModuleMetadata, 'imports'> {
+  readonly inject?: FactoryProvider['inject'];
+  readonly useFactory: (...dependencies: never[]) => InspectorOptions | Promise<InspectorOptions>;
+}
+
+/**
+ * A page that shows sessions: their events, state at each of them, and what a model is given now. It is a client of the routes of
+ * `SessionsRestModule`, so that the rule of the app decides what its reader sees.
+ *
+ * @example
+ * imports: [
+ *   SessionsModule.forRoot({ provider: 'memory', isGlobal: true }),
+ *   SessionAccessModule.forRoot({ access: OwnSessions }),
+ *   SessionsRestModule.forRoot(),
+ *   SessionsInspectorModule.forRoot({ route: '/inspector', access: (request: SignedIn) => request.user.isAdmin }),
+ * ];
+ */
+@Module({ controllers: [InspectorController] })
+export class SessionsInspectorModule {
+  static forRoot({ route, ...options }: InspectorModuleOptions = {}): DynamicModule {
+    return mounted(route, { provide: INSPECTOR_OPTIONS, useValue: checkedOptions(options) });
+  }
+
+  static forRootAsync({ route, imports, inject, useFactory }: InspectorModuleAsyncOptions): DynamicModule {
+    const factory = async (...given: never[]): Promise<InspectorOptions> => checkedOptions(await useFactory(...given));
+    return mounted(route, { provide: INSPECTOR_OPTIONS, inject: inject ?? [], useFactory: factory }, imports);
+  }
+}
+
+function mounted(route: string | undefined, options: Provider, imports: ModuleMetadata['imports'] = []): DynamicModule {
+  const path = checkedRoute(route);
+  return {
+    module: SessionsInspectorModule,
+    imports: [...imports, RouterModule.register([{ path, module: SessionsInspectorModule }])],
+    providers: [PageFiles, options, { provide: INSPECTOR_ROUTE, useValue: path }],
+  };
+}

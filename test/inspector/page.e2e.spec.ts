@@ -1,0 +1,124 @@
+import { type DynamicModule, type INestApplication } from '@nestjs/common';
+import { SessionsInspectorModule, type InspectorModuleOptions } from '../../src/inspector/index.js';
+import { type Framework, RestApp, frameworks } from '../rest/rest-app.js';
+
+const POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'self'; " +
+  "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'";
+const KIB = 1024;
+
+describe.each(frameworks)('the page of the inspector on %s', (framework) => {
+  let app: RestApp;
+  afterEach(() => app.close());
+
+  const get = (path: string, headers: Record<string, string> = {}): Promise<Response> =>
+    fetch(app.url + path, { headers: { connection: 'close', ...headers } });
+
+  const baseBehind = async (prefix: string): Promise<string> =>
+    baseIn(await (await get('/inspector/?a=b', { 'x-forwarded-prefix': prefix })).text());
+
+  it('loads its files and the routes of sessions from where it is mounted', async () => {
+    app = await start(framework, { route: '/admin/inspector', api: 'v1' }, { path: 'v1' }, (nest) =>
+      nest.setGlobalPrefix('api'),
+    );
+    const page = await get('/api/admin/inspector');
+    expect(page.status).toBe(200);
+    expect(page.headers.get('content-security-policy')).toBe(POLICY);
+    expect(page.headers.get('cache-control')).toBe('no-store');
+    const html = await page.text();
+    expect(html).not.toMatch(/<style|style=|<script(?! type="module" src=)|\son\w+=/);
+    const base = new URL(app.url + baseIn(html));
+    expect(base.pathname).toBe('/api/admin/inspector/');
+    const config = (await (await fetch(new URL('config.json', base))).json()) as { api: string; actions: boolean };
+    expect(config).toEqual({ api: '../../v1', actions: false });
+    expect((await fetch(new URL(`${config.api}/apps`, base))).status).toBe(200);
+    for (const [, file = ''] of html.matchAll(/(?:href|src)="(?<file>files\/[^"]+)"/g)) {
+      const plain = await fetch(new URL(file, base), { headers: { 'accept-encoding': 'identity' } });
+      expect(plain.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+      const bytes = await plain.text();
+      for (const encoding of ['br', 'gzip']) {
+        const packed = await fetch(new URL(file, base), { headers: { 'accept-encoding': encoding } });
+        expect(packed.headers.get('content-encoding')).toBe(encoding);
+        expect(await packed.text()).toBe(bytes);
+      }
+    }
+    expect((await get('/api/admin/inspector/files/names.json')).status).toBe(404);
+    expect((await get('/api/admin/inspector/files/..%2Fnames.json')).status).toBe(404);
+  });
+
+  it('is found behind a proxy that takes a prefix away, and by no other name', async () => {
+    app = await start(framework);
+    expect(await baseBehind('/tools/agents')).toBe('/tools/agents/inspector/');
+    for (const hostile of ['//evil.example', 'https://evil.example', '/"><script>', '/a b']) {
+      expect(await baseBehind(hostile)).toBe('/inspector/');
+    }
+  });
+
+  it('is opened to those whom the app lets in', async () => {
+    app = await start(framework, { access: isAdmin, actions: true });
+    for (const path of ['/inspector', '/inspector/config.json']) {
+      expect((await get(path)).status).toBe(403);
+      expect((await get(path, { 'x-role': 'admin' })).status).toBe(200);
+    }
+  });
+
+  it('is closed by an answer of the app that is neither yes nor no, which is an error of the app', async () => {
+    app = await start(framework, { access: (() => 'yes') as never });
+    expect((await get('/inspector')).status).toBe(500);
+  });
+});
+
+describe('the inspector', () => {
+  it.each([
+    [{ acess: () => true }, /no option "acess"/],
+    [{ route: '/' }, /route must be a path/],
+    [{ route: 'a b' }, /route must be a path/],
+  ])('refuses %j', (options, problem) => {
+    expect(() => SessionsInspectorModule.forRoot(options as InspectorModuleOptions)).toThrow(problem);
+  });
+
+  it('refuses unknown options of a factory when the app starts', async () => {
+    const module = SessionsInspectorModule.forRootAsync({ useFactory: () => ({ readOnly: true }) as never });
+    await expect(started('Express', module)).rejects.toThrow(/no option "readOnly"/);
+  });
+
+  it('is loaded with less than 60 KiB, and has less than 120 in all', async () => {
+    const app = await start('Express');
+    const html = await (await fetch(`${app.url}/inspector`)).text();
+    const names = [...html.matchAll(/(?:href|src)="(?<file>files\/[^"]+)"/g)].map(([, file]) => file);
+    expect(names).toHaveLength(2);
+    let bytes = Buffer.byteLength(html);
+    for (const name of names) {
+      const answer = await fetch(`${app.url}/inspector/${name}`, { headers: { 'accept-encoding': 'gzip' } });
+      bytes += Number(answer.headers.get('content-length'));
+    }
+    expect(bytes).toBeGreaterThan(10 * KIB);
+    expect(bytes).toBeLessThan(60 * KIB);
+    await app.close();
+  });
+});
+
+function isAdmin({ headers }: { headers: Record<string, string> }): boolean {
+  return headers['x-role'] === 'admin';
+}
+
+function baseIn(html: string): string {
+  return /<base href="(?<base>[^"]+)"/.exec(html)?.groups?.base ?? '';
+}
+
+function start(
+  framework: Framework,
+  options: InspectorModuleOptions = {},
+  rest: { readonly path?: string } = {},
+  prepare?: (app: INestApplication) => void,
+): Promise<RestApp> {
+  return started(framework, SessionsInspectorModule.forRoot(options), { ...rest, ...(prepare && { prepare }) });
+}
+
+function started(
+  framework: Framework,
+  inspector: DynamicModule,
+  rest: Parameters<typeof RestApp.start>[1] = {},
+): Promise<RestApp> {
+  return RestApp.start(framework, { ...rest, imports: [inspector] });
+}
