@@ -14,7 +14,7 @@ import { TypeOrmSessionStorage } from '../../../../src/typeorm.js';
 import { callOf, listOf, message, taskOf } from '../../a2a/support/tasks.js';
 
 const USER = { appName: 'shop', userId: 'ann' };
-const COUNT = 80;
+const COUNT = 120;
 /** V8 keeps a text with such a letter with two bytes for each. */
 const LARGE = '€'.padEnd(900_000, 'x');
 
