@@ -52,6 +52,8 @@ export function Composer(props: Props & { readonly isRunning: boolean }) {
   );
 }
 
+const BUTTONS = ['rewind', 'fork', 'summarise', 'delete'] as const;
+
 /** What may be done with a session at a moment. Each asks first where something is lost. */
 export function SessionActions(props: Props & { readonly seq: number; readonly isNewest: boolean }) {
   const { api, sessionKey, seq, isNewest } = props;
@@ -79,20 +81,29 @@ export function SessionActions(props: Props & { readonly seq: number; readonly i
     await api.client.deleteSession(sessionKey);
     show({ sessionId: undefined, userId: undefined, seq: undefined });
   });
+  if (BUTTONS.every((action) => !api.may(action))) return undefined;
   return (
     <div class="buttons">
-      <button type="button" disabled={isNewest} onClick={() => void rewind()}>
-        Rewind to here
-      </button>
-      <button type="button" onClick={() => void fork()}>
-        Fork from here
-      </button>
-      <button type="button" onClick={() => void summarise()}>
-        Summarise
-      </button>
-      <button type="button" class="danger" onClick={() => void remove()}>
-        Delete
-      </button>
+      {api.may('rewind') && (
+        <button type="button" disabled={isNewest} onClick={() => void rewind()}>
+          Rewind to here
+        </button>
+      )}
+      {api.may('fork') && (
+        <button type="button" onClick={() => void fork()}>
+          Fork from here
+        </button>
+      )}
+      {api.may('summarise') && (
+        <button type="button" onClick={() => void summarise()}>
+          Summarise
+        </button>
+      )}
+      {api.may('delete') && (
+        <button type="button" class="danger" onClick={() => void remove()}>
+          Delete
+        </button>
+      )}
       {said !== undefined && <span role="status">{said}</span>}
     </div>
   );

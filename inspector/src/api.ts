@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import { SessionsClient } from '../../src/client/index.js';
-import type { PageConfig } from './page-config.js';
+import type { PageAction, PageConfig } from './page-config.js';
 
 const TOKEN = 'agent-sessions-inspector-token';
 
@@ -28,6 +28,11 @@ export class Api {
       headers: () => this.#headers(),
       fetch: (...request) => this.#fetch(...request),
     });
+  }
+
+  /** Whether the page offers this. */
+  may(action: PageAction): boolean {
+    return this.config.actions.includes(action);
   }
 
   /** The apps that have sessions, or undefined to those who may not list them. */

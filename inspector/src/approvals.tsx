@@ -61,7 +61,7 @@ function Approval(props: { readonly api: Api; readonly approval: RemoteApproval 
         </code>
       )}
       {approval.payload !== undefined && <code>{shortJson(approval.payload)}</code>}
-      {api.config.actions && (
+      {api.may('approve') && (
         <div class="buttons">
           {approval.schema && (
             <input

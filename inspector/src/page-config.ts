@@ -1,9 +1,11 @@
+export type PageAction = 'message' | 'approve' | 'rewind' | 'fork' | 'summarise' | 'delete';
+
 /** What the server says about this page: `GET config.json` beside it. */
 export interface PageConfig {
   /** The routes of sessions, relative to the page. */
   readonly api: string;
-  /** Whether the page offers to change sessions. The routes decide what is allowed. */
-  readonly actions: boolean;
+  /** What the page offers to do. The routes decide what is allowed. */
+  readonly actions: readonly PageAction[];
   /** An app whose agent one can talk to, for those who have no sessions yet. */
   readonly demoApp?: string;
 }

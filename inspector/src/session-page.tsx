@@ -48,12 +48,12 @@ export function SessionPage(props: { readonly api: Api; readonly sessionKey: Rem
           {last === 0 ? <Notice title="No events yet" /> : <Timeline log={log} />}
           <Speaking log={log} />
           {isAsking(session) && <Approvals api={api} sessionKey={log.key} version={last} />}
-          {api.config.actions && <Composer api={api} sessionKey={log.key} isRunning={log.partials.value.length > 0} />}
+          {api.may('message') && <Composer api={api} sessionKey={log.key} isRunning={log.partials.value.length > 0} />}
         </section>
         <Beside api={api} log={log} seq={seq} />
       </div>
       <Scrubber log={log} seq={seq} />
-      {api.config.actions && <SessionActions api={api} sessionKey={log.key} seq={seq} isNewest={seq === last} />}
+      <SessionActions api={api} sessionKey={log.key} seq={seq} isNewest={seq === last} />
     </main>
   );
 }

@@ -10,7 +10,7 @@ await sessions.appendEvent({ session, event: { author: 'user', content: { role: 
 /** The first visit: nothing is stored yet, or the apps may not be listed. */
 export function Welcome(props: { readonly api: Api; readonly onDone: () => void }) {
   const { api, onDone } = props;
-  const { demoApp, actions } = api.config;
+  const { demoApp } = api.config;
   const [problem, setProblem] = useState<string>();
   const talk = async (appName: string): Promise<void> => {
     try {
@@ -26,7 +26,7 @@ export function Welcome(props: { readonly api: Api; readonly onDone: () => void 
   return (
     <section class="welcome">
       <h1>No sessions yet</h1>
-      {demoApp !== undefined && actions && (
+      {demoApp !== undefined && api.may('message') && (
         <p>
           <button type="button" class="primary" onClick={() => void talk(demoApp)}>
             Talk to the demo agent

@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { CommandContext } from './command-context.js';
+import { inspect } from './commands/inspect.js';
 import { list } from './commands/list.js';
 import { migrate } from './commands/migrate.js';
 import { purge } from './commands/purge.js';
@@ -66,6 +67,12 @@ export function programOf(run: RunWork): Command {
     .option('--from <seq>', 'begin with this event instead of the next one', wholeNumber)
     .option('--partials', 'with what running agents say')
     .action(action(tail));
+  program
+    .command('inspect [file]')
+    .description('show the sessions in a browser: those of the store, or of an export')
+    .option('--port <number>', 'on this port instead of a free one', wholeNumber)
+    .option('--write', 'let the page rewind, fork and delete')
+    .action(action(inspect));
   program
     .command('state <app> [user] [session]')
     .description(

@@ -1,14 +1,16 @@
 import { ConfigurationError } from '../config/configuration-error.js';
 
+const ACTIONS = ['message', 'approve', 'rewind', 'fork', 'summarise', 'delete'] as const;
+
+/** What the page can do: messages and approvals need `AgentsRestModule`, summaries `SummarizerRestModule`. */
+export type InspectorAction = (typeof ACTIONS)[number];
+
 /** What the page of the inspector shows, and to whom. */
 export interface InspectorOptions {
   /** The path of `SessionsRestModule`, if it has one: the page reads and writes through its routes, and their rule decides. */
   readonly api?: string | undefined;
-  /**
-   * Whether the page offers to write: messages, answers to approvals, rewinds, forks, summaries, deletions. The rule of the routes still
-   * decides about each. Default: `false`.
-   */
-  readonly actions?: boolean | undefined;
+  /** What the page offers to do: `true` for all, or a list. The rule of the routes still decides about each. Default: nothing. */
+  readonly actions?: boolean | readonly InspectorAction[] | undefined;
   /** Who may open the page. It holds no session, so without this everybody may who reaches it. Only `true` and `false` are answers. */
   readonly access?: ((request: never) => boolean | Promise<boolean>) | undefined;
   /** An app with an agent that those may talk to who have no sessions yet. */
@@ -28,6 +30,12 @@ const KNOWN = new Set(['api', 'actions', 'access', 'demoApp']);
 
 /** Names each unknown option, so that none is without effect in silence. */
 export function checkedOptions(options: InspectorOptions): InspectorOptions {
+  const wrong = actionsOf(options).find((name) => !ACTIONS.includes(name));
+  if (wrong !== undefined) {
+    throw new ConfigurationError([
+      `SessionsInspectorModule has no action ${JSON.stringify(wrong)}: it has ${ACTIONS.join(', ')}.`,
+    ]);
+  }
   const unknown = Object.keys(options).filter((name) => !KNOWN.has(name));
   if (unknown.length > 0) {
     throw new ConfigurationError(
@@ -38,6 +46,12 @@ export function checkedOptions(options: InspectorOptions): InspectorOptions {
     );
   }
   return options;
+}
+
+/** All actions that the page offers. */
+export function actionsOf({ actions = false }: InspectorOptions): readonly InspectorAction[] {
+  if (typeof actions !== 'boolean') return actions;
+  return actions ? ACTIONS : [];
 }
 
 /** Without slashes around it. An empty path has no place for the files of the page. */

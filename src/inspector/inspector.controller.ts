@@ -10,7 +10,13 @@ import {
   SetMetadata,
   StreamableFile,
 } from '@nestjs/common';
-import { INSPECTOR_OPTIONS, INSPECTOR_ROUTE, type InspectorOptions } from './inspector-options.js';
+import {
+  INSPECTOR_OPTIONS,
+  INSPECTOR_ROUTE,
+  type InspectorAction,
+  type InspectorOptions,
+  actionsOf,
+} from './inspector-options.js';
 import { PageFiles } from './page-files.js';
 import { PAGE_HEADERS, baseOf, inspectorPage } from './page-html.js';
 
@@ -28,7 +34,7 @@ interface Response {
 /** What the page is told: see `inspector/src/page-config.ts`. */
 interface PageConfig {
   readonly api: string;
-  readonly actions: boolean;
+  readonly actions: readonly InspectorAction[];
   readonly demoApp?: string;
 }
 
@@ -59,8 +65,9 @@ export class InspectorController {
   async config(@Req() request: Request, @Res({ passthrough: true }) response: Response): Promise<PageConfig> {
     await this.#assertOpen(request);
     setHeaders(response, NOT_STORED);
-    const { api = '', actions = false, demoApp } = this.options;
+    const { api = '', demoApp } = this.options;
     const up = '../'.repeat(this.route.split('/').length);
+    const actions = actionsOf(this.options);
     return { api: up + api.replace(/^\/+/, ''), actions, ...(demoApp !== undefined && { demoApp }) };
   }
 

@@ -119,7 +119,16 @@ export const layers: readonly Layer[] = [
   {
     name: 'cli',
     files: /^cli\/.+$/,
-    mayImport: [...sessionLayers, 'sessions/module', 'components', 'doctor', 'transfer'],
+    mayImport: [
+      ...sessionLayers,
+      'sessions/module',
+      'sessions/storage/in-memory',
+      'components',
+      'doctor',
+      'transfer',
+      'inspector',
+      'sessions/rest',
+    ],
   },
   // Moves sessions between stores and from other systems, through the interface of stores. Adapters say how their events look.
   {

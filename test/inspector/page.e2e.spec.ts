@@ -18,8 +18,11 @@ describe.each(frameworks)('the page of the inspector on %s', (framework) => {
     baseIn(await (await get('/inspector/?a=b', { 'x-forwarded-prefix': prefix })).text());
 
   it('loads its files and the routes of sessions from where it is mounted', async () => {
-    app = await start(framework, { route: '/admin/inspector', api: 'v1' }, { path: 'v1' }, (nest) =>
-      nest.setGlobalPrefix('api'),
+    app = await start(
+      framework,
+      { route: '/admin/inspector', api: 'v1', actions: ['rewind', 'fork'] },
+      { path: 'v1' },
+      (nest) => nest.setGlobalPrefix('api'),
     );
     const page = await get('/api/admin/inspector');
     expect(page.status).toBe(200);
@@ -29,8 +32,8 @@ describe.each(frameworks)('the page of the inspector on %s', (framework) => {
     expect(html).not.toMatch(/<style|style=|<script(?! type="module" src=)|\son\w+=/);
     const base = new URL(app.url + baseIn(html));
     expect(base.pathname).toBe('/api/admin/inspector/');
-    const config = (await (await fetch(new URL('config.json', base))).json()) as { api: string; actions: boolean };
-    expect(config).toEqual({ api: '../../v1', actions: false });
+    const config = (await (await fetch(new URL('config.json', base))).json()) as { api: string; actions: string[] };
+    expect(config).toEqual({ api: '../../v1', actions: ['rewind', 'fork'] });
     expect((await fetch(new URL(`${config.api}/apps`, base))).status).toBe(200);
     for (const [, file = ''] of html.matchAll(/(?:href|src)="(?<file>files\/[^"]+)"/g)) {
       const plain = await fetch(new URL(file, base), { headers: { 'accept-encoding': 'identity' } });
@@ -71,6 +74,7 @@ describe.each(frameworks)('the page of the inspector on %s', (framework) => {
 describe('the inspector', () => {
   it.each([
     [{ acess: () => true }, /no option "acess"/],
+    [{ actions: ['rewnd'] }, /no action "rewnd"/],
     [{ route: '/' }, /route must be a path/],
     [{ route: 'a b' }, /route must be a path/],
   ])('refuses %j', (options, problem) => {
