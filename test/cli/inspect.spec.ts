@@ -24,23 +24,6 @@ describe('agent-sessions inspect', () => {
   });
   afterAll(() => rm(folder, { recursive: true }));
 
-  /** Runs the command until the work is done that is given the address of the page. */
-  async function whileShown(args: readonly string[], work: (page: string) => Promise<void>): Promise<CliResult> {
-    const interrupted = new AbortController();
-    let out = '';
-    const ended = cli(['inspect', ...args], { signal: interrupted.signal, onOutput: (text) => (out = text) });
-    const page = () => /open (?<page>http:\S+)/.exec(out)?.groups?.page;
-    await Promise.race([ended, until(() => page() !== undefined)]);
-    try {
-      await work(page() ?? '');
-    } finally {
-      interrupted.abort();
-    }
-    return ended;
-  }
-
-  const sessionsOf = (page: string): string => `${page.replace(/inspector$/, '')}apps/shop/users/ann/sessions`;
-
   it('shows the sessions of a store, and changes nothing', async () => {
     const { out } = await whileShown(['--url', url], async (page) => {
       expect(new URL(page).hostname).toBe('127.0.0.1');
@@ -94,3 +77,22 @@ describe('agent-sessions inspect', () => {
     });
   });
 });
+
+function sessionsOf(page: string): string {
+  return `${page.replace(/inspector$/, '')}apps/shop/users/ann/sessions`;
+}
+
+/** Runs the command until the work is done that is given the address of the page. */
+async function whileShown(args: readonly string[], work: (page: string) => Promise<void>): Promise<CliResult> {
+  const interrupted = new AbortController();
+  let out = '';
+  const ended = cli(['inspect', ...args], { signal: interrupted.signal, onOutput: (text) => (out = text) });
+  const page = () => /open (?<page>http:\S+)/.exec(out)?.groups?.page;
+  await Promise.race([ended, until(() => page() !== undefined)]);
+  try {
+    await work(page() ?? '');
+  } finally {
+    interrupted.abort();
+  }
+  return ended;
+}
