@@ -10,8 +10,8 @@ interface Props {
 }
 
 /** Sends a message to the agent of the app. Its answer comes into the timeline. */
-export function Composer(props: Props & { readonly isRunning: boolean }) {
-  const { api, sessionKey, isRunning } = props;
+export function Composer(props: Props) {
+  const { api, sessionKey } = props;
   const [text, setText] = useState('');
   const [problem, setProblem] = useState<string>();
   const attempt = async (act: () => Promise<unknown>): Promise<void> => {
@@ -40,11 +40,7 @@ export function Composer(props: Props & { readonly isRunning: boolean }) {
       <button type="submit" class="primary">
         Send
       </button>
-      <button
-        type="button"
-        disabled={!isRunning}
-        onClick={() => void attempt(() => api.client.stopAgent({ ...sessionKey }))}
-      >
+      <button type="button" onClick={() => void attempt(() => api.client.stopAgent({ ...sessionKey }))}>
         Stop
       </button>
       {problem !== undefined && <p role="alert">{problem}</p>}

@@ -8,9 +8,11 @@ export function EventPanel(props: { readonly event: LoggedEvent | undefined }) {
   const text = JSON.stringify(event, undefined, 2);
   return (
     <div class="raw">
-      <button type="button" onClick={() => void navigator.clipboard.writeText(text)}>
-        Copy
-      </button>
+      {'clipboard' in navigator && (
+        <button type="button" onClick={() => void navigator.clipboard.writeText(text)}>
+          Copy
+        </button>
+      )}
       <pre tabIndex={0}>{text}</pre>
     </div>
   );

@@ -22,9 +22,14 @@ export function failureOf(error: unknown): Failure {
 }
 
 function kindOf(error: unknown): Failure['kind'] {
-  if (error instanceof ServerUnreachableError || error instanceof TypeError) return 'offline';
+  if (error instanceof ServerUnreachableError || isOfFetch(error)) return 'offline';
   if (!(error instanceof ProblemError)) return 'failed';
   if (error.status === 401 || error.status === 403) return 'noAccess';
   if (error.status === 404) return 'missing';
   return error.status < 500 ? 'refused' : 'failed';
+}
+
+/** `fetch` throws a TypeError if there is no answer; each browser has other words for it. */
+function isOfFetch(error: unknown): boolean {
+  return error instanceof TypeError && /fetch|network|load failed/i.test(error.message);
 }

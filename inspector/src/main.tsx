@@ -1,10 +1,11 @@
+import './random-id.js';
 import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { Api } from './api.js';
 import { type Failure, failureOf } from './failures.js';
 import { FailureNotice, Loading, Notice } from './notices.js';
 import { readConfig } from './page-config.js';
-import { route, show } from './page-route.js';
+import { type PageRoute, addressOf, route, show } from './page-route.js';
 import { SessionListPanel } from './session-list-panel.js';
 import { SessionPage } from './session-page.js';
 import { nextTheme, theme } from './theme.js';
@@ -21,7 +22,7 @@ function Inspector() {
     const open = async (): Promise<void> => {
       const opened = new Api(await readConfig());
       const found = await opened.apps();
-      setApps(found ?? []);
+      setApps(found);
       setApi(opened);
       setFailure(undefined);
       if (route.value.app === undefined && found?.[0] !== undefined) show({ app: found[0] }, { replace: true });
@@ -46,7 +47,9 @@ function Inspector() {
           />
         ) : (
           api && (
-            <main>{app === undefined || apps?.length === 0 ? <Welcome api={api} onDone={again} /> : <Choose />}</main>
+            <main>
+              {app === undefined ? <Welcome api={api} mayList={apps !== undefined} onDone={again} /> : <Choose />}
+            </main>
           )
         )}
       </div>
@@ -58,6 +61,11 @@ function Choose() {
   return <Notice title="Choose a session on the left" />;
 }
 
+/** The list without a session. */
+function listOnly(): PageRoute {
+  return { ...route.value, userId: undefined, sessionId: undefined, seq: undefined };
+}
+
 function chooseApp(name: string): void {
   show({ app: name, userId: undefined, sessionId: undefined, seq: undefined });
 }
@@ -67,7 +75,7 @@ function Bar(props: { readonly apps: readonly string[] }) {
   const names = props.apps.includes(app) || app === '' ? props.apps : [app, ...props.apps];
   return (
     <header class="bar">
-      <a href="#" class="brand">
+      <a href={addressOf(listOnly())} class="brand">
         Agent Sessions
       </a>
       <label>

@@ -42,7 +42,7 @@ export function FailureNotice(props: { readonly failure: Failure; readonly onRet
 }
 
 /** Apps that read a token from `Authorization` get it from here. Those with cookies need nothing. */
-function SignIn() {
+export function SignIn() {
   const [token, setToken] = useState(savedToken());
   const save = (event: Event): void => {
     event.preventDefault();

@@ -29,7 +29,8 @@ export function addressOf(to: PageRoute): string {
     const value = to[name];
     if (value !== undefined && value !== '') query.set(name, String(value));
   }
-  return `#${query.toString()}`;
+  // The page has a base for its files, which relative addresses would move to.
+  return `${location.pathname}${location.search}#${query.toString()}`;
 }
 
 /** Shows something else. Steps through time replace the address, so that "back" leads out of them. */
@@ -37,7 +38,8 @@ export function show(changes: PageRoute, { replace = false } = {}): void {
   const next = { ...route.value, ...changes };
   const address = addressOf(next);
   if (replace) history.replaceState(undefined, '', address);
-  else if (address !== location.hash) history.pushState(undefined, '', address);
+  else if (address !== `${location.pathname}${location.search}${location.hash}`)
+    history.pushState(undefined, '', address);
   route.value = next;
 }
 

@@ -74,7 +74,7 @@ function Rows(props: {
   const last = shown.at(-1)?.index ?? 0;
   useEffect(() => {
     if (list.hasMore.value && last >= sessions.length - 20) void list.more();
-  }, [list, last, sessions.length]);
+  }, [list, last, sessions]);
   return (
     <div class="scroller" ref={scroller} tabIndex={0} role="region" aria-label="List of sessions">
       <ol style={{ height: `${rows.getTotalSize()}px` }}>

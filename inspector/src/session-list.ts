@@ -14,6 +14,7 @@ export class SessionList {
   readonly failure = signal<Failure | undefined>(undefined);
   readonly hasMore = signal(false);
   #cursor: string | undefined;
+  #hasRead = false;
   #isReading = false;
   #timer: ReturnType<typeof setInterval> | undefined;
 
@@ -35,15 +36,16 @@ export class SessionList {
     await this.#reading(async () => {
       const { sessions, nextCursor } = await this.#page(undefined);
       const known = this.sessions.value ?? [];
+      const knownIds = new Set(known.map(idOf));
       const fresh = new Set(sessions.map(idOf));
-      const isFirst = this.#cursor === undefined;
       const oldest = sessions.at(-1)?.lastUpdateTime ?? 0;
-      const rest =
-        isFirst || nextCursor === undefined
-          ? []
-          : known.filter((session) => !fresh.has(idOf(session)) && session.lastUpdateTime <= oldest);
-      this.sessions.value = [...sessions, ...rest];
-      if (isFirst || nextCursor === undefined) this.#goOnAt(nextCursor);
+      // Without a session that was known before, some between may be missing: the list begins anew.
+      const goesOn =
+        this.#hasRead && nextCursor !== undefined && sessions.some((session) => knownIds.has(idOf(session)));
+      const rest = known.filter((session) => !fresh.has(idOf(session)) && session.lastUpdateTime <= oldest);
+      this.sessions.value = goesOn ? [...sessions, ...rest] : sessions;
+      if (!goesOn) this.#goOnAt(nextCursor);
+      this.#hasRead = true;
     });
   }
 

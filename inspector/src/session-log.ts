@@ -28,13 +28,15 @@ export class SessionLog {
   readonly isLive = signal(false);
   readonly firstSeq = signal(1);
   readonly lastSeq = signal(0);
-  /** The numbers of the events that a model is given now. */
-  readonly inView = signal<ReadonlySet<number>>(new Set());
   readonly partials = signal<readonly PartialText[]>([]);
   /** Changes whenever events came. */
   readonly revision = signal(0);
   readonly #windows = new Map<number, Map<number, LoggedEvent>>();
+  /** The numbers of the events that a model is given now. */
+  readonly #inView = new Set<number>();
   readonly #reading = new Set<number>();
+  #isFollowing = false;
+  #viewReads = 0;
   readonly #left = new AbortController();
   #viewTimer: ReturnType<typeof setTimeout> | undefined;
 
@@ -52,9 +54,20 @@ export class SessionLog {
     };
   }
 
+  /** Reads again what failed. The session may be another one meanwhile. */
   retry(): void {
     this.failure.value = undefined;
-    void this.#follow();
+    this.#windows.clear();
+    this.revision.value += 1;
+    if (!this.#isFollowing) void this.#follow();
+    else void this.#refreshed();
+  }
+
+  /** Whether a model is given this event now. What is newer than the view, or was left out for its size, is not known to be hidden. */
+  isInView(seq: number): boolean {
+    const session = this.session.value;
+    if (!session || seq > session.version || this.#inView.has(seq)) return true;
+    return session.eventsTruncated === true && seq < (session.events[0]?.seq ?? 0);
   }
 
   eventAt(seq: number): LoggedEvent | undefined {
@@ -79,15 +92,18 @@ export class SessionLog {
         this.#windows.set(index, known);
       }
       const end = Math.min((index + 1) * WINDOW, this.lastSeq.value);
-      const isWhole = known !== undefined && known.has(end);
+      const start = Math.max(index * WINDOW + 1, this.firstSeq.value);
+      const isWhole = known !== undefined && known.size >= end - start + 1;
       if (!isWhole && end >= this.firstSeq.value && !this.#reading.has(index)) void this.#read(index, end);
     }
   }
 
   /** The session itself, its view and what it may be asked for. */
   async refresh(): Promise<void> {
+    const read = ++this.#viewReads;
     const session = await this.api.client.getSession(this.key);
-    if (this.#left.signal.aborted) return;
+    // Another one has begun later, so this answer may be older.
+    if (this.#left.signal.aborted || read !== this.#viewReads) return;
     if (!session) {
       this.failure.value = {
         kind: 'missing',
@@ -96,12 +112,15 @@ export class SessionLog {
       };
       return;
     }
+    this.#inView.clear();
+    for (const { seq } of session.events) this.#inView.add(seq);
     this.session.value = session;
-    this.inView.value = new Set(session.events.map(({ seq }) => seq));
+    this.failure.value = undefined;
   }
 
   async #follow(): Promise<void> {
     const { client } = this.api;
+    this.#isFollowing = true;
     try {
       const { firstSeq, lastSeq, events } = await client.listEvents({ ...this.key, limit: WINDOW, order: 'desc' });
       this.firstSeq.value = firstSeq;
@@ -118,6 +137,15 @@ export class SessionLog {
       if (!this.#left.signal.aborted) this.failure.value = failureOf(error);
     } finally {
       this.isLive.value = false;
+      this.#isFollowing = false;
+    }
+  }
+
+  async #refreshed(): Promise<void> {
+    try {
+      await this.refresh();
+    } catch (error) {
+      if (!this.#left.signal.aborted) this.failure.value = failureOf(error);
     }
   }
 
@@ -133,7 +161,7 @@ export class SessionLog {
     this.revision.value += 1;
     this.#viewTimer ??= setTimeout(() => {
       this.#viewTimer = undefined;
-      void this.refresh().catch((error: unknown) => (this.failure.value = failureOf(error)));
+      void this.#refreshed();
     }, VIEW_PAUSE_MS);
   }
 
@@ -143,7 +171,9 @@ export class SessionLog {
       let afterSeq = index * WINDOW;
       while (afterSeq < end) {
         const limit = end - afterSeq;
-        const { events } = await this.api.client.listEvents({ ...this.key, afterSeq, limit });
+        const { events, firstSeq } = await this.api.client.listEvents({ ...this.key, afterSeq, limit });
+        // The oldest events may have been trimmed.
+        if (firstSeq > this.firstSeq.value) this.firstSeq.value = firstSeq;
         const last = events.at(-1);
         if (!last || this.#left.signal.aborted) break;
         for (const event of events) this.#keep(event);

@@ -48,7 +48,7 @@ export function SessionPage(props: { readonly api: Api; readonly sessionKey: Rem
           {last === 0 ? <Notice title="No events yet" /> : <Timeline log={log} />}
           <Speaking log={log} />
           {isAsking(session) && <Approvals api={api} sessionKey={log.key} version={last} />}
-          {api.may('message') && <Composer api={api} sessionKey={log.key} isRunning={log.partials.value.length > 0} />}
+          {api.may('message') && <Composer api={api} sessionKey={log.key} />}
         </section>
         <Beside api={api} log={log} seq={seq} />
       </div>
@@ -124,7 +124,7 @@ function Beside(props: { readonly api: Api; readonly log: SessionLog; readonly s
         ))}
       </div>
       <div id="beside" class="beside" role="tabpanel" aria-labelledby={`tab-${tab}`} tabIndex={0}>
-        {tab === 'state' && <StatePanel api={api} sessionKey={log.key} seq={seq} />}
+        {tab === 'state' && <StatePanel api={api} sessionKey={log.key} seq={seq} firstSeq={log.firstSeq.value} />}
         {tab === 'view' && <ViewPanel log={log} />}
         {tab === 'event' && <EventPanel event={log.eventAt(seq)} />}
       </div>

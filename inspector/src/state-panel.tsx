@@ -6,6 +6,9 @@ import { type Failure, failureOf } from './failures.js';
 import { FailureNotice, Loading, Notice } from './notices.js';
 import { show } from './page-route.js';
 
+/** How long a moment is looked at before it is read. */
+const PAUSE_MS = 100;
+
 const SCOPES = [
   ['', 'Session'],
   ['user:', 'User'],
@@ -13,13 +16,19 @@ const SCOPES = [
 ] as const;
 
 interface Moment {
+  readonly seq: number;
   readonly now: Readonly<Record<string, unknown>>;
   readonly before: Readonly<Record<string, unknown>>;
 }
 
 /** The state after an event, and what that event changed. */
-export function StatePanel(props: { readonly api: Api; readonly sessionKey: RemoteKey; readonly seq: number }) {
-  const { api, sessionKey, seq } = props;
+export function StatePanel(props: {
+  readonly api: Api;
+  readonly sessionKey: RemoteKey;
+  readonly seq: number;
+  readonly firstSeq: number;
+}) {
+  const { api, sessionKey, seq, firstSeq } = props;
   const { appName, userId, sessionId } = sessionKey;
   const [moment, setMoment] = useState<Moment>();
   const [failure, setFailure] = useState<Failure>();
@@ -28,25 +37,31 @@ export function StatePanel(props: { readonly api: Api; readonly sessionKey: Remo
   useEffect(() => {
     let isOver = false;
     const at = (when: number) => api.client.stateAt({ appName, userId, sessionId, seq: when });
-    Promise.all([at(seq), seq > 0 ? at(seq - 1).catch(() => undefined) : undefined]).then(
-      ([now, before]) => {
+    const read = async (): Promise<void> => {
+      try {
+        // What was before the first event that is kept is not known.
+        const [now, before] = await Promise.all([at(seq), seq > firstSeq ? at(seq - 1) : undefined]);
         if (isOver) return;
-        setMoment({ now: allOf(now), before: before ? allOf(before) : allOf(now) });
+        setMoment({ seq, now: allOf(now), before: before ? allOf(before) : allOf(now) });
         setFailure(undefined);
-      },
-      (error: unknown) => !isOver && setFailure(failureOf(error)),
-    );
+      } catch (error) {
+        if (!isOver) setFailure(failureOf(error));
+      }
+    };
+    // Those who drag the slider want the state where they stop.
+    const timer = setTimeout(() => void read(), PAUSE_MS);
     return () => {
       isOver = true;
+      clearTimeout(timer);
     };
-  }, [api, appName, userId, sessionId, seq, tries]);
+  }, [api, appName, userId, sessionId, seq, firstSeq, tries]);
   if (failure) return <FailureNotice failure={failure} onRetry={() => setTries(tries + 1)} />;
   if (!moment) return <Loading what="the state" />;
   const names = [...new Set([...Object.keys(moment.now), ...Object.keys(moment.before)])].sort();
-  if (names.length === 0) return <Notice title={`No state after event ${seq}`} />;
+  if (names.length === 0) return <Notice title={`No state after event ${moment.seq}`} />;
   return (
     <div class="state">
-      <p class="hint">After event {seq}. Choose a key to see which events set it.</p>
+      <p class="hint">After event {moment.seq}. Choose a key to see which events set it.</p>
       {SCOPES.map(([prefix, title]) => {
         const inScope = names.filter((name) => scopeOf(name) === prefix);
         return (
@@ -97,12 +112,21 @@ function KeyRow(props: { readonly name: string; readonly moment: Moment; readonl
 /** Which events set a key, and to what. */
 function KeyHistory(props: { readonly api: Api; readonly sessionKey: RemoteKey; readonly name: string }) {
   const { api, sessionKey, name } = props;
-  const [changes, setChanges] = useState<readonly StateKeyChange[]>();
+  const [history, setHistory] = useState<KeyChanges>();
   const [failure, setFailure] = useState<Failure>();
   useEffect(() => {
-    setChanges(undefined);
-    allChanges(api, sessionKey, name).then(setChanges, (error: unknown) => setFailure(failureOf(error)));
+    let isOver = false;
+    setHistory(undefined);
+    setFailure(undefined);
+    allChanges(api, sessionKey, name, () => isOver).then(
+      (found) => !isOver && setHistory(found),
+      (error: unknown) => !isOver && setFailure(failureOf(error)),
+    );
+    return () => {
+      isOver = true;
+    };
   }, [api, sessionKey, name]);
+  const changes = history?.changes;
   return (
     <section class="history" aria-label={`History of ${name}`}>
       <h3>
@@ -110,7 +134,8 @@ function KeyHistory(props: { readonly api: Api; readonly sessionKey: RemoteKey; 
       </h3>
       {failure && <Notice title={failure.title}>{failure.detail}</Notice>}
       {!changes && !failure && <Loading what="its history" />}
-      {changes?.length === 0 && <Notice title="No event that is kept has set it" />}
+      {changes?.length === 0 && history?.isWhole === true && <Notice title="No event that is kept has set it" />}
+      {history?.isWhole === false && <p class="hint">These are the first ones: the history is longer.</p>}
       <ol>
         {changes?.map((change, index) => (
           <li key={index}>
@@ -128,18 +153,28 @@ function KeyHistory(props: { readonly api: Api; readonly sessionKey: RemoteKey; 
   );
 }
 
-const MOST_PAGES = 20;
+/** So many changes are shown at most. A page may have none, since rare keys are looked for in long logs. */
+const MOST_CHANGES = 1_000;
 
-async function allChanges(api: Api, { appName, userId, sessionId }: RemoteKey, key: string): Promise<StateKeyChange[]> {
+interface KeyChanges {
+  readonly changes: readonly StateKeyChange[];
+  readonly isWhole: boolean;
+}
+
+async function allChanges(
+  api: Api,
+  { appName, userId, sessionId }: RemoteKey,
+  key: string,
+  isOver: () => boolean,
+): Promise<KeyChanges> {
   const found: StateKeyChange[] = [];
   let cursor: string | undefined;
-  for (let page = 0; page < MOST_PAGES; page++) {
+  do {
     const { changes, nextCursor } = await api.client.stateChanges({ appName, userId, sessionId, key, cursor });
     found.push(...changes);
-    if (nextCursor === undefined) break;
     cursor = nextCursor;
-  }
-  return found;
+  } while (cursor !== undefined && found.length < MOST_CHANGES && !isOver());
+  return { changes: found, isWhole: cursor === undefined };
 }
 
 function allOf({ state, shared }: StateAtMoment): Readonly<Record<string, unknown>> {

@@ -18,7 +18,7 @@ export function Timeline(props: { readonly log: SessionLog }) {
   const scroller = useRef<HTMLDivElement>(null);
   const first = log.firstSeq.value;
   const count = Math.max(0, log.lastSeq.value - first + 1);
-  void log.revision.value;
+  const revision = log.revision.value;
   const rows = useVirtualRows({
     count,
     getScrollElement: () => scroller.current,
@@ -31,7 +31,7 @@ export function Timeline(props: { readonly log: SessionLog }) {
   const { seq } = route.value;
   useEffect(() => {
     if (count > 0) log.need(Math.max(first, from - 1), to);
-  }, [log, first, count, from, to]);
+  }, [log, first, count, from, to, revision]);
   const height = rows.getTotalSize();
   const isAtEnd = useRef(true);
   // The newest events are followed until one is chosen, or the reader scrolls up. Rows become higher when they are drawn.
@@ -75,7 +75,7 @@ function Row(props: { readonly log: SessionLog; readonly seq: number }) {
   const before = log.eventAt(seq - 1);
   const isChosen = route.value.seq === seq;
   const kind = kindOf(event);
-  const inView = log.inView.value.has(seq);
+  const inView = log.isInView(seq);
   return (
     <>
       {beginsTurn(event, before) && (

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { Api } from './api.js';
 import { failureOf } from './failures.js';
+import { SignIn } from './notices.js';
 import { show } from './page-route.js';
 
 const CODE = `const sessions = app.get(SessionService);
@@ -8,8 +9,13 @@ const session = await sessions.createSession({ appName: 'shop', userId: 'ann' })
 await sessions.appendEvent({ session, event: { author: 'user', content: { role: 'user', parts: [{ text: 'Hello' }] } } });`;
 
 /** The first visit: nothing is stored yet, or the apps may not be listed. */
-export function Welcome(props: { readonly api: Api; readonly onDone: () => void }) {
-  const { api, onDone } = props;
+export function Welcome(props: {
+  readonly api: Api;
+  /** Whether the routes list the apps to this reader. */
+  readonly mayList: boolean;
+  readonly onDone: () => void;
+}) {
+  const { api, mayList, onDone } = props;
   const { demoApp } = api.config;
   const [problem, setProblem] = useState<string>();
   const talk = async (appName: string): Promise<void> => {
@@ -23,6 +29,15 @@ export function Welcome(props: { readonly api: Api; readonly onDone: () => void 
       setProblem(failureOf(error).detail);
     }
   };
+  if (!mayList) {
+    return (
+      <section class="welcome">
+        <h1>Which app?</h1>
+        <p>You may not list the apps. Type the name of one above, or sign in with another token.</p>
+        <SignIn />
+      </section>
+    );
+  }
   return (
     <section class="welcome">
       <h1>No sessions yet</h1>
@@ -35,7 +50,9 @@ export function Welcome(props: { readonly api: Api; readonly onDone: () => void 
       )}
       <p>Or write three lines in your app:</p>
       <pre tabIndex={0}>{CODE}</pre>
-      <p class="hint">If your app has sessions, but you may not list its apps, type the name of the app above.</p>
+      <p class="hint">
+        If your app has sessions that you may not list, type its name above, and your user id into the filter.
+      </p>
       {problem !== undefined && <p role="alert">{problem}</p>}
     </section>
   );

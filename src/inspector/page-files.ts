@@ -50,7 +50,11 @@ export class PageFiles implements OnModuleInit {
     const type = TYPES[extname(name)];
     const plain = this.#files.get(name);
     if (type === undefined || !plain) return undefined;
-    const offered = new Set(accepted.split(',').map((each) => each.split(';')[0]?.trim().toLowerCase()));
+    const offered = new Set(
+      accepted
+        .split(',')
+        .flatMap((each) => /^\s*([\w*]+)(?!.*;\s*q=0(\.0*)?\s*$)/.exec(each)?.[1]?.toLowerCase() ?? []),
+    );
     for (const [encoding, end] of ENCODINGS) {
       const bytes = offered.has(encoding) ? this.#files.get(name + end) : undefined;
       if (bytes) return { bytes, type, encoding };

@@ -17,8 +17,11 @@ const ANN = { appName: 'shop', userId: 'ann' };
 const KEY = { ...ANN, sessionId: 'first' };
 const AT = '#app=shop&userId=ann&sessionId=first';
 
-/** Of the longest log. */
-const EVENTS = rounds(100_000);
+/** Of the longest log. No multiple of what the page reads at once. */
+const EVENTS = rounds(100_000) + 50;
+
+const SESSIONS = 250;
+const BATCH = 1_000;
 
 const said = (author: string, text: string) => ({ author, content: { role: 'user' as const, parts: [{ text }] } });
 
@@ -74,7 +77,7 @@ describe.each(chosen)('the inspector over a $name store', ({ open }) => {
     await page.getByRole('button', { name: 'step', exact: true }).waitFor();
     await page.getByRole('heading', { level: 1 }).click();
     await page.keyboard.press('ArrowLeft');
-    await page.getByText(`After event ${seq - 1}.`).waitFor();
+    await page.getByText(`after event ${seq - 1}`).waitFor();
     await until(async () => (await page.getByRole('button', { name: 'step', exact: true }).count()) === 0);
     await page.keyboard.press('ArrowRight');
     await page.locator('tr.changed', { hasText: 'user:theme' }).waitFor();
@@ -155,30 +158,45 @@ describe('the inspector', () => {
     }
   });
 
-  it(`draws only what can be seen of ${EVENTS} events and of ${EVENTS / 100} sessions`, async () => {
+  it(`draws only what can be seen of ${EVENTS} events and of ${SESSIONS} sessions`, async () => {
     await start({ sessions: { limits: { maxBatchEvents: 1_000 } } });
     const session = await app.sessions.createSession(KEY);
-    for (let batch = 0; batch < EVENTS / 1_000; batch++) {
-      const events = Array.from({ length: 1_000 }, (_, index) => said('user', `message ${batch * 1_000 + index + 1}`));
+    for (let first = 1; first <= EVENTS; first += BATCH) {
+      const length = Math.min(BATCH, EVENTS - first + 1);
+      const events = Array.from({ length }, (_, index) => said('user', `message ${first + index}`));
       await app.sessions.appendEvents({ session, events });
     }
-    for (let index = 0; index < EVENTS / 100; index++)
+    for (let index = 0; index < SESSIONS; index++)
       await app.sessions.createSession({ ...ANN, sessionId: `s-${index}` });
     const { page, problems } = await browser.open(`${app.url}/inspector${AT}`);
     await page.getByText(`message ${EVENTS}`, { exact: true }).waitFor();
     const timeline = page.getByRole('region', { name: 'Events' });
-    await timeline.evaluate((element) => element.scrollTo({ top: 0 }));
+    const scroll = (how: number) =>
+      timeline.evaluate((element, part) => element.scrollTo({ top: element.scrollHeight * part }), how);
+    await scroll(0);
     await page.getByText('message 1', { exact: true }).waitFor();
-    await timeline.evaluate((element) => element.scrollTo({ top: element.scrollHeight / 2 }));
+    await scroll(0.5);
     await page
       .getByText(new RegExp(`^message ${String(EVENTS / 2).slice(0, 2)}\\d{3}$`))
       .first()
       .waitFor();
-    const list = page.getByRole('region', { name: 'List of sessions' });
-    for (let pages = 0; pages < 12; pages++) {
-      await list.evaluate((element) => element.scrollTo({ top: element.scrollHeight }));
-      await page.waitForTimeout(50);
+    // Up from the end, past the events that came with the first page.
+    await scroll(1);
+    await page.getByText(`message ${EVENTS}`, { exact: true }).waitFor();
+    for (let seq = EVENTS - 10; seq > EVENTS - 300; seq -= 10) {
+      await timeline.evaluate((element) => element.scrollBy({ top: -400 }));
+      await until(async () => (await page.locator('.event.loading').count()) === 0);
     }
+
+    const list = page.getByRole('region', { name: 'List of sessions' });
+    const oldest = list.getByText('first', { exact: true });
+    await until(async () => {
+      await list.evaluate((element) => element.scrollTo({ top: element.scrollHeight }));
+      return (await oldest.count()) === 1;
+    });
+    // The newest page is read again, and leaves the others where they are.
+    for (let reads = 0; reads < 2; reads++) await page.waitForResponse(/\/sessions\?/);
+    expect(await oldest.count()).toBe(1);
     expect(await page.locator('#inspector li').count()).toBeLessThan(150);
     expect(problems).toEqual([]);
   });
@@ -202,6 +220,17 @@ describe('the inspector', () => {
     for (const name of ['Send', 'Delete', 'Rewind to here', 'Fork from here']) {
       expect(await page.getByRole('button', { name }).count()).toBe(0);
     }
+  });
+
+  it('can be reloaded on Fastify as it is, at the address that it shows', async () => {
+    app = await RestApp.start('Fastify', { imports: [SessionsInspectorModule.forRoot()] });
+    await app.sessions.createSession(KEY);
+    const { page } = await browser.open(`${app.url}/inspector`);
+    await page.getByRole('link', { name: 'first' }).click();
+    await page.getByText('No events yet').waitFor();
+    expect(new URL(page.url()).pathname).toBe('/inspector');
+    await page.reload();
+    await page.getByText('No events yet').waitFor();
   });
 
   it('says that the server is gone', async () => {

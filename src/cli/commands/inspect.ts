@@ -44,6 +44,15 @@ async function sessionsOfExport({ output, signal }: CommandContext, file: string
   const storage = new InMemorySessionStorage();
   const onProgress = ({ line }: { readonly line: number }): void => output.progress(() => `read ${line} lines`);
   const result = await importSessions(storage, createReadStream(file), { signal, onProgress, onBad: 'skip' });
-  if (result.bad > 0) output.note(`${result.bad} lines of ${file} could not be read: agent-sessions import names them`);
+  const { missing, conflicting, expired } = result.sessions;
+  const left = {
+    'could not be read': result.bad,
+    'are missing': missing,
+    'have expired': expired,
+    conflict: conflicting,
+  };
+  for (const [what, count] of Object.entries(left)) {
+    if (count > 0) output.note(`${count} of ${file} ${what}: agent-sessions import --dry-run names them`);
+  }
   return new SessionService({ storage, ttl: { enabled: false } });
 }

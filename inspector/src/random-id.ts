@@ -1,0 +1,12 @@
+/** Browsers have `randomUUID` on https and localhost only. The client of the routes needs it everywhere. */
+if (!('randomUUID' in crypto)) {
+  Object.defineProperty(crypto, 'randomUUID', { value: randomUuid });
+}
+
+function randomUuid(): string {
+  const bytes = globalThis.crypto.getRandomValues(new Uint8Array(16));
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40;
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
+  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+}
