@@ -41,7 +41,9 @@ export async function startGaleraCluster(install = packageInstaller()): Promise<
   try {
     const how = await template.runToEnd(mariaDbInstallation(binaries.installer, template.folder));
     if (how !== '0') throw new Error(`${binaries.installer} ended with ${how}:\n${template.log()}`);
-    return await startNodes(binaries, join(template.folder, 'data'));
+    const firstData = join(template.folder, 'data');
+    // Another process may take a port before a node does, which then finds no other one.
+    return await startNodes(binaries, firstData).catch(() => startNodes(binaries, firstData));
   } finally {
     await template.end();
   }
