@@ -26,6 +26,13 @@ void during.then(() => {
 });
 `;
 
+/** In place of the build of the page. */
+const PAGE = `
+import { mkdirSync, writeFileSync } from 'node:fs';
+mkdirSync('dist/inspector/page', { recursive: true });
+writeFileSync('dist/inspector/page/names.json', '');
+`;
+
 /** Saves a source, and waits until files get a later time than it has. */
 const SAVING = `
 import { statSync, writeFileSync } from 'node:fs';
@@ -42,6 +49,8 @@ describe('the build before the tests', () => {
     write('src/main.ts', 'old');
     write('src/deep/other.ts', 'old');
     write('node_modules/.bin/nest', NEST, 0o755);
+    write('inspector/build.mjs', PAGE);
+    write('inspector/src/main.tsx', 'old');
     const script = 'test/support/build-stamp.mjs';
     write(script, readFileSync(resolve(script), 'utf8'));
     run('build');
@@ -72,6 +81,7 @@ describe('the build before the tests', () => {
 
   it.each<[what: string, change: () => void]>([
     ['was saved', () => write('src/main.ts', 'new')],
+    ['of the page was saved', () => write('inspector/src/main.tsx', 'new')],
     ['was added', () => write('src/deep/new.ts', '')],
     ['was removed', () => rmSync(join(root, 'src/deep/new.ts'))],
     ['has another name', () => renameSync(join(root, 'src/deep/other.ts'), join(root, 'src/deep/renamed.ts'))],
