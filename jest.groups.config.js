@@ -6,8 +6,8 @@ import singleSpecs from './test/groups/single-specs.cjs';
 export default {
   ...config,
   testMatch: ['<rootDir>/test/groups/*.group.ts', ...singleSpecs.map((name) => `<rootDir>/test/${name}.spec.ts`)],
-  // Many tests wait for servers, processes and time limits. Others use the cores meanwhile, but not so many that limits pass.
-  maxWorkers: Math.ceil(1.5 * availableParallelism()),
+  // One for each core: with more, answers of servers come later than the time limits of stores now and then.
+  maxWorkers: availableParallelism(),
   // A worker that has loaded all modules of a group needs longer than Jest's half second to end while others use the cores.
   workerGracefulExitTimeout: 10_000,
   testSequencer: '<rootDir>/test/groups/longest-first.cjs',
