@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import { SessionsClient } from '../../src/client/index.js';
-import type { PageAction, PageConfig } from './page-config.js';
+import type { InspectorAction, PageConfig } from '../../src/inspector/page-config.js';
 
 const TOKEN = 'agent-sessions-inspector-token';
 
@@ -31,7 +31,7 @@ export class Api {
   }
 
   /** Whether the page offers this. */
-  may(action: PageAction): boolean {
+  may(action: InspectorAction): boolean {
     return this.config.actions.includes(action);
   }
 

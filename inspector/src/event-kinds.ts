@@ -1,5 +1,6 @@
 import type { Part } from '../../src/sessions/domain/content.js';
 import type { LoggedEvent } from '../../src/sessions/domain/event.js';
+import { usageOfEvent } from '../../src/sessions/domain/usage.js';
 
 /** What an event is, in one word for the timeline. */
 export type EventKind =
@@ -47,10 +48,8 @@ export function changedKeys({ actions }: LoggedEvent): readonly string[] {
   return [...Object.keys(actions.stateDelta ?? {}), ...(actions.stateRemovals ?? [])];
 }
 
-export function tokensOf({ usageMetadata }: LoggedEvent): number | undefined {
-  const { totalTokenCount, promptTokenCount = 0, candidatesTokenCount = 0 } = usageMetadata ?? {};
-  if (!usageMetadata) return undefined;
-  return totalTokenCount ?? promptTokenCount + candidatesTokenCount;
+export function tokensOf(event: LoggedEvent): number | undefined {
+  return usageOfEvent(event)?.totalTokens;
 }
 
 /** What a part of any kind may have. */

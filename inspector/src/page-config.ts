@@ -1,14 +1,4 @@
-export type PageAction = 'message' | 'approve' | 'rewind' | 'fork' | 'summarise' | 'delete';
-
-/** What the server says about this page: `GET config.json` beside it. */
-export interface PageConfig {
-  /** The routes of sessions, relative to the page. */
-  readonly api: string;
-  /** What the page offers to do. The routes decide what is allowed. */
-  readonly actions: readonly PageAction[];
-  /** An app whose agent one can talk to, for those who have no sessions yet. */
-  readonly demoApp?: string;
-}
+import type { PageConfig } from '../../src/inspector/page-config.js';
 
 export async function readConfig(): Promise<PageConfig> {
   const response = await fetch('config.json', { headers: { accept: 'application/json' } });

@@ -1,9 +1,5 @@
 import { ConfigurationError } from '../config/configuration-error.js';
-
-const ACTIONS = ['message', 'approve', 'rewind', 'fork', 'summarise', 'delete'] as const;
-
-/** What the page can do: messages and approvals need `AgentsRestModule`, summaries `SummarizerRestModule`. */
-export type InspectorAction = (typeof ACTIONS)[number];
+import { INSPECTOR_ACTIONS, type InspectorAction } from './page-config.js';
 
 /** What the page of the inspector shows, and to whom. */
 export interface InspectorOptions {
@@ -30,10 +26,10 @@ const KNOWN = new Set(['api', 'actions', 'access', 'demoApp']);
 
 /** Names each unknown option, so that none is without effect in silence. */
 export function checkedOptions(options: InspectorOptions): InspectorOptions {
-  const wrong = actionsOf(options).find((name) => !ACTIONS.includes(name));
+  const wrong = actionsOf(options).find((name) => !INSPECTOR_ACTIONS.includes(name));
   if (wrong !== undefined) {
     throw new ConfigurationError([
-      `SessionsInspectorModule has no action ${JSON.stringify(wrong)}: it has ${ACTIONS.join(', ')}.`,
+      `SessionsInspectorModule has no action ${JSON.stringify(wrong)}: it has ${INSPECTOR_ACTIONS.join(', ')}.`,
     ]);
   }
   const unknown = Object.keys(options).filter((name) => !KNOWN.has(name));
@@ -51,7 +47,7 @@ export function checkedOptions(options: InspectorOptions): InspectorOptions {
 /** All actions that the page offers. */
 export function actionsOf({ actions = false }: InspectorOptions): readonly InspectorAction[] {
   if (typeof actions !== 'boolean') return actions;
-  return actions ? ACTIONS : [];
+  return actions ? INSPECTOR_ACTIONS : [];
 }
 
 /** Without slashes around it. An empty path has no place for the files of the page. */

@@ -10,13 +10,8 @@ import {
   SetMetadata,
   StreamableFile,
 } from '@nestjs/common';
-import {
-  INSPECTOR_OPTIONS,
-  INSPECTOR_ROUTE,
-  type InspectorAction,
-  type InspectorOptions,
-  actionsOf,
-} from './inspector-options.js';
+import { INSPECTOR_OPTIONS, INSPECTOR_ROUTE, type InspectorOptions, actionsOf } from './inspector-options.js';
+import type { PageConfig } from './page-config.js';
 import { PageFiles } from './page-files.js';
 import { PAGE_HEADERS, baseOf, inspectorPage } from './page-html.js';
 
@@ -29,13 +24,6 @@ interface Request {
 interface Response {
   header(name: string, value: string): unknown;
   removeHeader(name: string): unknown;
-}
-
-/** What the page is told: see `inspector/src/page-config.ts`. */
-interface PageConfig {
-  readonly api: string;
-  readonly actions: readonly InspectorAction[];
-  readonly demoApp?: string;
 }
 
 /** Hides the page from OpenAPI, without importing the optional `@nestjs/swagger`. */
