@@ -7,27 +7,13 @@ import {
   Param,
   Req,
   Res,
-  SetMetadata,
   StreamableFile,
 } from '@nestjs/common';
 import { INSPECTOR_OPTIONS, INSPECTOR_ROUTE, type InspectorOptions, actionsOf } from './inspector-options.js';
 import type { PageConfig } from './page-config.js';
+import { NotDocumented, type PageRequest, type PageResponse, setHeaders } from '../sessions/transport/served-page.js';
 import { PageFiles } from './page-files.js';
 import { PAGE_HEADERS, baseOf, inspectorPage } from './page-html.js';
-
-/** The common subset of Express and Fastify that is used here. */
-interface Request {
-  readonly originalUrl: string;
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-}
-
-interface Response {
-  header(name: string, value: string): unknown;
-  removeHeader(name: string): unknown;
-}
-
-/** Hides the page from OpenAPI, without importing the optional `@nestjs/swagger`. */
-const NotDocumented = SetMetadata('swagger/apiExcludeController', [true]);
 
 const NOT_STORED = { 'Cache-Control': 'no-store' };
 
@@ -42,17 +28,17 @@ export class InspectorController {
   ) {}
 
   @Get()
-  async page(@Req() request: Request, @Res({ passthrough: true }) response: Response): Promise<string> {
+  async page(@Req() request: PageRequest, @Res({ passthrough: true }) response: PageResponse): Promise<string> {
     await this.#assertOpen(request);
-    setHeaders(response, { 'Content-Type': 'text/html; charset=utf-8', ...NOT_STORED });
+    setPageHeaders(response, { 'Content-Type': 'text/html; charset=utf-8', ...NOT_STORED });
     const base = baseOf(request.originalUrl, request.headers['x-forwarded-prefix']);
     return inspectorPage(base, this.files.nameOf('main.js'), this.files.nameOf('styles.css'));
   }
 
   @Get('config.json')
-  async config(@Req() request: Request, @Res({ passthrough: true }) response: Response): Promise<PageConfig> {
+  async config(@Req() request: PageRequest, @Res({ passthrough: true }) response: PageResponse): Promise<PageConfig> {
     await this.#assertOpen(request);
-    setHeaders(response, NOT_STORED);
+    setPageHeaders(response, NOT_STORED);
     const { api = '', demoApp } = this.options;
     const up = '../'.repeat(this.route.split('/').length);
     const actions = actionsOf(this.options);
@@ -63,17 +49,17 @@ export class InspectorController {
   @Get('files/:name')
   file(
     @Param('name') name: string,
-    @Req() request: Request,
-    @Res({ passthrough: true }) response: Response,
+    @Req() request: PageRequest,
+    @Res({ passthrough: true }) response: PageResponse,
   ): StreamableFile {
     const file = this.files.find(name, String(request.headers['accept-encoding'] ?? ''));
     if (!file) throw new NotFoundException('The inspector has no such file.');
-    setHeaders(response, { 'Cache-Control': 'public, max-age=31536000, immutable', Vary: 'Accept-Encoding' });
+    setPageHeaders(response, { 'Cache-Control': 'public, max-age=31536000, immutable', Vary: 'Accept-Encoding' });
     if (file.encoding !== undefined) response.header('Content-Encoding', file.encoding);
     return new StreamableFile(file.bytes, { type: file.type, length: file.bytes.length });
   }
 
-  async #assertOpen(request: Request): Promise<void> {
+  async #assertOpen(request: PageRequest): Promise<void> {
     const { access } = this.options;
     if (!access) return;
     const answer: unknown = await access(request as never);
@@ -83,7 +69,6 @@ export class InspectorController {
   }
 }
 
-function setHeaders(response: Response, headers: Readonly<Record<string, string>>): void {
-  response.removeHeader('X-Powered-By');
-  for (const [name, value] of Object.entries({ ...PAGE_HEADERS, ...headers })) response.header(name, value);
+function setPageHeaders(response: PageResponse, headers: Readonly<Record<string, string>>): void {
+  setHeaders(response, { ...PAGE_HEADERS, ...headers });
 }

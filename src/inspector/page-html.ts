@@ -1,3 +1,6 @@
+import { pageHeaders } from '../sessions/transport/http-defaults.js';
+import { escapedHtml } from '../sessions/transport/served-page.js';
+
 /** Nothing inline, nothing from elsewhere, and no way to make markup of text. */
 const POLICY = [
   "default-src 'none'",
@@ -11,11 +14,7 @@ const POLICY = [
   "require-trusted-types-for 'script'",
 ].join('; ');
 
-export const PAGE_HEADERS: Readonly<Record<string, string>> = {
-  'Content-Security-Policy': POLICY,
-  'X-Content-Type-Options': 'nosniff',
-  'Referrer-Policy': 'no-referrer',
-};
+export const PAGE_HEADERS = { ...pageHeaders(), 'Content-Security-Policy': POLICY };
 
 /** @param base the URL of the files, with a slash at its end */
 export function inspectorPage(base: string, script: string, style: string): string {
@@ -25,10 +24,10 @@ export function inspectorPage(base: string, script: string, style: string): stri
     <meta charset="utf-8" />
     <title>Agent Sessions – Inspector</title>
     <meta name="viewport" content="width=device-width, initial-scale=1" />
-    <base href="${escaped(base)}" />
+    <base href="${escapedHtml(base)}" />
     <link rel="icon" href="data:," />
-    <link rel="stylesheet" href="files/${escaped(style)}" />
-    <script type="module" src="files/${escaped(script)}"></script>
+    <link rel="stylesheet" href="files/${escapedHtml(style)}" />
+    <script type="module" src="files/${escapedHtml(script)}"></script>
   </head>
   <body>
     <div id="inspector"></div>
@@ -48,8 +47,4 @@ export function baseOf(url: string, prefix: unknown): string {
   const [path = ''] = url.split('?');
   const given = typeof prefix === 'string' && /^(\/[\w.~-]+)+\/?$/.test(prefix) ? prefix.replace(/\/$/, '') : '';
   return `${given}${path.replace(/\/+$/, '')}/`;
-}
-
-function escaped(text: string): string {
-  return text.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
 }

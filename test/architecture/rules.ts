@@ -49,7 +49,7 @@ export const layers: readonly Layer[] = [
   {
     name: 'inspector',
     files: /^inspector\/.+$/,
-    mayImport: ['config'],
+    mayImport: ['config', 'sessions/transport'],
     packages: /^(@nestjs\/(common|core)|node:.+)$/,
   },
   // Runs in browsers, and so does all that it reaches.

@@ -1,3 +1,5 @@
+import { escapedHtml } from '../../transport/served-page.js';
+
 /** The initial text: a query that also works with an empty store, and examples of other operations. */
 const FIRST_QUERY = `# Run this query: press the button, or Ctrl-Enter.
 query Sessions {
@@ -68,13 +70,13 @@ export function explorerPage(base: string, endpoint: string): string {
     <meta charset="utf-8" />
     <title>GraphQL</title>
     <meta name="viewport" content="width=device-width, initial-scale=1" />
-    <base href="${escaped(base)}" />
+    <base href="${escapedHtml(base)}" />
     <link rel="icon" href="data:," />
     <link rel="stylesheet" href="graphiql.min.css" />
     <link rel="stylesheet" href="explorer.css" />
   </head>
   <body>
-    <div id="explorer" data-endpoint="${escaped(endpoint)}">Loading…</div>
+    <div id="explorer" data-endpoint="${escapedHtml(endpoint)}">Loading…</div>
     <script src="react.production.min.js"></script>
     <script src="react-dom.production.min.js"></script>
     <script src="graphiql.min.js"></script>
@@ -82,8 +84,4 @@ export function explorerPage(base: string, endpoint: string): string {
   </body>
 </html>
 `;
-}
-
-function escaped(text: string): string {
-  return text.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
 }

@@ -7,12 +7,12 @@ import {
   Param,
   Req,
   Res,
-  SetMetadata,
   StreamableFile,
   type DynamicModule,
   Module,
 } from '@nestjs/common';
 import { pageHeaders } from '../../transport/http-defaults.js';
+import { NotDocumented, type PageRequest, type PageResponse, setHeaders } from '../../transport/served-page.js';
 import { ExplorerFiles } from './explorer-files.js';
 import { explorerPage } from './explorer-page.js';
 import { RouterModule } from '@nestjs/core';
@@ -42,19 +42,6 @@ export function explorerSettings(options: boolean | ExplorerOptions | undefined)
   return process.env.NODE_ENV === 'production' && !inProduction ? undefined : { path, endpoint };
 }
 
-/** The common subset of Express and Fastify that is used here. */
-interface Request {
-  readonly originalUrl: string;
-}
-
-interface Response {
-  header(name: string, value: string): unknown;
-  removeHeader(name: string): unknown;
-}
-
-/** Hides the page from OpenAPI, without importing the optional `@nestjs/swagger`. */
-const NotDocumented = SetMetadata('swagger/apiExcludeController', [true]);
-
 /** Serves GraphiQL, to try the schema. */
 @Controller()
 @NotDocumented
@@ -65,25 +52,24 @@ export class ExplorerController {
   ) {}
 
   @Get()
-  page(@Req() request: Request, @Res({ passthrough: true }) response: Response): string {
+  page(@Req() request: PageRequest, @Res({ passthrough: true }) response: PageResponse): string {
     const [path = ''] = request.originalUrl.split('?');
-    setHeaders(response, { 'Content-Type': 'text/html; charset=utf-8', 'Cache-Control': 'no-store' });
+    setPageHeaders(response, { 'Content-Type': 'text/html; charset=utf-8', 'Cache-Control': 'no-store' });
     return explorerPage(`${path.replace(/\/+$/, '')}/`, this.settings.endpoint);
   }
 
   @Get(':file')
-  file(@Param('file') name: string, @Res({ passthrough: true }) response: Response): StreamableFile {
+  file(@Param('file') name: string, @Res({ passthrough: true }) response: PageResponse): StreamableFile {
     const file = this.files.find(name);
     if (!file) throw new NotFoundException('The explorer has no such file.');
-    setHeaders(response, { 'Cache-Control': 'public, max-age=3600' });
+    setPageHeaders(response, { 'Cache-Control': 'public, max-age=3600' });
     if ('text' in file) return new StreamableFile(Buffer.from(file.text), { type: file.type });
     return new StreamableFile(createReadStream(file.path), { type: file.type, length: file.length });
   }
 }
 
-function setHeaders(response: Response, headers: Readonly<Record<string, string>>): void {
-  response.removeHeader('X-Powered-By');
-  for (const [name, value] of Object.entries({ ...pageHeaders(), ...headers })) response.header(name, value);
+function setPageHeaders(response: PageResponse, headers: Readonly<Record<string, string>>): void {
+  setHeaders(response, { ...pageHeaders(), ...headers });
 }
 
 /** Serves the explorer. */
