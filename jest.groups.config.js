@@ -8,6 +8,9 @@ export default {
   testMatch: ['<rootDir>/test/groups/*.group.ts', ...singleSpecs.map((name) => `<rootDir>/test/${name}.spec.ts`)],
   // One for each core: with more, answers of servers come later than the time limits of stores now and then.
   maxWorkers: availableParallelism(),
+  // Jest keeps what each group has loaded. With several groups in it, a worker stops for seconds to collect its garbage, so that stores
+  // seem not to answer: each group gets a new one.
+  workerIdleMemoryLimit: '300MB',
   // A worker that has loaded all modules of a group needs longer than Jest's half second to end while others use the cores.
   workerGracefulExitTimeout: 10_000,
   testSequencer: '<rootDir>/test/groups/longest-first.cjs',
