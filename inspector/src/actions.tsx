@@ -3,6 +3,7 @@ import type { RemoteKey } from '../../src/client/index.js';
 import type { Api } from './api.js';
 import { failureOf } from './failures.js';
 import { show } from './page-route.js';
+import type { SessionLog } from './session-log.js';
 
 interface Props {
   readonly api: Api;
@@ -51,8 +52,14 @@ export function Composer(props: Props) {
 const BUTTONS = ['rewind', 'fork', 'summarise', 'delete'] as const;
 
 /** What may be done with a session at a moment. Each asks first where something is lost. */
-export function SessionActions(props: Props & { readonly seq: number; readonly isNewest: boolean }) {
-  const { api, sessionKey, seq, isNewest } = props;
+export function SessionActions(props: {
+  readonly api: Api;
+  readonly log: SessionLog;
+  readonly seq: number;
+  readonly isNewest: boolean;
+}) {
+  const { api, log, seq, isNewest } = props;
+  const sessionKey = log.key;
   const [said, setSaid] = useState<string>();
   const act = (what: string, question: string | undefined, work: () => Promise<unknown>) => async (): Promise<void> => {
     if (question !== undefined && !confirm(question)) return;
@@ -74,7 +81,14 @@ export function SessionActions(props: Props & { readonly seq: number; readonly i
   });
   const summarise = act('Summarise', undefined, () => api.client.createSummary({ ...sessionKey, force: true }));
   const remove = act('Delete', 'Delete this session and all its events? This cannot be undone.', async () => {
-    await api.client.deleteSession(sessionKey);
+    // What is gone is not asked for any more.
+    await log.close();
+    try {
+      await api.client.deleteSession(sessionKey);
+    } catch (error) {
+      log.open();
+      throw error;
+    }
     show({ sessionId: undefined, userId: undefined, seq: undefined });
   });
   if (BUTTONS.every((action) => !api.may(action))) return undefined;

@@ -20,6 +20,7 @@ export class Api {
   /** Whether the server answered the last request. Streams try again by themselves. */
   readonly isReachable = signal(true);
   readonly #url: string;
+  readonly #asked = new Set<Promise<unknown>>();
 
   constructor(readonly config: PageConfig) {
     this.#url = new URL(config.api, document.baseURI).href.replace(/\/$/, '');
@@ -46,15 +47,24 @@ export class Api {
     return apps;
   }
 
+  /** Waits for the answers to what was asked so far. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#asked);
+  }
+
   async #fetch(...request: Parameters<typeof fetch>): Promise<Response> {
+    const asked = fetch(...request);
+    this.#asked.add(asked);
     try {
-      const response = await fetch(...request);
+      const response = await asked;
       this.isReachable.value = true;
       return response;
     } catch (error) {
       // A request that the page gave up says nothing of the server.
       if (request[1]?.signal?.aborted !== true) this.isReachable.value = false;
       throw error;
+    } finally {
+      this.#asked.delete(asked);
     }
   }
 

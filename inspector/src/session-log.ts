@@ -25,6 +25,7 @@ export class SessionLog {
   /** The session with what a model is given now. */
   readonly session = signal<RemoteSession | undefined>(undefined);
   readonly failure = signal<Failure | undefined>(undefined);
+  readonly isOpen = signal(false);
   readonly isLive = signal(false);
   readonly firstSeq = signal(1);
   readonly lastSeq = signal(0);
@@ -37,7 +38,7 @@ export class SessionLog {
   readonly #reading = new Set<number>();
   #isFollowing = false;
   #viewReads = 0;
-  readonly #left = new AbortController();
+  #left = new AbortController();
   #viewTimer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(
@@ -45,13 +46,22 @@ export class SessionLog {
     readonly key: RemoteKey,
   ) {}
 
-  /** Reads and follows the session, until the returned function is called. */
-  open(): () => void {
+  /** Reads and follows the session, until it is closed. */
+  open(): void {
+    this.isOpen.value = true;
+    this.#left = new AbortController();
     void this.#follow();
-    return () => {
-      this.#left.abort();
-      clearTimeout(this.#viewTimer);
-    };
+  }
+
+  /** Asks for nothing more, and waits for what was asked. */
+  async close(): Promise<void> {
+    this.isOpen.value = false;
+    this.#left.abort();
+    clearTimeout(this.#viewTimer);
+    this.#viewTimer = undefined;
+    // What reads more of the session leaves the page first.
+    await new Promise((resolve) => setTimeout(resolve));
+    await this.api.settled();
   }
 
   /** Reads again what failed. The session may be another one meanwhile. */
@@ -120,6 +130,7 @@ export class SessionLog {
 
   async #follow(): Promise<void> {
     const { client } = this.api;
+    const { signal: ended } = this.#left;
     this.#isFollowing = true;
     try {
       const { firstSeq, lastSeq, events } = await client.listEvents({ ...this.key, limit: WINDOW, order: 'desc' });
@@ -129,12 +140,11 @@ export class SessionLog {
       this.revision.value += 1;
       await this.refresh();
       this.isLive.value = true;
-      const { signal: ended } = this.#left;
       for await (const event of client.watch({ ...this.key, afterSeq: lastSeq, partials: true, signal: ended })) {
         this.#take(event);
       }
     } catch (error) {
-      if (!this.#left.signal.aborted) this.failure.value = failureOf(error);
+      if (!ended.aborted) this.failure.value = failureOf(error);
     } finally {
       this.isLive.value = false;
       this.#isFollowing = false;

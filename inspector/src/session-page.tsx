@@ -26,7 +26,10 @@ export function SessionPage(props: { readonly api: Api; readonly sessionKey: Rem
   const { api, sessionKey } = props;
   const { appName, userId, sessionId } = sessionKey;
   const log = useMemo(() => new SessionLog(api, { appName, userId, sessionId }), [api, appName, userId, sessionId]);
-  useEffect(() => log.open(), [log]);
+  useEffect(() => {
+    log.open();
+    return () => void log.close();
+  }, [log]);
   const last = log.lastSeq.value;
   const seq = Math.min(route.value.seq ?? last, last);
   useStepKeys(log, seq);
@@ -50,10 +53,10 @@ export function SessionPage(props: { readonly api: Api; readonly sessionKey: Rem
           {isAsking(session) && <Approvals api={api} sessionKey={log.key} version={last} />}
           {api.may('message') && <Composer api={api} sessionKey={log.key} />}
         </section>
-        <Beside api={api} log={log} seq={seq} />
+        {log.isOpen.value && <Beside api={api} log={log} seq={seq} />}
       </div>
       <Scrubber log={log} seq={seq} />
-      <SessionActions api={api} sessionKey={log.key} seq={seq} isNewest={seq === last} />
+      <SessionActions api={api} log={log} seq={seq} isNewest={seq === last} />
     </main>
   );
 }
