@@ -1,6 +1,6 @@
 import { type MetadataChange, type MetadataText, metadataEntries } from '../sessions/domain/metadata-entries.js';
 import { COUNTERS, type Counters } from '../sessions/domain/counters.js';
-import { canonicalJson } from '../sessions/domain/event-digest.js';
+import { canonicalJson } from '../sessions/domain/canonical-json.js';
 import type { SessionRecord } from '../sessions/domain/session-record.js';
 import { NO_CHANGES, type StateChanges, hasChanges } from '../state/state-changes.js';
 import { stateDifference } from '../sessions/domain/state-history.js';

@@ -1,5 +1,5 @@
 import { type SessionKey, sessionKeyOf } from '../sessions/domain/ids.js';
-import { canonicalJson } from '../sessions/domain/event-digest.js';
+import { canonicalJson } from '../sessions/domain/canonical-json.js';
 import type { ComponentStore } from '../sessions/storage/component-store.js';
 import type { SessionStorage, StateEntries } from '../sessions/storage/session-storage.js';
 import type { PeriodUsage } from '../sessions/storage/transfer-store.js';

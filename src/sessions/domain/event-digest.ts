@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import { canonicalJson } from './canonical-json.js';
 import { epochMilliseconds } from './clock.js';
 import type { StoredEvent } from './commit.js';
 import type { Event } from './event.js';
@@ -79,15 +80,4 @@ function isSameTime(given: number, stored: number): boolean {
 /** A hash of a JSON value that does not depend on the order of keys. */
 export function digestOf(value: unknown): string {
   return hash('sha256', canonicalJson(value), 'base64url');
-}
-
-/** JSON text with sorted keys: equal values give equal text. */
-export function canonicalJson(value: unknown): string {
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
-  let text = '';
-  for (const key of Object.keys(value).sort()) {
-    text += `${text && ','}${JSON.stringify(key)}:${canonicalJson((value as Record<string, unknown>)[key])}`;
-  }
-  return `{${text}}`;
 }

@@ -1,6 +1,6 @@
 import { type StoredScope, splitStateKey } from '../../state/scopes.js';
 import { type StateChanges, filterChanges } from '../../state/state-changes.js';
-import { canonicalJson } from './event-digest.js';
+import { canonicalJson } from './canonical-json.js';
 import type { LoggedEvent } from './event.js';
 import { entryBytes } from './state-size.js';
 

@@ -1,7 +1,7 @@
 import { DEFAULT_LIMITS } from '../../config/session-settings.js';
 import { randomId, systemClock } from './clock.js';
 import { SessionsError } from './errors.js';
-import { canonicalJson } from './event-digest.js';
+import { canonicalJson } from './canonical-json.js';
 import { assertEventShape } from './event-shape.js';
 import type { EventActions, EventActionsInput, EventInput, LoggedEvent } from './event.js';
 import { isPlainObject } from './json-value.js';
