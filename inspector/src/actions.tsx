@@ -83,6 +83,7 @@ export function SessionActions(props: {
   const remove = act('Delete', 'Delete this session and all its events? This cannot be undone.', async () => {
     // What is gone is not asked for any more.
     await log.close();
+    await api.settled();
     try {
       await api.client.deleteSession(sessionKey);
     } catch (error) {

@@ -42,6 +42,7 @@ function Inspector() {
         {api && app !== undefined && userId !== undefined && sessionId !== undefined ? (
           <SessionPage
             key={JSON.stringify([app, userId, sessionId])}
+            reads={api.client}
             api={api}
             sessionKey={{ appName: app, userId, sessionId }}
           />

@@ -1,8 +1,8 @@
 import { signal } from '@preact/signals';
-import type { RemoteKey, RemoteSession, WatchedEvent } from '../../src/client/index.js';
+import type { RemoteKey, WatchedEvent } from '../../src/client/index.js';
 import type { LoggedEvent } from '../../src/sessions/domain/event.js';
-import type { Api } from './api.js';
 import { type Failure, failureOf } from './failures.js';
+import type { SessionReads, ShownSession } from './session-reads.js';
 
 /** Events of one request, and of one step of what is forgotten. */
 const WINDOW = 200;
@@ -23,7 +23,7 @@ export interface PartialText {
 /** The log of one session, in windows, as it grows. */
 export class SessionLog {
   /** The session with what a model is given now. */
-  readonly session = signal<RemoteSession | undefined>(undefined);
+  readonly session = signal<ShownSession | undefined>(undefined);
   readonly failure = signal<Failure | undefined>(undefined);
   readonly isOpen = signal(false);
   readonly isLive = signal(false);
@@ -42,7 +42,7 @@ export class SessionLog {
   #viewTimer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(
-    private readonly api: Api,
+    private readonly reads: SessionReads,
     readonly key: RemoteKey,
   ) {}
 
@@ -53,7 +53,7 @@ export class SessionLog {
     void this.#follow();
   }
 
-  /** Asks for nothing more, and waits for what was asked. */
+  /** Asks for nothing more. */
   async close(): Promise<void> {
     this.isOpen.value = false;
     this.#left.abort();
@@ -61,7 +61,6 @@ export class SessionLog {
     this.#viewTimer = undefined;
     // What reads more of the session leaves the page first.
     await new Promise((resolve) => setTimeout(resolve));
-    await this.api.settled();
   }
 
   /** Reads again what failed. The session may be another one meanwhile. */
@@ -111,7 +110,7 @@ export class SessionLog {
   /** The session itself, its view and what it may be asked for. */
   async refresh(): Promise<void> {
     const read = ++this.#viewReads;
-    const session = await this.api.client.getSession(this.key);
+    const session = await this.reads.getSession(this.key);
     // Another one has begun later, so this answer may be older.
     if (this.#left.signal.aborted || read !== this.#viewReads) return;
     if (!session) {
@@ -129,18 +128,17 @@ export class SessionLog {
   }
 
   async #follow(): Promise<void> {
-    const { client } = this.api;
     const { signal: ended } = this.#left;
     this.#isFollowing = true;
     try {
-      const { firstSeq, lastSeq, events } = await client.listEvents({ ...this.key, limit: WINDOW, order: 'desc' });
+      const { firstSeq, lastSeq, events } = await this.reads.listEvents({ ...this.key, limit: WINDOW, order: 'desc' });
       this.firstSeq.value = firstSeq;
       this.lastSeq.value = lastSeq;
       for (const event of events) this.#keep(event);
       this.revision.value += 1;
       await this.refresh();
       this.isLive.value = true;
-      for await (const event of client.watch({ ...this.key, afterSeq: lastSeq, partials: true, signal: ended })) {
+      for await (const event of this.reads.watch({ ...this.key, afterSeq: lastSeq, partials: true, signal: ended })) {
         this.#take(event);
       }
     } catch (error) {
@@ -181,7 +179,7 @@ export class SessionLog {
       let afterSeq = index * WINDOW;
       while (afterSeq < end) {
         const limit = end - afterSeq;
-        const { events, firstSeq } = await this.api.client.listEvents({ ...this.key, afterSeq, limit });
+        const { events, firstSeq } = await this.reads.listEvents({ ...this.key, afterSeq, limit });
         // The oldest events may have been trimmed.
         if (firstSeq > this.firstSeq.value) this.firstSeq.value = firstSeq;
         const last = events.at(-1);

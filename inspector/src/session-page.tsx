@@ -1,5 +1,5 @@
 import { useEffect, useMemo } from 'preact/hooks';
-import type { RemoteKey, RemoteSession } from '../../src/client/index.js';
+import type { RemoteKey } from '../../src/client/index.js';
 import { Composer, SessionActions } from './actions.js';
 import type { Api } from './api.js';
 import { Approvals } from './approvals.js';
@@ -7,6 +7,7 @@ import { EventPanel } from './event-panel.js';
 import { FailureNotice, Loading, Notice } from './notices.js';
 import { route, show } from './page-route.js';
 import { SessionLog } from './session-log.js';
+import type { SessionReads, ShownSession } from './session-reads.js';
 import { StatePanel } from './state-panel.js';
 import { Speaking, Timeline } from './timeline.js';
 import { exactTime } from './times.js';
@@ -15,6 +16,8 @@ import { ViewPanel } from './view-panel.js';
 /** Agents label sessions that wait for an approval. */
 const APPROVAL_LABEL = 'agents:approval';
 
+const LIVE = 'live';
+
 const TABS = [
   ['state', 'State'],
   ['view', 'View'],
@@ -22,16 +25,21 @@ const TABS = [
 ] as const;
 
 /** One session: its timeline, and the state, the view or an event beside it. */
-export function SessionPage(props: { readonly api: Api; readonly sessionKey: RemoteKey }) {
-  const { api, sessionKey } = props;
+export function SessionPage(props: {
+  readonly reads: SessionReads;
+  /** To act on the session. A copy of a session has none. */
+  readonly api?: Api;
+  readonly sessionKey: RemoteKey;
+}) {
+  const { reads, api, sessionKey } = props;
   const { appName, userId, sessionId } = sessionKey;
-  const log = useMemo(() => new SessionLog(api, { appName, userId, sessionId }), [api, appName, userId, sessionId]);
+  const log = useMemo(() => new SessionLog(reads, { appName, userId, sessionId }), [reads, appName, userId, sessionId]);
   useEffect(() => {
     log.open();
     return () => void log.close();
   }, [log]);
   const last = log.lastSeq.value;
-  const seq = Math.min(route.value.seq ?? last, last);
+  const seq = Math.min(Math.max(route.value.seq ?? last, log.firstSeq.value), last);
   useStepKeys(log, seq);
   const failure = log.failure.value;
   const session = log.session.value;
@@ -44,38 +52,44 @@ export function SessionPage(props: { readonly api: Api; readonly sessionKey: Rem
   }
   return (
     <main class="session">
-      <Header session={session} isLive={log.isLive.value} isReachable={api.isReachable.value} />
+      <Header session={session} life={api ? lifeOf(api, log) : 'a copy'} />
       {failure && <FailureNotice failure={failure} onRetry={() => log.retry()} />}
       <div class="columns">
         <section class="conversation" aria-label="Timeline">
           {last === 0 ? <Notice title="No events yet" /> : <Timeline log={log} />}
           <Speaking log={log} />
-          {isAsking(session) && <Approvals api={api} sessionKey={log.key} version={last} />}
-          {api.may('message') && <Composer api={api} sessionKey={log.key} />}
+          {api && isAsking(session) && <Approvals api={api} sessionKey={log.key} version={last} />}
+          {api?.may('message') === true && <Composer api={api} sessionKey={log.key} />}
         </section>
-        {log.isOpen.value && <Beside api={api} log={log} seq={seq} />}
+        {log.isOpen.value && <Beside reads={reads} log={log} seq={seq} />}
       </div>
       <Scrubber log={log} seq={seq} />
-      <SessionActions api={api} log={log} seq={seq} isNewest={seq === last} />
+      {api && <SessionActions api={api} log={log} seq={seq} isNewest={seq === last} />}
     </main>
   );
 }
 
 /** Whether an agent asks for an approval: then the routes of agents are there. */
-function isAsking({ metadata }: RemoteSession): boolean {
+function isAsking({ metadata }: ShownSession): boolean {
   return Object.hasOwn(metadata.labels, APPROVAL_LABEL);
 }
 
-function Header(props: { readonly session: RemoteSession; readonly isLive: boolean; readonly isReachable: boolean }) {
-  const { session, isLive, isReachable } = props;
+/** Whether what is shown goes on. */
+function lifeOf({ isReachable }: Api, { isLive }: SessionLog): string {
+  if (!isReachable.value) return 'reconnecting …';
+  return isLive.value ? LIVE : 'not live';
+}
+
+function Header(props: { readonly session: ShownSession; readonly life: string }) {
+  const { session, life } = props;
   const { id, userId, metadata, version, createTime, lastUpdateTime, turnsOnly } = session;
   const { title, status, tags, labels } = metadata;
   return (
     <header class="session-head">
       <h1>
         <bdi>{title ?? id}</bdi>
-        <span class={isLive && isReachable ? 'live on' : 'live'} role="status">
-          {isReachable ? (isLive ? 'live' : 'not live') : 'reconnecting …'}
+        <span class={life === LIVE ? 'live on' : 'live'} role="status">
+          {life}
         </span>
       </h1>
       <p class="facts">
@@ -105,8 +119,8 @@ function Header(props: { readonly session: RemoteSession; readonly isLive: boole
   );
 }
 
-function Beside(props: { readonly api: Api; readonly log: SessionLog; readonly seq: number }) {
-  const { api, log, seq } = props;
+function Beside(props: { readonly reads: SessionReads; readonly log: SessionLog; readonly seq: number }) {
+  const { reads, log, seq } = props;
   const tab = TABS.find(([name]) => name === route.value.tab)?.[0] ?? 'state';
   void log.revision.value;
   return (
@@ -127,7 +141,7 @@ function Beside(props: { readonly api: Api; readonly log: SessionLog; readonly s
         ))}
       </div>
       <div id="beside" class="beside" role="tabpanel" aria-labelledby={`tab-${tab}`} tabIndex={0}>
-        {tab === 'state' && <StatePanel api={api} sessionKey={log.key} seq={seq} firstSeq={log.firstSeq.value} />}
+        {tab === 'state' && <StatePanel reads={reads} sessionKey={log.key} seq={seq} firstSeq={log.firstSeq.value} />}
         {tab === 'view' && <ViewPanel log={log} />}
         {tab === 'event' && <EventPanel event={log.eventAt(seq)} />}
       </div>

@@ -1,10 +1,10 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { RemoteKey, StateAtMoment, StateKeyChange } from '../../src/client/index.js';
-import type { Api } from './api.js';
 import { shortJson } from './event-parts.js';
 import { type Failure, failureOf } from './failures.js';
 import { FailureNotice, Loading, Notice } from './notices.js';
 import { show } from './page-route.js';
+import type { SessionReads } from './session-reads.js';
 
 /** How long a moment is looked at before it is read. */
 const PAUSE_MS = 100;
@@ -23,12 +23,12 @@ interface Moment {
 
 /** The state after an event, and what that event changed. */
 export function StatePanel(props: {
-  readonly api: Api;
+  readonly reads: SessionReads;
   readonly sessionKey: RemoteKey;
   readonly seq: number;
   readonly firstSeq: number;
 }) {
-  const { api, sessionKey, seq, firstSeq } = props;
+  const { reads, sessionKey, seq, firstSeq } = props;
   const { appName, userId, sessionId } = sessionKey;
   const [moment, setMoment] = useState<Moment>();
   const [failure, setFailure] = useState<Failure>();
@@ -36,7 +36,7 @@ export function StatePanel(props: {
   const [key, setKey] = useState<string>();
   useEffect(() => {
     let isOver = false;
-    const at = (when: number) => api.client.stateAt({ appName, userId, sessionId, seq: when });
+    const at = (when: number) => reads.stateAt({ appName, userId, sessionId, seq: when });
     const read = async (): Promise<void> => {
       try {
         // What was before the first event that is kept is not known.
@@ -54,7 +54,7 @@ export function StatePanel(props: {
       isOver = true;
       clearTimeout(timer);
     };
-  }, [api, appName, userId, sessionId, seq, firstSeq, tries]);
+  }, [reads, appName, userId, sessionId, seq, firstSeq, tries]);
   if (failure) return <FailureNotice failure={failure} onRetry={() => setTries(tries + 1)} />;
   if (!moment) return <Loading what="the state" />;
   const names = [...new Set([...Object.keys(moment.now), ...Object.keys(moment.before)])].sort();
@@ -85,7 +85,7 @@ export function StatePanel(props: {
       <p class="hint">
         Keys with <code>temp:</code> live in one run and are never stored.
       </p>
-      {key !== undefined && <KeyHistory api={api} sessionKey={sessionKey} name={key} />}
+      {key !== undefined && <KeyHistory reads={reads} sessionKey={sessionKey} name={key} />}
     </div>
   );
 }
@@ -110,22 +110,22 @@ function KeyRow(props: { readonly name: string; readonly moment: Moment; readonl
 }
 
 /** Which events set a key, and to what. */
-function KeyHistory(props: { readonly api: Api; readonly sessionKey: RemoteKey; readonly name: string }) {
-  const { api, sessionKey, name } = props;
+function KeyHistory(props: { readonly reads: SessionReads; readonly sessionKey: RemoteKey; readonly name: string }) {
+  const { reads, sessionKey, name } = props;
   const [history, setHistory] = useState<KeyChanges>();
   const [failure, setFailure] = useState<Failure>();
   useEffect(() => {
     let isOver = false;
     setHistory(undefined);
     setFailure(undefined);
-    allChanges(api, sessionKey, name, () => isOver).then(
+    allChanges(reads, sessionKey, name, () => isOver).then(
       (found) => !isOver && setHistory(found),
       (error: unknown) => !isOver && setFailure(failureOf(error)),
     );
     return () => {
       isOver = true;
     };
-  }, [api, sessionKey, name]);
+  }, [reads, sessionKey, name]);
   const changes = history?.changes;
   return (
     <section class="history" aria-label={`History of ${name}`}>
@@ -162,7 +162,7 @@ interface KeyChanges {
 }
 
 async function allChanges(
-  api: Api,
+  reads: SessionReads,
   { appName, userId, sessionId }: RemoteKey,
   key: string,
   isOver: () => boolean,
@@ -170,7 +170,7 @@ async function allChanges(
   const found: StateKeyChange[] = [];
   let cursor: string | undefined;
   do {
-    const { changes, nextCursor } = await api.client.stateChanges({ appName, userId, sessionId, key, cursor });
+    const { changes, nextCursor } = await reads.stateChanges({ appName, userId, sessionId, key, cursor });
     found.push(...changes);
     cursor = nextCursor;
   } while (cursor !== undefined && found.length < MOST_CHANGES && !isOver());
