@@ -113,8 +113,8 @@ export class ChatSessions {
   }
 
   /**
-   * The running answer from its beginning, wherever it runs: for `resume: true` of `useChat`. Undefined if there is none, and none has
-   * just ended.
+   * The running answer from its beginning, wherever it runs: for `resume` of `useChat`. Undefined if there is none, and none has just
+   * ended. It replaces what the page has of it: pages resume only if the loaded messages lack an answer.
    *
    * @example
    * const stream = await chats.resume({ appName: 'shop', userId: user.id, sessionId: id });

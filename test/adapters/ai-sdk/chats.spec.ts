@@ -1,4 +1,4 @@
-import { tool } from 'ai';
+import { type UIMessage, tool } from 'ai';
 import { z } from 'zod';
 import { toMessages } from '../../../src/agents/index.js';
 import type { OpenStorage } from '../../../src/testing/open-storage.js';
@@ -222,9 +222,15 @@ describeSuite(suite, ({ open }) => {
     if (!shown || part?.type !== 'tool-refund' || !('approval' in part)) throw new Error('no request');
     Object.assign(part, { state: 'approval-responded', approval: { ...part.approval, approved, reason: 'because' } });
     const request = { messages: [user('m1', 'refund 7'), shown], messageId: shown.id, trigger: 'submit-message' };
-    const goesOn = await two.ask(request, handlerOf(scripted, tools));
+    let meanwhile: UIMessage | undefined;
+    const goesOn = await two.ask(request, async (turn) => {
+      meanwhile = (await one.load()).at(-1);
+      return handlerOf(scripted, tools)(turn);
+    });
     const whole = await read(goesOn.stream(), shown);
     await goesOn.result;
+    // A page that loads now knows from it that the answer goes on.
+    expect(meanwhile).toEqual(JSON.parse(JSON.stringify(shown)));
     const state = approved ? 'output-available' : 'output-denied';
     expect(whole?.parts.find(({ type }) => type === 'tool-refund')).toMatchObject({ state });
     const loaded = await one.load();

@@ -4,6 +4,12 @@ import { createElement as h, useState } from 'react';
 import { createRoot } from 'react-dom/client';
 
 const id = new URLSearchParams(location.search).get('chat');
+const sendAutomaticallyWhen = lastAssistantMessageIsCompleteWithApprovalResponses;
+
+/** Whether an answer to what was loaded may be on its way. */
+function lacksAnswer(messages) {
+  return messages.at(-1)?.role !== 'assistant' || sendAutomaticallyWhen({ messages });
+}
 
 function button(label, onClick) {
   return h('button', { onClick }, label);
@@ -14,9 +20,9 @@ function Chat({ initial }) {
   const { messages, sendMessage, regenerate, stop, status, error, addToolApprovalResponse } = useChat({
     id,
     messages: initial,
-    resume: true,
+    resume: lacksAnswer(initial),
     transport: new DefaultChatTransport({ api: '/api/chat' }),
-    sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
+    sendAutomaticallyWhen,
   });
   const halt = async () => {
     await fetch(`/api/chat/${id}/stop`, { method: 'POST' });
