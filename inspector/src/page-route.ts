@@ -14,9 +14,11 @@ export interface PageRoute {
   readonly status?: string;
   readonly tag?: string;
   readonly label?: string;
+  /** How long ago a session may have changed at most, by its name in the filter. */
+  readonly since?: string;
 }
 
-const NAMES = ['app', 'userId', 'sessionId', 'seq', 'tab', 'user', 'status', 'tag', 'label'] as const;
+const NAMES = ['app', 'userId', 'sessionId', 'seq', 'tab', 'user', 'status', 'tag', 'label', 'since'] as const;
 
 export const route = signal<PageRoute>(routeOf(location.hash));
 

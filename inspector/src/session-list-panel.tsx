@@ -3,7 +3,7 @@ import type { RemoteSession } from '../../src/client/index.js';
 import type { Api } from './api.js';
 import { FailureNotice, Loading, Notice } from './notices.js';
 import { addressOf, route, show } from './page-route.js';
-import { SessionList } from './session-list.js';
+import { PERIODS, SessionList } from './session-list.js';
 import { ago, exactTime } from './times.js';
 import { useVirtualRows } from './virtual-rows.js';
 
@@ -17,15 +17,15 @@ const FILTERS = [
 
 /** The sessions of the chosen app. */
 export function SessionListPanel(props: { readonly api: Api; readonly now: number }) {
-  const { app, user, status, tag, label } = route.value;
+  const { app, user, status, tag, label, since } = route.value;
   const list = useMemo(
-    () => new SessionList(props.api, { app, user, status, tag, label }),
-    [props.api, app, user, status, tag, label],
+    () => new SessionList(props.api, { app, user, status, tag, label, since }),
+    [props.api, app, user, status, tag, label, since],
   );
   useEffect(() => list.open(), [list]);
   const sessions = list.sessions.value;
   const failure = list.failure.value;
-  const isFiltered = [user, status, tag, label].some((value) => value !== undefined && value !== '');
+  const isFiltered = [user, status, tag, label, since].some((value) => value !== undefined && value !== '');
   return (
     <nav class="sessions" aria-label="Sessions">
       <Filters />
@@ -41,7 +41,10 @@ export function SessionListPanel(props: { readonly api: Api; readonly now: numbe
 
 function Filters() {
   return (
-    <details class="filters" open={FILTERS.some(([name]) => route.value[name] !== undefined)}>
+    <details
+      class="filters"
+      open={FILTERS.some(([name]) => route.value[name] !== undefined) || route.value.since !== undefined}
+    >
       <summary>Filter</summary>
       {FILTERS.map(([name, title]) => (
         <label key={name}>
@@ -53,6 +56,20 @@ function Filters() {
           />
         </label>
       ))}
+      <label>
+        Changed
+        <select
+          value={route.value.since ?? ''}
+          onChange={(event) => show({ since: event.currentTarget.value || undefined })}
+        >
+          <option value="">at any time</option>
+          {Object.keys(PERIODS).map((period) => (
+            <option key={period} value={period}>
+              in the last {period}
+            </option>
+          ))}
+        </select>
+      </label>
     </details>
   );
 }

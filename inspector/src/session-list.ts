@@ -1,10 +1,20 @@
 import { signal } from '@preact/signals';
-import type { RemoteSession } from '../../src/client/index.js';
+import type { RemotePage, RemoteSession } from '../../src/client/index.js';
 import type { Api } from './api.js';
 import { type Failure, failureOf } from './failures.js';
 import type { PageRoute } from './page-route.js';
 
 const PAGE = 100;
+const HOUR_MS = 3_600_000;
+
+/** How long ago sessions may have changed, to be listed. */
+export const PERIODS: Readonly<Record<string, number>> = {
+  hour: HOUR_MS,
+  day: 24 * HOUR_MS,
+  week: 7 * 24 * HOUR_MS,
+  month: 30 * 24 * HOUR_MS,
+};
+
 /** How often the newest page is read again while the page is looked at. */
 const EVERY_MS = 3_000;
 
@@ -20,7 +30,7 @@ export class SessionList {
 
   constructor(
     private readonly api: Api,
-    private readonly wanted: Pick<PageRoute, 'app' | 'user' | 'status' | 'tag' | 'label'>,
+    private readonly wanted: Pick<PageRoute, 'app' | 'user' | 'status' | 'tag' | 'label' | 'since'>,
   ) {}
 
   open(): () => void {
@@ -66,14 +76,14 @@ export class SessionList {
     this.hasMore.value = cursor !== undefined;
   }
 
-  async #page(cursor: string | undefined) {
-    const { app = '', user, status, tag, label } = this.wanted;
+  async #page(cursor: string | undefined): Promise<Pick<RemotePage, 'sessions' | 'nextCursor'>> {
+    const { app = '', user, status, tag, label, since = '' } = this.wanted;
     const filter = {
       ...(status !== undefined && { status }),
       ...(tag !== undefined && { tags: [tag] }),
       ...(label !== undefined && { labels: labelOf(label) }),
     };
-    return this.api.client.listSessions({
+    const page = await this.api.client.listSessions({
       appName: app,
       userId: user,
       limit: PAGE,
@@ -81,6 +91,11 @@ export class SessionList {
       includeState: false,
       ...(Object.keys(filter).length > 0 && { filter }),
     });
+    if (!Object.hasOwn(PERIODS, since)) return page;
+    const from = Date.now() - (PERIODS[since] ?? 0);
+    const sessions = page.sessions.filter(({ lastUpdateTime }) => lastUpdateTime >= from);
+    // They come newest first: after an older one there is none to show.
+    return sessions.length < page.sessions.length ? { sessions } : page;
   }
 
   async #reading(read: () => Promise<void>): Promise<void> {

@@ -20,6 +20,9 @@ export interface PartialText {
   readonly text: string;
 }
 
+/** Why an event is not given to a model. */
+export type HiddenReason = 'rewound' | 'summarised' | 'not in the view';
+
 /** The log of one session, in windows, as it grows. */
 export class SessionLog {
   /** The session with what a model is given now. */
@@ -35,6 +38,8 @@ export class SessionLog {
   readonly #windows = new Map<number, Map<number, LoggedEvent>>();
   /** The numbers of the events that a model is given now. */
   readonly #inView = new Set<number>();
+  /** What was read of the events that take the log back. */
+  readonly #rewinds = new Map<number, number>();
   readonly #reading = new Set<number>();
   #isFollowing = false;
   #viewReads = 0;
@@ -72,11 +77,17 @@ export class SessionLog {
     else void this.#refreshed();
   }
 
-  /** Whether a model is given this event now. What is newer than the view, or was left out for its size, is not known to be hidden. */
-  isInView(seq: number): boolean {
+  /**
+   * Why a model is not given this event now, as far as it is known. What is newer than the view, or was left out for its size, is not known to
+   * be hidden.
+   */
+  whyHidden(seq: number): HiddenReason | undefined {
     const session = this.session.value;
-    if (!session || seq > session.version || this.#inView.has(seq)) return true;
-    return session.eventsTruncated === true && seq < (session.events[0]?.seq ?? 0);
+    if (!session || seq > session.version || this.#inView.has(seq)) return undefined;
+    if (session.eventsTruncated === true && seq < (session.events[0]?.seq ?? 0)) return undefined;
+    for (const [rewind, toSeq] of this.#rewinds) if (seq > toSeq && seq <= rewind) return 'rewound';
+    const summary = session.events.find(({ actions }) => actions.compaction)?.actions.compaction;
+    return summary && seq <= summary.toSeq ? 'summarised' : 'not in the view';
   }
 
   eventAt(seq: number): LoggedEvent | undefined {
@@ -196,6 +207,7 @@ export class SessionLog {
   }
 
   #keep(event: LoggedEvent): void {
+    if (event.actions.rewind) this.#rewinds.set(event.seq, event.actions.rewind.toSeq);
     const index = windowOf(event.seq);
     const window = this.#windows.get(index) ?? new Map<number, LoggedEvent>();
     this.#windows.set(index, window.set(event.seq, event));

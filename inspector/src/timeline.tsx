@@ -4,7 +4,7 @@ import type { LoggedEvent } from '../../src/sessions/domain/event.js';
 import { beginsTurn, changedKeys, kindOf, tokensOf } from './event-kinds.js';
 import { EventPart, Said } from './event-parts.js';
 import { route, show } from './page-route.js';
-import type { SessionLog } from './session-log.js';
+import type { HiddenReason, SessionLog } from './session-log.js';
 import { clockTime, exactTime } from './times.js';
 import { useVirtualRows } from './virtual-rows.js';
 
@@ -75,7 +75,7 @@ function Row(props: { readonly log: SessionLog; readonly seq: number }) {
   const before = log.eventAt(seq - 1);
   const isChosen = route.value.seq === seq;
   const kind = kindOf(event);
-  const inView = log.isInView(seq);
+  const hidden = log.whyHidden(seq);
   return (
     <>
       {beginsTurn(event, before) && (
@@ -85,11 +85,11 @@ function Row(props: { readonly log: SessionLog; readonly seq: number }) {
       )}
       <button
         type="button"
-        class={`event ${kind.replace(' ', '-')}${inView ? '' : ' out-of-view'}`}
+        class={`event ${kind.replace(' ', '-')}${hidden ? ' out-of-view' : ''}`}
         aria-pressed={isChosen}
         onClick={() => show({ seq: isChosen ? undefined : seq })}
       >
-        <Head event={event} kind={kind} inView={inView} />
+        <Head event={event} kind={kind} hidden={hidden} />
         {event.content?.parts?.map((part, index) => (
           <EventPart key={index} part={part} answer={answerTo(log, event, part)} />
         ))}
@@ -107,8 +107,12 @@ function answerTo(log: SessionLog, { seq }: LoggedEvent, { functionCall }: Part)
   return parts.find(({ functionResponse }) => functionResponse?.id === id)?.functionResponse?.response;
 }
 
-function Head(props: { readonly event: LoggedEvent; readonly kind: string; readonly inView: boolean }) {
-  const { event, kind, inView } = props;
+function Head(props: {
+  readonly event: LoggedEvent;
+  readonly kind: string;
+  readonly hidden: HiddenReason | undefined;
+}) {
+  const { event, kind, hidden } = props;
   const { seq, author = '', timestamp, modelVersion } = event;
   const tokens = tokensOf(event);
   return (
@@ -118,7 +122,7 @@ function Head(props: { readonly event: LoggedEvent; readonly kind: string; reado
       <bdi class="author">{author}</bdi>
       {modelVersion !== undefined && <bdi class="model">{modelVersion}</bdi>}
       {tokens !== undefined && <span>{tokens.toLocaleString()} tokens</span>}
-      {!inView && <span class="hidden-mark">not in the view</span>}
+      {hidden && <span class="hidden-mark">{hidden}</span>}
       <time title={exactTime(timestamp)}>{clockTime(timestamp)}</time>
     </span>
   );

@@ -4,6 +4,7 @@ import { tokensOf } from './event-kinds.js';
 import { Loading, Notice } from './notices.js';
 import { show } from './page-route.js';
 import type { SessionLog } from './session-log.js';
+import { TokenBar } from './token-bar.js';
 
 const FORMATS: readonly MessageFormat[] = ['openai', 'anthropic', 'google', 'ai-sdk'];
 
@@ -33,6 +34,7 @@ export function ViewPanel(props: { readonly log: SessionLog }) {
         </p>
       )}
       {eventsTruncated === true && <p class="hint">Older events were left out because of their size.</p>}
+      <TokenBar events={events} />
       <label>
         As messages for{' '}
         <select value={format} onChange={(event) => setFormat(event.currentTarget.value as MessageFormat)}>
