@@ -83,9 +83,9 @@ export class SessionLog {
    */
   whyHidden(seq: number): HiddenReason | undefined {
     const session = this.session.value;
-    if (!session || seq > session.version || this.#inView.has(seq)) return undefined;
+    if (!session || seq > session.version || this.#inView.has(seq) || this.#rewinds.has(seq)) return undefined;
     if (session.eventsTruncated === true && seq < (session.events[0]?.seq ?? 0)) return undefined;
-    for (const [rewind, toSeq] of this.#rewinds) if (seq > toSeq && seq <= rewind) return 'rewound';
+    for (const [rewind, toSeq] of this.#rewinds) if (seq > toSeq && seq < rewind) return 'rewound';
     const summary = session.events.find(({ actions }) => actions.compaction)?.actions.compaction;
     return summary && seq <= summary.toSeq ? 'summarised' : 'not in the view';
   }

@@ -2,7 +2,9 @@ import { useEffect, useMemo } from 'preact/hooks';
 import type { RemoteKey } from '../../src/client/index.js';
 import { Composer, SessionActions } from './actions.js';
 import type { Api } from './api.js';
+import { AppendForm } from './append-form.js';
 import { Approvals } from './approvals.js';
+import { CheckPanel } from './check-panel.js';
 import { EventPanel } from './event-panel.js';
 import { FailureNotice, Loading, Notice } from './notices.js';
 import { route, show } from './page-route.js';
@@ -22,6 +24,7 @@ const TABS = [
   ['state', 'State'],
   ['view', 'View'],
   ['event', 'Event'],
+  ['check', 'Check'],
 ] as const;
 
 /** One session: its timeline, and the state, the view or an event beside it. */
@@ -61,9 +64,10 @@ export function SessionPage(props: {
           {api && isAsking(session) && <Approvals api={api} sessionKey={log.key} version={last} />}
           {api?.may('message') === true && <Composer api={api} sessionKey={log.key} />}
         </section>
-        {log.isOpen.value && <Beside reads={reads} log={log} seq={seq} />}
+        {log.isOpen.value && <Beside reads={reads} api={api} log={log} seq={seq} />}
       </div>
       <Scrubber log={log} seq={seq} />
+      {api?.may('append') === true && <AppendForm api={api} log={log} />}
       {api && <SessionActions api={api} log={log} seq={seq} isNewest={seq === last} />}
     </main>
   );
@@ -119,14 +123,21 @@ function Header(props: { readonly session: ShownSession; readonly life: string }
   );
 }
 
-function Beside(props: { readonly reads: SessionReads; readonly log: SessionLog; readonly seq: number }) {
-  const { reads, log, seq } = props;
-  const tab = TABS.find(([name]) => name === route.value.tab)?.[0] ?? 'state';
+function Beside(props: {
+  readonly reads: SessionReads;
+  readonly api: Api | undefined;
+  readonly log: SessionLog;
+  readonly seq: number;
+}) {
+  const { reads, api, log, seq } = props;
+  // A copy in a file has nothing to check it against.
+  const tabs = TABS.filter(([name]) => name !== 'check' || api);
+  const tab = tabs.find(([name]) => name === route.value.tab)?.[0] ?? 'state';
   void log.revision.value;
   return (
     <aside aria-label="Details">
       <div role="tablist" aria-label="Details">
-        {TABS.map(([name, title]) => (
+        {tabs.map(([name, title]) => (
           <button
             key={name}
             id={`tab-${name}`}
@@ -144,6 +155,7 @@ function Beside(props: { readonly reads: SessionReads; readonly log: SessionLog;
         {tab === 'state' && <StatePanel reads={reads} sessionKey={log.key} seq={seq} firstSeq={log.firstSeq.value} />}
         {tab === 'view' && <ViewPanel log={log} />}
         {tab === 'event' && <EventPanel event={log.eventAt(seq)} />}
+        {tab === 'check' && api && <CheckPanel api={api} log={log} />}
       </div>
     </aside>
   );

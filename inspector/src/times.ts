@@ -9,10 +9,11 @@ const STEPS = [
   ['second', 1_000],
 ] as const;
 
-/** How long ago, in words. */
+/** How long ago, in words. What the page has not seen yet is now. */
 export function ago(time: number, now: number): string {
-  const [unit, size] = STEPS.find(([, ms]) => Math.abs(now - time) >= ms) ?? STEPS[3];
-  return RELATIVE.format(Math.round((time - now) / size), unit);
+  const past = Math.max(0, now - time);
+  const [unit, size] = STEPS.find(([, ms]) => past >= ms) ?? STEPS[3];
+  return RELATIVE.format(-Math.round(past / size), unit);
 }
 
 export function exactTime(time: number): string {

@@ -50,7 +50,7 @@ export async function startInspector(
   @Module({
     imports: [
       SessionsRestModule.forRoot({ access: new InspectorAccess(writes) }),
-      SessionsInspectorModule.forRoot({ actions: writes ? ['rewind', 'fork', 'delete'] : false }),
+      SessionsInspectorModule.forRoot({ actions: writes ? ['append', 'rewind', 'fork', 'delete'] : false }),
     ],
   })
   class InspectorAppModule {}

@@ -1,7 +1,7 @@
 /** What the page can do: messages and approvals need `AgentsRestModule`, summaries `SummarizerRestModule`. */
 export type InspectorAction = (typeof INSPECTOR_ACTIONS)[number];
 
-export const INSPECTOR_ACTIONS = ['message', 'approve', 'rewind', 'fork', 'summarise', 'delete'] as const;
+export const INSPECTOR_ACTIONS = ['message', 'approve', 'append', 'rewind', 'fork', 'summarise', 'delete'] as const;
 
 /** What the server says to the page, as `config.json` beside it. */
 export interface PageConfig {

@@ -1,6 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import type { AxeResults } from 'axe-core';
 import type { Page } from 'playwright-core';
 import { clientAccess } from '../../src/sessions/rest/index.js';
 import { SessionsInspectorModule } from '../../src/inspector/index.js';
@@ -10,9 +7,9 @@ import { RestApp } from '../rest/rest-app.js';
 import { isEveryStoreWanted, rounds } from '../support/rounds.js';
 import { testStores } from '../support/stores.js';
 import { until } from '../support/until.js';
+import { expectAccessible } from './accessible.js';
 import { savedImage } from './saved-image.js';
 
-const AXE = readFileSync(createRequire(__filename).resolve('axe-core/axe.min.js'), 'utf8');
 const ANN = { appName: 'shop', userId: 'ann' };
 const KEY = { ...ANN, sessionId: 'first' };
 const AT = '#app=shop&userId=ann&sessionId=first';
@@ -253,12 +250,4 @@ function userOf(request: { headers: { authorization?: string } }): { id: string 
 async function say(page: Page, text: string): Promise<void> {
   await page.getByLabel('Message to the agent').fill(text);
   await page.getByRole('button', { name: 'Send' }).click();
-}
-
-/** No serious finding of axe. */
-async function expectAccessible(page: Page): Promise<void> {
-  await page.evaluate(AXE);
-  const { violations } = (await page.evaluate('axe.run()')) as AxeResults;
-  const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
-  expect(serious.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
 }
