@@ -5,6 +5,7 @@ import { startPostgres } from '../servers/private-postgres.js';
 import type { PrivateServer } from '../servers/private-server.js';
 import { requiredBinary } from '../support/processes/killable-stores.js';
 import { chosenStoreNames } from '../support/store-names.js';
+import { retryUntilSuccess } from '../support/until.js';
 
 const USER = { appName: 'shop', userId: 'ann' };
 const KEY = { ...USER, sessionId: 'one' };
@@ -55,9 +56,13 @@ function describePoolers(): void {
 
   it('in session mode, gets a hint if its pool is smaller than those of the instances', async () => {
     const open = await behind({ poolMode: 'session', poolSize: 1 });
-    const timeLimitMs = 1_000;
+    // Creating the tables may take longer than the time limit.
+    const creator = open({ poolSize: 1 });
+    await creator.createSession(KEY);
+    await creator.close();
+    const timeLimitMs = 3_000;
     const first = open({ poolSize: 2, timeLimitMs });
-    await first.createSession(KEY);
+    await retryUntilSuccess(() => first.getSession(KEY));
     const second = await failureOf(open({ timeLimitMs }).getSession(KEY));
     expect(second).toBeInstanceOf(StoreUnavailableError);
     expect(String(second)).toContain(

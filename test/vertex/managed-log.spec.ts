@@ -175,7 +175,8 @@ describe('the log of a managed session', () => {
   it('a batch that was interrupted does not count, and can be repeated', async () => {
     const sessions = await withEvents(1);
     const batch = { session: KEY, events: [said('b-1', { half: true }), said('b-2', { whole: true })] };
-    const storage = storageAt(server, { timeLimitMs: 1_000 });
+    // The first half of the batch must be stored within it.
+    const storage = storageAt(server, { timeLimitMs: 3_000 });
     closing.push(() => storage.close());
     const interrupted = new SessionService({ storage });
     server.faults.push({ on: /:appendEvent/, passes: 1, status: 503, times: 99 });
