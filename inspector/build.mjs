@@ -1,17 +1,16 @@
 // Builds the page of the inspector into `dist/inspector/page`: scripts and styles with names of their content, each also compressed.
-import { createHash } from 'node:crypto';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
+import { copyPage } from './copy-page.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
+const sources = join(here, 'src');
 const target = join(here, '../dist/inspector/page');
 
-const { outputFiles } = await build({
-  entryPoints: { main: join(here, 'src/main.tsx'), styles: join(here, 'src/styles.css') },
-  outdir: target,
+const options = {
   bundle: true,
   minify: true,
   format: 'esm',
@@ -21,20 +20,32 @@ const { outputFiles } = await build({
   charset: 'utf8',
   legalComments: 'none',
   write: false,
+};
+
+const { outputFiles, metafile } = await build({
+  ...options,
+  entryPoints: { main: join(sources, 'main.tsx'), styles: join(sources, 'styles.css') },
+  outdir: target,
+  // What is imported where it is needed is loaded then.
+  splitting: true,
+  entryNames: '[name]-[hash]',
+  chunkNames: '[name]-[hash]',
+  define: { COPY_PAGE: JSON.stringify(await copyPage(sources, options)) },
+  metafile: true,
 });
 
 await rm(target, { recursive: true, force: true });
 await mkdir(target, { recursive: true });
-const names = {};
 for (const { path, contents } of outputFiles) {
-  const [, stem, extension] = /([^/\\]+)\.(js|css)$/.exec(path) ?? [];
-  if (stem === undefined) throw new Error(`The build made ${path}, which the inspector does not serve.`);
-  const digest = createHash('sha256').update(contents).digest('hex').slice(0, 12);
-  const name = `${stem}-${digest}.${extension}`;
-  names[`${stem}.${extension}`] = name;
+  const name = basename(path);
+  if (!/\.(js|css)$/.test(name)) throw new Error(`The build made ${name}, which the inspector does not serve.`);
   await writeFile(join(target, name), contents);
   await writeFile(join(target, `${name}.gz`), gzipSync(contents, { level: 9 }));
   const quality = { [constants.BROTLI_PARAM_QUALITY]: 11 };
   await writeFile(join(target, `${name}.br`), brotliCompressSync(contents, { params: quality }));
 }
+const entries = Object.entries(metafile.outputs).filter(([, { entryPoint }]) => entryPoint !== undefined);
+const names = Object.fromEntries(
+  entries.map(([path]) => [basename(path).replace(/-[^-]+(?=\.\w+$)/, ''), basename(path)]),
+);
 await writeFile(join(target, 'names.json'), `${JSON.stringify(names)}\n`);

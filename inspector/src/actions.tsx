@@ -4,6 +4,7 @@ import type { Api } from './api.js';
 import { failureOf } from './failures.js';
 import { show } from './page-route.js';
 import type { SessionLog } from './session-log.js';
+import { Share } from './share.js';
 
 interface Props {
   readonly api: Api;
@@ -49,8 +50,6 @@ export function Composer(props: Props) {
   );
 }
 
-const BUTTONS = ['rewind', 'fork', 'summarise', 'delete'] as const;
-
 /** What may be done with a session at a moment. Each asks first where something is lost. */
 export function SessionActions(props: {
   readonly api: Api;
@@ -92,7 +91,6 @@ export function SessionActions(props: {
     }
     show({ sessionId: undefined, userId: undefined, seq: undefined });
   });
-  if (BUTTONS.every((action) => !api.may(action))) return undefined;
   return (
     <div class="buttons">
       {api.may('rewind') && (
@@ -110,6 +108,7 @@ export function SessionActions(props: {
           Summarise
         </button>
       )}
+      <Share reads={api.client} sessionKey={sessionKey} />
       {api.may('delete') && (
         <button type="button" class="danger" onClick={() => void remove()}>
           Delete

@@ -1,3 +1,4 @@
+import { readFile, readdir } from 'node:fs/promises';
 import { type DynamicModule, type INestApplication } from '@nestjs/common';
 import { SessionsInspectorModule, type InspectorModuleOptions } from '../../src/inspector/index.js';
 import { type Framework, RestApp, frameworks } from '../rest/rest-app.js';
@@ -6,6 +7,7 @@ const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'self'; " +
   "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'";
 const KIB = 1024;
+const FOLDER = 'dist/inspector/page/';
 
 describe.each(frameworks)('the page of the inspector on %s', (framework) => {
   let app: RestApp;
@@ -86,21 +88,33 @@ describe('the inspector', () => {
     await expect(started('Express', module)).rejects.toThrow(/no option "readOnly"/);
   });
 
-  it('is loaded with less than 60 KiB, and has less than 120 in all', async () => {
+  it('is loaded with less than 60 KiB, has less than 120 in all, and a copy of it to share is no larger', async () => {
     const app = await start('Express');
     const html = await (await fetch(`${app.url}/inspector`)).text();
-    const names = [...html.matchAll(/(?:href|src)="(?<file>files\/[^"]+)"/g)].map(([, file]) => file);
+    const sizeOf = async (name: string): Promise<number> => {
+      const answer = await fetch(`${app.url}/inspector/files/${name}`, { headers: { 'accept-encoding': 'gzip' } });
+      return Number(answer.headers.get('content-length'));
+    };
+    const names = [...html.matchAll(/(?:href|src)="files\/(?<file>[^"]+)"/g)].map(([, file = '']) => file);
     expect(names).toHaveLength(2);
-    let bytes = Buffer.byteLength(html);
-    for (const name of names) {
-      const answer = await fetch(`${app.url}/inspector/${name}`, { headers: { 'accept-encoding': 'gzip' } });
-      bytes += Number(answer.headers.get('content-length'));
-    }
-    expect(bytes).toBeGreaterThan(10 * KIB);
-    expect(bytes).toBeLessThan(60 * KIB);
+    const first = Buffer.byteLength(html) + (await sumOf(names.map(sizeOf)));
+    expect(first).toBeGreaterThan(10 * KIB);
+    expect(first).toBeLessThan(60 * KIB);
+    // What a shared file holds is the same code again, as text. It is loaded by those who share.
+    const files = (await readdir(FOLDER)).filter((name) => /\.(js|css)$/.test(name));
+    const texts = await Promise.all(files.map((name) => readFile(FOLDER + name, 'utf8')));
+    const copies = files.filter((_name, index) => texts[index]?.includes('<!doctype html>'));
+    expect(copies).toHaveLength(1);
+    const rest = await sumOf(files.filter((name) => !copies.includes(name)).map(sizeOf));
+    expect(rest).toBeLessThan(120 * KIB);
+    expect(await sumOf(copies.map(sizeOf))).toBeLessThan(rest);
     await app.close();
   });
 });
+
+async function sumOf(sizes: readonly Promise<number>[]): Promise<number> {
+  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+}
 
 function isAdmin({ headers }: { headers: Record<string, string> }): boolean {
   return headers['x-role'] === 'admin';

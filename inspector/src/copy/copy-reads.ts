@@ -1,0 +1,89 @@
+import type { RemoteKey, StateAtMoment, StateChangePage, WatchedEvent } from '../../../src/client/index.js';
+import type { LoggedEvent } from '../../../src/sessions/domain/event.js';
+import { StateFold, changesBy } from '../../../src/sessions/domain/state-history.js';
+import type { EventPage } from '../../../src/sessions/operations/list-events.js';
+import type { SessionReads, ShownSession } from '../session-reads.js';
+import type { SessionCopy } from './session-copy.js';
+
+const PAGE = 100;
+/** The state is kept after every so many events, so that a step through a long log does not begin at its start. */
+const STEP = 1_000;
+
+type Request<Name extends keyof SessionReads> = Parameters<SessionReads[Name]>[0];
+
+/** Answers from a copy. The state is what its events make of the state before them, as in the app. */
+export class CopyReads implements SessionReads {
+  readonly #points: StateAtMoment[];
+
+  constructor(private readonly copy: SessionCopy) {
+    this.#points = [copy.before];
+  }
+
+  async getSession(_key: RemoteKey): Promise<ShownSession> {
+    const { session, view, events } = this.copy;
+    const bySeq = new Map(events.map((event) => [event.seq, event]));
+    const known = (each: number | LoggedEvent): LoggedEvent | undefined =>
+      typeof each === 'number' ? bySeq.get(each) : each;
+    return { ...session, events: view.flatMap((each) => known(each) ?? []) };
+  }
+
+  async listEvents(request: Request<'listEvents'>): Promise<EventPage> {
+    const { afterSeq = 0, beforeSeq = Infinity, limit = PAGE, order = 'asc', cursor } = request;
+    const isUpwards = order === 'asc';
+    const after = isUpwards ? Math.max(afterSeq, Number(cursor ?? 0)) : afterSeq;
+    const before = isUpwards ? beforeSeq : Math.min(beforeSeq, Number(cursor ?? Infinity));
+    const wanted = this.#eventsBetween(after, before);
+    const events = isUpwards ? wanted.slice(0, limit) : wanted.toReversed().slice(0, limit);
+    const end = events.length < wanted.length ? events.at(-1) : undefined;
+    return { events, ...this.#range(), ...(end && { nextCursor: String(end.seq) }) };
+  }
+
+  async stateAt({ seq }: Request<'stateAt'>): Promise<StateAtMoment> {
+    return momentOf(seq, this.#foldAt(seq));
+  }
+
+  /** Pages end with a whole event, so they may have some changes more than `limit`. */
+  async stateChanges(request: Request<'stateChanges'>): Promise<StateChangePage> {
+    const { key, afterSeq = 0, limit = PAGE, cursor } = request;
+    const after = Math.max(afterSeq, Number(cursor ?? 0), this.copy.before.seq);
+    const fold = this.#foldAt(after);
+    const changes: StateChangePage['changes'] = [];
+    for (const event of this.#eventsBetween(after, Infinity)) {
+      if (changes.length >= limit) return { changes, ...this.#range(), nextCursor: String(event.seq - 1) };
+      changes.push(...changesBy(event, fold).filter((change) => key === undefined || change.key === key));
+      fold.add(event);
+    }
+    return { changes, ...this.#range() };
+  }
+
+  /** A copy does not go on. */
+  watch(): AsyncIterableIterator<WatchedEvent> {
+    return (async function* () {})();
+  }
+
+  #foldAt(seq: number): StateFold {
+    const { before, session } = this.copy;
+    if (seq < before.seq) throw new RangeError(`The state before event ${before.seq + 1} is not in this copy.`);
+    if (seq > session.version) throw new RangeError(`Event ${seq} is not in this copy.`);
+    const nearest = Math.min(Math.floor((seq - before.seq) / STEP), this.#points.length - 1);
+    const { seq: from, state, shared } = this.#points[nearest] ?? before;
+    const fold = new StateFold(state, shared);
+    for (const event of this.#eventsBetween(from, seq + 1)) {
+      fold.add(event);
+      if (event.seq === before.seq + STEP * this.#points.length) this.#points.push(momentOf(event.seq, fold));
+    }
+    return fold;
+  }
+
+  #eventsBetween(after: number, before: number): LoggedEvent[] {
+    return this.copy.events.filter(({ seq }) => seq > after && seq < before);
+  }
+
+  #range(): Pick<EventPage, 'firstSeq' | 'lastSeq'> {
+    return { firstSeq: this.copy.before.seq + 1, lastSeq: this.copy.session.version };
+  }
+}
+
+function momentOf(seq: number, fold: StateFold): StateAtMoment {
+  return { seq, state: fold.toRecord(), shared: fold.toShared() };
+}
