@@ -29,9 +29,13 @@ export class TestBrowser {
     return new TestBrowser(await chromium.launch({ executablePath: await findChromium(), args: FLAGS }));
   }
 
-  /** Opens a page in a context of its own: nothing is cached or remembered. */
-  async open(url: string): Promise<WatchedPage> {
-    const context = await this.browser.newContext();
+  /**
+   * Opens a page in a context of its own: nothing is cached or remembered.
+   *
+   * @param headers of each request, as a proxy that signs users in adds them
+   */
+  async open(url: string, headers: Record<string, string> = {}): Promise<WatchedPage> {
+    const context = await this.browser.newContext({ extraHTTPHeaders: headers });
     const page = await context.newPage();
     page.setDefaultTimeout(TIME_LIMIT_MS);
     const problems: string[] = [];

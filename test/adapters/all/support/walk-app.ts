@@ -184,8 +184,8 @@ export class WalkApp {
     readonly routes: readonly string[],
   ) {}
 
-  /** @param added routes and fields of the app itself */
-  static async start(framework: Framework, added: Pick<ModuleMetadata, 'controllers' | 'providers'> = {}) {
+  /** @param added routes and fields of the app itself, and what else it mounts */
+  static async start(framework: Framework, added: Pick<ModuleMetadata, 'controllers' | 'providers' | 'imports'> = {}) {
     @Module({
       imports: [
         SessionsModule.forRoot({ provider: 'memory', isGlobal: true }),
@@ -203,6 +203,7 @@ export class WalkApp {
         SummarizerGraphqlModule.forRoot(),
         AgentsGraphqlModule.forRoot(),
         ChatsModule.forRoot(),
+        ...(added.imports ?? []),
       ],
       controllers: [ChatController, McpController, A2aController, ...(added.controllers ?? [])],
       providers: [...(added.providers ?? [])],
