@@ -17,7 +17,7 @@ import type { RuleFilter } from '../domain/access-filter.js';
 import type { SessionKey } from '../domain/ids.js';
 import type { SessionFilter } from '../domain/submitted-metadata.js';
 import type { ServerStateCheck } from '../operations/server-state.js';
-import { findEnvironment } from '../service-environment.js';
+import { environmentBehind, findEnvironment } from '../service-environment.js';
 import type { SessionEnvironment } from '../session-environment.js';
 import { SessionService } from '../session.service.js';
 import { SERVED_SESSIONS } from '../sessions.tokens.js';
@@ -52,7 +52,7 @@ export class AccessChecks {
   readonly #access: SessionAccess;
   readonly #logger = new Logger(SessionAccess.name);
   readonly #said = new Set<string>();
-  #environments: readonly SessionEnvironment[] | undefined;
+  #services: readonly SessionEnvironment[] | undefined;
   /** Of streams, and of the memory of all answers. */
   readonly limits: AllStreamLimits;
 
@@ -64,6 +64,18 @@ export class AccessChecks {
     if (!access) throw new ConfigurationError([NO_RULE]);
     this.#access = access;
     this.limits = streamLimits(limits);
+  }
+
+  /** Checks of a rule that no module provides, for this service. */
+  static over(access: SessionAccess, sessions: SessionService): AccessChecks {
+    const checks = new AccessChecks(access, undefined, undefined);
+    checks.#services = [environmentBehind(sessions)];
+    return checks;
+  }
+
+  /** Of all services of the app. */
+  get services(): readonly SessionEnvironment[] {
+    return (this.#services ??= environmentsIn(this.modules));
   }
 
   /** Throws unless the rule allows this. A forbidden session gets the same error as a missing one. */
@@ -173,7 +185,7 @@ export class AccessChecks {
 
   /** The most that a view or a page of a service of the app has. */
   get mostAnswerBytes(): number {
-    const sizes = this.#services().map(({ limits: { maxViewBytes, maxPageBytes } }) =>
+    const sizes = this.services.map(({ limits: { maxViewBytes, maxPageBytes } }) =>
       Math.max(maxViewBytes, maxPageBytes),
     );
     return Math.max(...(sizes.length > 0 ? sizes : [DEFAULT_LIMITS.maxViewBytes]));
@@ -189,7 +201,7 @@ export class AccessChecks {
     const request = { ...asked, user } as AccessRequest;
     const answer = await this.#answerTo(request);
     if (answer === false) throw refusalOf(asked);
-    const filtered = answer === true ? undefined : new FilteredAccess(answer, asked, this.#services(), use);
+    const filtered = answer === true ? undefined : new FilteredAccess(answer, asked, this.services, use);
     if (filtered && !(await filtered.isMatch())) {
       if (!filtered.isUsable) this.#sayOnce(unusableFilter(asked));
       throw refusalOf(asked);
@@ -219,7 +231,7 @@ export class AccessChecks {
   /** Also if the rule lets clients write anything. */
   async #checkServerState(asked: AccessQuestion, { stateKeys }: WriteDescription, user: AccessUser | undefined) {
     if (stateKeys.length === 0) return;
-    const definitions = this.#services()
+    const definitions = this.services
       .map(({ stateDefinitions }) => stateDefinitions)
       .filter((each) => each !== undefined);
     const [key] = serverOnlyKeys(definitions, asked.appName, stateKeys);
@@ -243,10 +255,6 @@ export class AccessChecks {
         : 'A request was refused because its user has no id that is a text. Let the access rule override userOf().',
     );
     throw new UnauthorizedException('Sign in first.');
-  }
-
-  #services(): readonly SessionEnvironment[] {
-    return (this.#environments ??= environmentsIn(this.modules));
   }
 
   #isYes(answer: unknown, asked: string): boolean {

@@ -1,8 +1,11 @@
 import {
   type DynamicModule,
   type FactoryProvider,
+  Inject,
   Module,
   type ModuleMetadata,
+  type OnModuleDestroy,
+  type OnModuleInit,
   type Provider,
   type Type,
 } from '@nestjs/common';
@@ -12,6 +15,7 @@ import { ConfigurationError } from '../../config/configuration-error.js';
 import { type SettingsOf, seconds, wholeNumber } from '../../config/setting.js';
 import { AccessChecks, STREAM_LIMITS } from './access-checks.js';
 import { SessionAccess } from './session-access.js';
+import { shareChecks, unshareChecks } from './shared-checks.js';
 import type { StreamLimits } from './stream-access.js';
 
 /** The access rule, and the limits of streams. */
@@ -43,7 +47,17 @@ const OPTIONS = Symbol('SESSION_ACCESS_OPTIONS');
  * ];
  */
 @Module({})
-export class SessionAccessModule {
+export class SessionAccessModule implements OnModuleInit, OnModuleDestroy {
+  constructor(@Inject(AccessChecks) private readonly checks: AccessChecks) {}
+
+  onModuleInit(): void {
+    shareChecks(this.checks);
+  }
+
+  onModuleDestroy(): void {
+    unshareChecks(this.checks);
+  }
+
   /** @param options with `imports` for what the rule injects, if that is not global */
   static forRoot({ imports = [], ...options }: SessionAccessOptions & Pick<ModuleMetadata, 'imports'>): DynamicModule {
     return moduleOf(accessProviders(options), imports);
