@@ -3,7 +3,9 @@ import type { ServerCallContext, TaskStore } from '@a2a-js/sdk/server';
 import { ConfigurationError } from '../../config/configuration-error.js';
 import { sessionNameOf } from '../../sessions/domain/ids.js';
 import type { SessionService } from '../../sessions/session.service.js';
+import type { SessionAccess } from '../../sessions/transport/session-access.js';
 import { KnownTasks } from './known-tasks.js';
+import { TaskAccess, keepAccess } from './task-access.js';
 import { jsonOf, taskOf } from './task-json.js';
 import { TaskList } from './task-list.js';
 import { TaskLogs } from './task-logs.js';
@@ -15,6 +17,11 @@ export interface SessionTaskStoreOptions extends TaskScopeOptions {
   readonly sessions: SessionService;
   /** Author of the events that users did not write. Default: `agent`. */
   readonly agent?: string | undefined;
+  /**
+   * The access rule, which `SessionRequestHandler` asks before each call of a client. Default: that of the `SessionAccessModule` of the
+   * app whose service this is; without one, all that users may do with their own tasks.
+   */
+  readonly access?: SessionAccess | undefined;
 }
 
 /**
@@ -30,9 +37,10 @@ export class SessionTaskStore implements TaskStore {
   readonly #logs: TaskLogs;
   readonly #writer: TaskWriter;
   readonly #list: TaskList;
+  readonly #access: TaskAccess;
   readonly #known = new KnownTasks();
 
-  constructor({ sessions, agent = 'agent', ...scope }: SessionTaskStoreOptions) {
+  constructor({ sessions, agent = 'agent', access, ...scope }: SessionTaskStoreOptions) {
     if (!sessions.keepsHistory) {
       throw new ConfigurationError([
         'history.keepHistory must be true for sessions of A2A: tasks are made of all events.',
@@ -42,6 +50,8 @@ export class SessionTaskStore implements TaskStore {
     this.#logs = new TaskLogs(sessions);
     this.#writer = new TaskWriter(sessions, this.#logs, agent);
     this.#list = new TaskList(sessions, this.#logs);
+    this.#access = new TaskAccess(sessions, this.#scope, access);
+    keepAccess(this, this.#access);
   }
 
   /**
@@ -51,6 +61,7 @@ export class SessionTaskStore implements TaskStore {
    * @throws SessionNotFoundError if the task was deleted since the caller loaded it
    */
   async save(task: Task, context: ServerCallContext): Promise<void> {
+    this.#access.assertAsked();
     const key = this.#scope.keyOf(task.id, context);
     const next = jsonOf(task);
     await this.#writer.write(key, next, this.#known.of(task, context, sessionNameOf(key)));
@@ -58,6 +69,7 @@ export class SessionTaskStore implements TaskStore {
   }
 
   async load(taskId: string, context: ServerCallContext): Promise<Task | undefined> {
+    this.#access.assertAsked();
     const key = this.#scope.findKey(taskId, context);
     const found = key && (await this.#logs.read(key))?.task;
     const task = found && taskOf(taskId, found);
@@ -67,7 +79,8 @@ export class SessionTaskStore implements TaskStore {
 
   /** The newest status first. `totalSize` counts all tasks that the filters let through. */
   async list(request: ListTasksRequest, context: ServerCallContext): Promise<ListTasksResponse> {
+    this.#access.assertAsked();
     const owner = this.#scope.findOwner(context);
-    return owner ? this.#list.read(owner, request) : this.#list.empty(request);
+    return owner ? this.#list.read(owner, request, this.#access.filterOf(context)) : this.#list.empty(request);
   }
 }

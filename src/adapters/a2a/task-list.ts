@@ -3,6 +3,7 @@ import { RequestMalformedError } from '@a2a-js/sdk/errors';
 import { ByteBudget, jsonBytes } from '../../sessions/domain/byte-budget.js';
 import { type UserKey, compareBytes } from '../../sessions/domain/ids.js';
 import { pagesOf } from '../../sessions/domain/paging.js';
+import type { SessionFilter } from '../../sessions/domain/submitted-metadata.js';
 import { limitsOf } from '../../sessions/limits-of.js';
 import type { SessionService } from '../../sessions/session.service.js';
 import { type TaskJson, taskOf } from './task-json.js';
@@ -30,10 +31,11 @@ export class TaskList {
     private readonly logs: TaskLogs,
   ) {}
 
-  async read(owner: UserKey, request: ListTasksRequest): Promise<ListTasksResponse> {
+  /** @param within what the caller may see */
+  async read(owner: UserKey, request: ListTasksRequest, within?: SessionFilter): Promise<ListTasksResponse> {
     const { pageSize = DEFAULT_PAGE, includeArtifacts = false } = request;
     const after = request.pageToken ? positionOf(request.pageToken) : undefined;
-    const found = (await this.#positions(owner, request)).toSorted(inListOrder);
+    const found = (await this.#positions(owner, request, within)).toSorted(inListOrder);
     const rest = after ? found.filter((each) => inListOrder(each, after) > 0) : found;
     const tasks: Task[] = [];
     let last: Position | undefined;
@@ -65,13 +67,13 @@ export class TaskList {
     return { tasks: [], nextPageToken: '', pageSize, totalSize: 0 };
   }
 
-  async #positions(owner: UserKey, request: ListTasksRequest): Promise<Position[]> {
+  async #positions(owner: UserKey, request: ListTasksRequest, within: SessionFilter | undefined): Promise<Position[]> {
     const { contextId, status, statusTimestampAfter } = request;
     const isAnyState = status === undefined || status === TaskState.TASK_STATE_UNSPECIFIED;
     const filter = labelFilter({ contextId, state: isAnyState ? undefined : TaskState[status] });
     const from = statusTimestampAfter ? Date.parse(statusTimestampAfter) : -Infinity;
     const positions: Position[] = [];
-    const list = { ...owner, filter, orderBy: 'createTime', includeState: false, limit: 1_000 } as const;
+    const list = { ...owner, filter, within, orderBy: 'createTime', includeState: false, limit: 1_000 } as const;
     for await (const { sessions } of pagesOf((cursor) => this.sessions.listSessions({ ...list, cursor }))) {
       positions.push(...sessions.map(({ id, metadata }) => ({ id, time: timeOf(metadata) })));
     }

@@ -1,6 +1,7 @@
 import type { EventInput } from '../../sessions/domain/event.js';
 import { isByUser, isRewind, isSummary } from '../../sessions/domain/event-inspection.js';
 import { isPlainObject } from '../../sessions/domain/json-value.js';
+import type { UncheckedWrite } from '../../sessions/domain/write-description.js';
 import { type Json, fieldsOf, objectOf, partsOf } from './task-json.js';
 import { joinedPart, messageOfOthers, splitPart } from './task-parts.js';
 
@@ -43,6 +44,11 @@ export function messageEvent({ message, at }: MessageChange, agent: string): Eve
     ...contentOf(message, isUser ? 'user' : 'model'),
     customMetadata: { [FIELD]: { message: recordOf(message), ...(at !== undefined && { at }) } },
   };
+}
+
+/** What a client writes with a message. */
+export function writeOfMessage(message: Json): UncheckedWrite {
+  return { event: { author: 'user', ...contentOf(message, 'user') } };
 }
 
 export function artifactEvent({ artifact, at, append }: ArtifactChange, agent: string): EventInput {

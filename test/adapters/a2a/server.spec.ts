@@ -24,7 +24,7 @@ describe('A server of A2A over sessions', () => {
         appName: 'shop',
         allowUrl: ({ hostname }) => hostname === '127.0.0.1',
       });
-      servers.push(await startServer(tasks, push));
+      servers.push(await startServer(() => ({ tasks, push })));
     }
   });
   afterAll(async () => {

@@ -57,6 +57,7 @@ describe.each(frameworks)('A walk over all routes and fields on %s', (framework)
       'sessions',
       'pendingApprovals',
     ]);
+    expect(await walkMethods(app, OTHER_TEAM)).toEqual({ shown: [], changed: [] });
   });
 
   it.each(STRANGERS)('shows and changes nothing of another user over A2A and MCP: $who', async ({ headers }) => {

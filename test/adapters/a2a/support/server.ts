@@ -6,23 +6,29 @@ import {
   AgentEvent,
   type AgentExecutor,
   DefaultPushNotificationSender,
+  type PushNotificationSender,
   type PushNotificationStore,
-  type TaskStore,
 } from '@a2a-js/sdk/server';
 import { agentCardHandler, jsonRpcHandler } from '@a2a-js/sdk/server/express';
-import { Module } from '@nestjs/common';
+import { type INestApplication, Module, type ModuleMetadata } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { SessionRequestHandler } from '../../../../src/adapters/a2a/index.js';
+import { SessionRequestHandler, type SessionTaskStore } from '../../../../src/adapters/a2a/index.js';
 import { artifact, message, statusOf, taskOf } from './tasks.js';
 
-/** Counts to three in an artifact. Asks back when it hears "ask", and works until it is cancelled when it hears "wait". */
+/**
+ * Counts to three in an artifact. Asks back when it hears "ask", works until it is cancelled when it hears "wait", and counts when its gate
+ * opens when it hears "slowly".
+ */
 export class CountingAgent implements AgentExecutor {
+  gate = Promise.resolve();
+
   readonly execute: AgentExecutor['execute'] = async ({ taskId, contextId, userMessage, task }, bus) => {
     const inTask = { taskId, contextId, metadata: undefined };
     const [part] = userMessage.parts;
     const said = part?.content?.$case === 'text' ? part.content.value : '';
     bus.publish(AgentEvent.task(task ?? taskOf(taskId, { contextId, history: [userMessage] })));
     if (said === 'wait') return;
+    if (said === 'slowly') await this.gate;
     if (said === 'ask') {
       const question = message(`question of ${taskId}`, 'How far?', Role.ROLE_AGENT);
       const status = statusOf(TaskState.TASK_STATE_INPUT_REQUIRED, new Date().toISOString(), question);
@@ -50,8 +56,17 @@ export class CountingAgent implements AgentExecutor {
 @Module({})
 class AppModule {}
 
+/** The stores of a server. */
+export interface ServerStores {
+  readonly tasks: SessionTaskStore;
+  readonly push: PushNotificationStore;
+  /** Default: that of the SDK. */
+  readonly sender?: PushNotificationSender;
+}
+
 export interface RunningServer {
   readonly client: Client;
+  readonly agent: CountingAgent;
   readonly stop: () => Promise<void>;
 }
 
@@ -72,12 +87,16 @@ export function cardOf(): AgentCard {
   };
 }
 
-/** The SDK's server over stores, and a client of it. The user is the one of the header `x-user`. */
-export async function startServer(tasks: TaskStore, push: PushNotificationStore): Promise<RunningServer> {
+/** The SDK's server over stores, in an app with these modules, and a client of it. The user is ann. */
+export async function startServer(
+  open: (app: INestApplication) => ServerStores,
+  imports: ModuleMetadata['imports'] = [],
+): Promise<RunningServer> {
+  const app = await NestFactory.create({ module: AppModule, imports }, { logger: false, forceCloseConnections: true });
+  const { tasks, push, sender = new DefaultPushNotificationSender(push) } = open(app);
   const card = cardOf();
-  const sender = new DefaultPushNotificationSender(push);
-  const requestHandler = new SessionRequestHandler(card, tasks, new CountingAgent(), undefined, push, sender);
-  const app = await NestFactory.create(AppModule, { logger: false, forceCloseConnections: true });
+  const agent = new CountingAgent();
+  const requestHandler = new SessionRequestHandler(card, tasks, agent, undefined, push, sender);
   app.use('/.well-known/agent-card.json', agentCardHandler({ agentCardProvider: requestHandler }));
   app.use(
     '/a2a',
@@ -88,6 +107,7 @@ export async function startServer(tasks: TaskStore, push: PushNotificationStore)
   card.supportedInterfaces.push({ url: `${url}/a2a`, protocolBinding: 'JSONRPC', tenant: '', protocolVersion: '1.0' });
   return {
     client: await new ClientFactory().createFromUrl(url),
+    agent,
     stop: () => app.close(),
   };
 }

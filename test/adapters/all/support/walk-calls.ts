@@ -45,11 +45,11 @@ export async function callA2a(app: WalkApp, method: string, params: object, head
   return (await app.send('POST', '/a2a', body, headers)).text;
 }
 
-/** Asks all methods for the task of ann. The names of tenants are what a caller says. */
+/** Asks all methods for the task of ann, as a task of the caller and as one of hers. */
 export async function walkMethods(app: WalkApp, headers: Headers): Promise<{ shown: string[]; changed: string[] }> {
   const [shown, changed]: [string[], string[]] = [[], []];
   for (const method of METHODS) {
-    for (const tenant of ['', 'shop']) {
+    for (const tenant of ['', 'ann']) {
       const before = await app.everythingOf('ann');
       const config = { url: 'https://93.184.216.34/hook' };
       const params = { id: TASK, taskId: TASK, tenant, ...config, includeArtifacts: true, message: a2aMessage() };

@@ -67,23 +67,19 @@ export class McpController {
   }
 }
 
-/** The user of a call, with the app that they belong to. */
-class Caller {
-  readonly isAuthenticated = true;
-
-  constructor(
-    readonly userName: string,
-    readonly appName: string,
-  ) {}
-}
-
-/** An agent of A2A as docs/adapters/a2a.md makes it, whose users say which tenant they are of. */
+/**
+ * An agent of A2A as docs/adapters/a2a.md makes it, where a tenant is a user whose tasks are meant: only the access rule keeps others
+ * from them.
+ */
 @Controller('a2a')
 export class A2aController {
   readonly #handler: JsonRpcTransportHandler;
 
   constructor(@Inject(SessionService) sessions: SessionService) {
-    const scope = { appName: ({ user }: ServerCallContext) => (user as Caller).appName };
+    const scope = {
+      appName: (): string => 'shop',
+      userId: ({ tenant, user }: ServerCallContext): string => tenant || (user?.userName ?? ''),
+    };
     const tasks = new SessionTaskStore({ sessions, ...scope });
     const components = new ComponentSession({ store: new InMemoryComponentStore({}) });
     const push = new SessionPushNotificationStore({ components, ...scope });
@@ -96,8 +92,9 @@ export class A2aController {
   @Post()
   @HttpCode(200)
   async call(@Req() request: Incoming, @Body() body: Record<string, unknown>): Promise<unknown> {
-    const { appName, userId } = ownerOf(request);
-    const context = new ServerCallContext({ user: new Caller(userId, appName), requestedVersion: '1.0' });
+    const user = { isAuthenticated: true, userName: ownerOf(request).userId };
+    const state = new Map([['headers', request.headers]]);
+    const context = new ServerCallContext({ user, state, requestedVersion: '1.0' });
     const answer = await this.#handler.handle(body, context);
     if (!(Symbol.asyncIterator in answer)) return answer;
     const answers: unknown[] = [];
