@@ -4,18 +4,15 @@ import type { Api } from './api.js';
 import { type Failure, failureOf } from './failures.js';
 import { LogCheck, type LogVerdict } from './log-check.js';
 import { FailureNotice, Notice } from './notices.js';
+import type { Progress } from './progress.js';
+import { ReadingProgress } from './reading-progress.js';
 import type { SessionLog } from './session-log.js';
-
-interface Progress {
-  readonly read: number;
-  readonly all: number;
-}
 
 /** Reads the whole log when it is asked to, and says what is wrong with it. */
 export function CheckPanel(props: { readonly api: Api; readonly log: SessionLog }) {
   const { api, log } = props;
   const [running, setRunning] = useState<AbortController>();
-  const [progress, setProgress] = useState<Progress>({ read: 0, all: 0 });
+  const [progress, setProgress] = useState<Progress>({ read: 0, total: 0 });
   const [verdict, setVerdict] = useState<LogVerdict>();
   const [failure, setFailure] = useState<Failure>();
   useEffect(() => () => running?.abort(), [running]);
@@ -25,7 +22,7 @@ export function CheckPanel(props: { readonly api: Api; readonly log: SessionLog 
     setVerdict(undefined);
     setFailure(undefined);
     try {
-      const onProgress = (read: number, all: number): void => setProgress({ read, all });
+      const onProgress = (read: number, total: number): void => setProgress({ read, total });
       setVerdict(await new LogCheck(api.client, log.key, onProgress, leave.signal).run());
     } catch (error) {
       if (!leave.signal.aborted) setFailure(failureOf(error));
@@ -44,17 +41,7 @@ export function CheckPanel(props: { readonly api: Api; readonly log: SessionLog 
           Check the log
         </button>
       )}
-      {running && (
-        <>
-          <progress aria-label="Events read" max={Math.max(1, progress.all)} value={progress.read} />
-          <p role="status">
-            {progress.read.toLocaleString()} of {progress.all.toLocaleString()} events
-          </p>
-          <button type="button" onClick={() => running.abort()}>
-            Cancel
-          </button>
-        </>
-      )}
+      {running && <ReadingProgress progress={progress} onCancel={() => running.abort()} />}
       {failure && <FailureNotice failure={failure} onRetry={() => void run()} />}
       {verdict && <Verdict verdict={verdict} />}
       <p class="hint">

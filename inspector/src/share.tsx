@@ -1,8 +1,9 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { RemoteKey } from '../../src/client/index.js';
 import type { CopyFile } from './copy/copy-file.js';
-import type { CopyProgress } from './copy/read-copy.js';
 import { failureOf } from './failures.js';
+import type { Progress } from './progress.js';
+import { ReadingProgress } from './reading-progress.js';
 import type { SessionReads } from './session-reads.js';
 
 /** How long a browser may take to begin with a download. */
@@ -11,7 +12,7 @@ const DOWNLOAD_MS = 60_000;
 /** Saves the session as a file that shows it without a server. */
 export function Share(props: { readonly reads: SessionReads; readonly sessionKey: RemoteKey }) {
   const { reads, sessionKey } = props;
-  const [progress, setProgress] = useState<CopyProgress>();
+  const [progress, setProgress] = useState<Progress>();
   const [said, setSaid] = useState<string>();
   const work = useRef<AbortController | undefined>(undefined);
   useEffect(() => () => work.current?.abort(), []);
@@ -21,7 +22,7 @@ export function Share(props: { readonly reads: SessionReads; readonly sessionKey
     setProgress({ read: 0, total: 0 });
     try {
       const { copyFile } = await import('./copy/copy-file.js');
-      const onProgress = (now: CopyProgress): void => {
+      const onProgress = (now: Progress): void => {
         if (!signal.aborted) setProgress(now);
       };
       const file = await copyFile(reads, sessionKey, { signal, onProgress });
@@ -42,15 +43,7 @@ export function Share(props: { readonly reads: SessionReads; readonly sessionKey
   return (
     <>
       {progress ? (
-        <>
-          <progress aria-label="Reading events" max={Math.max(1, progress.total)} value={progress.read} />
-          <span>
-            read {progress.read.toLocaleString()} of {progress.total.toLocaleString()} events
-          </span>
-          <button type="button" onClick={cancel}>
-            Cancel
-          </button>
-        </>
+        <ReadingProgress progress={progress} onCancel={cancel} />
       ) : (
         <button type="button" title="Save as one file that shows this session anywhere" onClick={() => void share()}>
           Share

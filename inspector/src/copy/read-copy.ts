@@ -1,4 +1,5 @@
 import type { RemoteKey } from '../../../src/client/index.js';
+import type { Progress } from '../progress.js';
 import type { SessionReads, ShownSession } from '../session-reads.js';
 import { inlineJson } from './inline-json.js';
 import type { SessionCopy } from './session-copy.js';
@@ -6,15 +7,8 @@ import type { SessionCopy } from './session-copy.js';
 /** Events of one request: the most that the routes answer with. */
 const PAGE = 1_000;
 
-/** How far it is. */
-export interface CopyProgress {
-  readonly read: number;
-  /** All events of the log. */
-  readonly total: number;
-}
-
 export interface ReadCopyOptions {
-  readonly onProgress: (progress: CopyProgress) => void;
+  readonly onProgress: (progress: Progress) => void;
   readonly signal: AbortSignal;
   /** How much of a long log is read. A browser has to hold it, here and where the copy is opened. */
   readonly mostEvents?: number;
