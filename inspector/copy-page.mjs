@@ -11,6 +11,10 @@ export async function copyPage(sources, options) {
     outdir: sources,
     splitting: false,
   });
+  if (outputFiles.length !== 2) {
+    const names = outputFiles.map(({ path }) => path);
+    throw new Error(`A copy has one script and one style, not ${names.join(', ')}.`);
+  }
   const [script, style] = ['copy.js', 'styles.css'].map((name) => {
     const { text } = outputFiles.find(({ path }) => path.endsWith(name));
     if (/<\/(script|style)|<!--/i.test(text))
