@@ -4,6 +4,7 @@ import { Composer, SessionActions } from './actions.js';
 import type { Api } from './api.js';
 import { AppendForm } from './append-form.js';
 import { Approvals } from './approvals.js';
+import { ChartsPanel } from './charts-panel.js';
 import { CheckPanel } from './check-panel.js';
 import { EventPanel } from './event-panel.js';
 import { FailureNotice, Loading, Notice } from './notices.js';
@@ -24,6 +25,7 @@ const TABS = [
   ['state', 'State'],
   ['view', 'View'],
   ['event', 'Event'],
+  ['charts', 'Charts'],
   ['check', 'Check'],
 ] as const;
 
@@ -155,6 +157,7 @@ function Beside(props: {
         {tab === 'state' && <StatePanel reads={reads} sessionKey={log.key} seq={seq} firstSeq={log.firstSeq.value} />}
         {tab === 'view' && <ViewPanel log={log} />}
         {tab === 'event' && <EventPanel event={log.eventAt(seq)} />}
+        {tab === 'charts' && <ChartsPanel reads={reads} api={api} log={log} seq={seq} />}
         {tab === 'check' && api && <CheckPanel api={api} log={log} />}
       </div>
     </aside>

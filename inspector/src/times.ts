@@ -23,3 +23,12 @@ export function exactTime(time: number): string {
 export function clockTime(time: number): string {
   return CLOCK.format(time);
 }
+
+/** How long something took, in one unit or two. */
+export function duration(ms: number): string {
+  if (ms > 0 && ms < 999.5) return `${Math.round(ms)} ms`;
+  if (ms < 59_950) return `${(ms / 1_000).toLocaleString(undefined, { maximumFractionDigits: 1 })} s`;
+  const seconds = Math.round(ms / 1_000);
+  const [hours, minutes] = [Math.floor(seconds / 3_600), Math.floor(seconds / 60) % 60];
+  return hours > 0 ? `${hours.toLocaleString()} h ${minutes} min` : `${minutes} min ${seconds % 60} s`;
+}

@@ -61,6 +61,13 @@ describe('a session that is shared as a file', () => {
       for (const each of [page, copy.page]) await each.getByLabel('As messages for').selectOption(format);
       await expectSame(page, copy.page, beside);
     }
+    for (const each of [page, copy.page]) await each.getByRole('tab', { name: 'Charts' }).click();
+    for (const chart of ['Tokens by turn', 'Time by turn']) {
+      for (const each of [page, copy.page]) {
+        await each.getByRole('region', { name: chart }).getByText('As a table').click();
+      }
+      await expectSame(page, copy.page, (each) => each.getByRole('region', { name: chart }));
+    }
     for (const each of [page, copy.page]) {
       await each.getByLabel('Moment').fill('4');
       await each.getByRole('tab', { name: 'Event', exact: true }).click();
@@ -180,7 +187,7 @@ async function fill(): Promise<void> {
     session,
     events: [
       said('user', 'Hello'),
-      said('model', 'Hello Ann. What can I do for you?'),
+      { ...said('model', 'Hello Ann. What can I do for you?'), usageMetadata: { promptTokenCount: 9 } },
       {
         ...said('user', 'I want my money back for order 7.'),
         actions: { stateDelta: { step: 1, 'user:theme': 'dark' } },
