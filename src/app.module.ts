@@ -50,7 +50,12 @@ const graphqlOptions = ({ allowedOrigins: origins, graphql: limits, trustedProxi
     SessionsRestModule.forRoot(),
     SessionsInspectorModule.forRootAsync({
       inject: [appConfig.KEY],
-      useFactory: ({ hasDemoAgent }: AppConfig) => ({ actions: true, ...(hasDemoAgent && { demoApp: DEMO_APP }) }),
+      useFactory: ({ hasDemoAgent, port }: AppConfig) => ({
+        actions: true,
+        ...(hasDemoAgent && { demoApp: DEMO_APP }),
+        // Elsewhere, others read the log than those who can open this address.
+        ...(!isProduction(process.env) && port !== 0 && { publicUrl: `http://localhost:${port}/inspector` }),
+      }),
     }),
     SummarizerRestModule.forRoot(),
     AgentsRestModule.forRoot(),

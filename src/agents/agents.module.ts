@@ -18,6 +18,7 @@ import { assertWholeNumber } from '../sessions/domain/input-checks.js';
 import { SERVED_EXTRAS, type ServedExtras, oncePerApp, withSessions } from '../sessions/served-module.js';
 import type { SessionService } from '../sessions/session.service.js';
 import { SERVED_SESSIONS } from '../sessions/sessions.tokens.js';
+import { SESSION_LINKS, type SessionLinks } from '../sessions/transport/session-links.js';
 import { AGENT_HANDLER, type Agent, handlerOf } from './agent-handler.js';
 import { type AgentOptions, AgentRegistry } from './agent-registry.js';
 import type { AgentFailedError } from './agent-failed-error.js';
@@ -155,7 +156,11 @@ class AgentsFeatureModule {}
 @Module({
   imports: [DiscoveryModule],
   providers: [
-    { provide: AgentSessions, useFactory: sessionsOver, inject: [SERVED_SESSIONS, AGENTS_OPTIONS] },
+    {
+      provide: AgentSessions,
+      useFactory: sessionsOver,
+      inject: [SERVED_SESSIONS, AGENTS_OPTIONS, { token: SESSION_LINKS, optional: true }],
+    },
     {
       provide: AgentRegistry,
       useFactory: (agents: AgentSessions) => new AgentRegistry(agents),
@@ -194,11 +199,13 @@ export class AgentsModule extends ConfigurableModuleClass {
 function sessionsOver(
   sessions: SessionService,
   { expireApprovalsMs: _ofModule, ...options }: AgentsModuleOptions,
+  links?: SessionLinks,
 ): AgentSessions {
   const logger = new Logger(AgentSessions.name);
   const onError = (error: unknown): void => logger.error('Work of a run failed', inspect(error));
   const onRunFailure = async (failure: AgentFailedError): Promise<void> => {
-    logger.error(failure.message, failure.trace);
+    const link = failure.run && links?.linkTo(failure.run);
+    logger.error(link === undefined ? failure.message : `${failure.message}\n${link}`, failure.trace);
     await options.onRunFailure?.(failure);
   };
   return new AgentSessions({ ...options, sessions, onError, onRunFailure });

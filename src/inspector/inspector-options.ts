@@ -1,4 +1,6 @@
 import { ConfigurationError } from '../config/configuration-error.js';
+import type { SessionLinks } from '../sessions/transport/session-links.js';
+import { hashOf } from './page-address.js';
 import { INSPECTOR_ACTIONS, type InspectorAction } from './page-config.js';
 
 /** What the page of the inspector shows, and to whom. */
@@ -11,6 +13,8 @@ export interface InspectorOptions {
   readonly access?: ((request: never) => boolean | Promise<boolean>) | undefined;
   /** An app with an agent that those may talk to who have no sessions yet. */
   readonly demoApp?: string | undefined;
+  /** The whole address of the page, as its readers have it: then logs and problem bodies about a session link to it. */
+  readonly publicUrl?: string | undefined;
 }
 
 /** Where the page is, and what it shows. */
@@ -22,7 +26,7 @@ export interface InspectorModuleOptions extends InspectorOptions {
 export const INSPECTOR_OPTIONS = Symbol('INSPECTOR_OPTIONS');
 export const INSPECTOR_ROUTE = Symbol('INSPECTOR_ROUTE');
 
-const KNOWN = new Set(['api', 'actions', 'access', 'demoApp']);
+const KNOWN = new Set(['api', 'actions', 'access', 'demoApp', 'publicUrl']);
 
 /** Names each unknown option, so that none is without effect in silence. */
 export function checkedOptions(options: InspectorOptions): InspectorOptions {
@@ -41,7 +45,24 @@ export function checkedOptions(options: InspectorOptions): InspectorOptions {
       ),
     );
   }
+  const { publicUrl } = options;
+  if (publicUrl !== undefined && !isWebAddress(publicUrl)) {
+    throw new ConfigurationError([
+      `SessionsInspectorModule: publicUrl must be an address such as "https://example.com/inspector", not ${JSON.stringify(publicUrl)}.`,
+    ]);
+  }
   return options;
+}
+
+function isWebAddress(text: string): boolean {
+  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+}
+
+/** Links to sessions on the page, if its address is known. */
+export function linksOf({ publicUrl }: InspectorOptions): SessionLinks | undefined {
+  if (publicUrl === undefined) return undefined;
+  const [page = ''] = publicUrl.split('#');
+  return { linkTo: ({ appName, userId, sessionId }) => page + hashOf({ app: appName, userId, sessionId }) };
 }
 
 /** All actions that the page offers. */

@@ -1,5 +1,6 @@
 import { type DynamicModule, type FactoryProvider, Module, type ModuleMetadata, type Provider } from '@nestjs/common';
 import { RouterModule } from '@nestjs/core';
+import { SESSION_LINKS } from '../sessions/transport/session-links.js';
 import { InspectorController } from './inspector.controller.js';
 import {
   INSPECTOR_OPTIONS,
@@ -8,6 +9,7 @@ import {
   type InspectorOptions,
   checkedOptions,
   checkedRoute,
+  linksOf,
 } from './inspector-options.js';
 import { PageFiles } from './page-files.js';
 
@@ -46,7 +48,15 @@ function mounted(route: string | undefined, options: Provider, imports: ModuleMe
   const path = checkedRoute(route);
   return {
     module: SessionsInspectorModule,
+    // The logs and problem bodies of other modules link to the page.
+    global: true,
+    exports: [SESSION_LINKS],
     imports: [...imports, RouterModule.register([{ path, module: SessionsInspectorModule }])],
-    providers: [PageFiles, options, { provide: INSPECTOR_ROUTE, useValue: path }],
+    providers: [
+      PageFiles,
+      options,
+      { provide: INSPECTOR_ROUTE, useValue: path },
+      { provide: SESSION_LINKS, inject: [INSPECTOR_OPTIONS], useFactory: linksOf },
+    ],
   };
 }

@@ -77,6 +77,7 @@ describe('the inspector', () => {
   it.each([
     [{ acess: () => true }, /no option "acess"/],
     [{ actions: ['rewnd'] }, /no action "rewnd"/],
+    [{ publicUrl: '/inspector' }, /publicUrl must be an address/],
     [{ route: '/' }, /route must be a path/],
     [{ route: 'a b' }, /route must be a path/],
   ])('refuses %j', (options, problem) => {

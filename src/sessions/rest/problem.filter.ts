@@ -1,7 +1,8 @@
-import { type ArgumentsHost, Catch, type ExceptionFilter, Logger } from '@nestjs/common';
+import { type ArgumentsHost, Catch, type ExceptionFilter, Inject, Logger, Optional } from '@nestjs/common';
 import { StaleSessionError } from '../domain/errors.js';
 import { HiddenDeletion } from '../transport/access-refusals.js';
 import { NoRoomError, RETRY_AFTER_SECONDS } from '../transport/answers.js';
+import { SESSION_LINKS, type SessionLinks } from '../transport/session-links.js';
 import { HttpExchange } from './http-exchange.js';
 import { PROBLEM_TYPE, type Problem, isForLog, problemOf, titleOf } from '../transport/problems.js';
 
@@ -21,6 +22,9 @@ interface Answering {
 export class ProblemFilter implements ExceptionFilter {
   readonly #logger = new Logger(ProblemFilter.name);
 
+  /** @param links to the sessions that problems are about, in the log and in the body */
+  constructor(@Optional() @Inject(SESSION_LINKS) private readonly links?: SessionLinks) {}
+
   catch(error: unknown, host: ArgumentsHost): void {
     const http = host.switchToHttp();
     const exchange = new HttpExchange(http.getRequest(), http.getResponse());
@@ -29,8 +33,12 @@ export class ProblemFilter implements ExceptionFilter {
       http.getResponse<Answering>().send('');
       return;
     }
-    const problem = asAnswerTo(exchange, error);
-    if (isForLog(error, problem)) this.#logger.error(problem.detail, error instanceof Error ? error.stack : undefined);
+    const problem = this.#linked(asAnswerTo(exchange, error), exchange);
+    if (isForLog(error, problem)) {
+      const { detail, inspector } = problem;
+      const stack = error instanceof Error ? error.stack : undefined;
+      this.#logger.error(inspector === undefined ? detail : `${detail}\n${inspector}`, stack);
+    }
     exchange.setStatus(problem.status);
     exchange.setSecurityHeaders();
     exchange.setHeader('Content-Type', PROBLEM_TYPE);
@@ -39,6 +47,15 @@ export class ProblemFilter implements ExceptionFilter {
     // The next request may reach another instance, which a kept connection would not.
     if (problem.code === 'AGENTS_CLOSING') exchange.setHeader('Connection', 'close');
     http.getResponse<Answering>().send(JSON.stringify(this.bodyOf(problem)));
+  }
+
+  /** Those who may not see the session get no link to it. */
+  #linked(problem: Problem, { request: { params } }: HttpExchange): Problem & { readonly inspector?: string } {
+    const { appName, userId, sessionId } = params ?? {};
+    const isShown = ![401, 403, 404].includes(problem.status);
+    if (!this.links || !isShown || appName === undefined || userId === undefined || sessionId === undefined)
+      return problem;
+    return { ...problem, inspector: this.links.linkTo({ appName, userId, sessionId }) };
   }
 
   /** What clients get. */
