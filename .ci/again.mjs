@@ -9,6 +9,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
 
 const MOST_SPECS = 4;
+const MOST_MS = 900_000;
 
 const [reportFile] = process.argv.slice(2);
 const first = JSON.parse(readFileSync(reportFile, 'utf8') || '{}');
@@ -16,10 +17,11 @@ const specs = failedSpecs(first);
 if (specs === undefined || specs.length === 0 || specs.length > MOST_SPECS) process.exit(1);
 
 console.log(`\n== again, alone: ${specs.join(' ')}`);
-const jest = ['--max-semi-space-size=64', 'node_modules/jest/bin/jest.js', '--maxWorkers=1'];
+const jest = ['--max-semi-space-size=64', 'node_modules/jest/bin/jest.js', '--maxWorkers=1', '--forceExit'];
 const againFile = `${reportFile}.again`;
 const { status: exit } = spawnSync(process.execPath, [...jest, '--json', `--outputFile=${againFile}`, ...specs], {
   stdio: 'inherit',
+  timeout: MOST_MS,
 });
 if (exit !== 0 || !existsSync(againFile)) process.exit(1);
 const again = JSON.parse(readFileSync(againFile, 'utf8'));

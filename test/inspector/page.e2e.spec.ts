@@ -74,6 +74,9 @@ describe.each(frameworks)('the page of the inspector on %s', (framework) => {
 });
 
 describe('the inspector', () => {
+  let app: RestApp | undefined;
+  afterEach(() => app?.close());
+
   it.each([
     [{ acess: () => true }, /no option "acess"/],
     [{ actions: ['rewnd'] }, /no action "rewnd"/],
@@ -90,10 +93,10 @@ describe('the inspector', () => {
   });
 
   it('is loaded with less than 60 KiB, has less than 120 in all, and a copy of it to share is no larger', async () => {
-    const app = await start('Express');
-    const html = await (await fetch(`${app.url}/inspector`)).text();
+    const { url } = (app = await start('Express'));
+    const html = await (await fetch(`${url}/inspector`)).text();
     const sizeOf = async (name: string): Promise<number> => {
-      const answer = await fetch(`${app.url}/inspector/files/${name}`, { headers: { 'accept-encoding': 'gzip' } });
+      const answer = await fetch(`${url}/inspector/files/${name}`, { headers: { 'accept-encoding': 'gzip' } });
       return Number(answer.headers.get('content-length'));
     };
     const names = [...html.matchAll(/(?:href|src)="files\/(?<file>[^"]+)"/g)].map(([, file = '']) => file);
@@ -109,7 +112,6 @@ describe('the inspector', () => {
     const rest = await sumOf(files.filter((name) => !copies.includes(name)).map(sizeOf));
     expect(rest).toBeLessThan(120 * KIB);
     expect(await sumOf(copies.map(sizeOf))).toBeLessThan(rest);
-    await app.close();
   });
 });
 
