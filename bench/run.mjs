@@ -16,6 +16,7 @@ const BENCHMARKS = [
   'many',
   'turns',
   'transfer',
+  'inspector',
   'peers',
 ];
 

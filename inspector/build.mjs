@@ -1,8 +1,7 @@
-// Builds the page of the inspector into `dist/inspector/page`: scripts and styles with names of their content, each also compressed.
+// Builds the page of the inspector into `dist/inspector/page`: scripts and styles with names of their content.
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { copyPage } from './copy-page.mjs';
 
@@ -40,9 +39,6 @@ for (const { path, contents } of outputFiles) {
   const name = basename(path);
   if (!/\.(js|css)$/.test(name)) throw new Error(`The build made ${name}, which the inspector does not serve.`);
   await writeFile(join(target, name), contents);
-  await writeFile(join(target, `${name}.gz`), gzipSync(contents, { level: 9 }));
-  const quality = { [constants.BROTLI_PARAM_QUALITY]: 11 };
-  await writeFile(join(target, `${name}.br`), brotliCompressSync(contents, { params: quality }));
 }
 const entries = Object.entries(metafile.outputs).filter(([, { entryPoint }]) => entryPoint !== undefined);
 const names = Object.fromEntries(

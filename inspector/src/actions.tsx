@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import type { RemoteKey } from '../../src/client/index.js';
 import type { Api } from './api.js';
 import { failureOf } from './failures.js';
+import { noteGone } from './gone-sessions.js';
 import { show } from './page-route.js';
 import type { SessionLog } from './session-log.js';
 import { Share } from './share.js';
@@ -85,6 +86,7 @@ export function SessionActions(props: {
     await api.settled();
     try {
       await api.client.deleteSession(sessionKey);
+      noteGone(sessionKey);
     } catch (error) {
       log.open();
       throw error;

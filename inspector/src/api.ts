@@ -2,6 +2,11 @@ import { signal } from '@preact/signals';
 import { SessionsClient } from '../../src/client/index.js';
 import type { InspectorAction, PageConfig } from '../../src/inspector/page-config.js';
 
+/** Of one request. */
+const APPS_PAGE = 100;
+/** Others are typed. */
+const MOST_APPS = 1_000;
+
 const TOKEN = 'agent-sessions-inspector-token';
 
 /** The token of this tab. It is gone when the tab is closed. */
@@ -36,15 +41,22 @@ export class Api {
     return this.config.actions.includes(action);
   }
 
-  /** The apps that have sessions, or undefined to those who may not list them. */
+  /** The apps that have sessions, the first thousand of them, or undefined to those who may not list them. */
   async apps(): Promise<readonly string[] | undefined> {
-    const response = await this.#fetch(`${this.#url}/apps`, {
-      headers: { accept: 'application/json', ...this.#headers() },
-    });
-    if (response.status === 401 || response.status === 403 || response.status === 404) return undefined;
-    if (!response.ok) throw new Error(`GET /apps answered ${response.status}`);
-    const { apps } = (await response.json()) as { apps: readonly string[] };
-    return apps;
+    const names: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const query = new URLSearchParams({ limit: String(APPS_PAGE), ...(cursor !== undefined && { cursor }) });
+      const response = await this.#fetch(`${this.#url}/apps?${query.toString()}`, {
+        headers: { accept: 'application/json', ...this.#headers() },
+      });
+      if (response.status === 401 || response.status === 403 || response.status === 404) return undefined;
+      if (!response.ok) throw new Error(`GET /apps answered ${response.status}`);
+      const page = (await response.json()) as { readonly apps: readonly string[]; readonly nextCursor?: string };
+      names.push(...page.apps);
+      cursor = page.nextCursor;
+    } while (cursor !== undefined && names.length < MOST_APPS);
+    return names;
   }
 
   /** Waits for the answers to what was asked so far. */

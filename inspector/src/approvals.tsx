@@ -3,6 +3,7 @@ import type { RemoteApproval, RemoteKey } from '../../src/client/index.js';
 import type { Api } from './api.js';
 import { shortJson } from './event-parts.js';
 import { failureOf } from './failures.js';
+import { Notice } from './notices.js';
 
 /** What the agent of this session asks, with its arguments. */
 export function Approvals(props: {
@@ -14,12 +15,16 @@ export function Approvals(props: {
   const { api, sessionKey, version } = props;
   const { appName, userId, sessionId } = sessionKey;
   const [approvals, setApprovals] = useState<readonly RemoteApproval[]>([]);
+  const [problem, setProblem] = useState<string>();
   useEffect(() => {
     let isOver = false;
-    api.client.listApprovals({ appName, userId }).then(
-      (page) => !isOver && setApprovals(page.approvals.filter((each) => each.sessionId === sessionId)),
-      // An app without agents has no such route.
-      () => !isOver && setApprovals([]),
+    approvalsOf(api, { appName, userId, sessionId }, () => isOver).then(
+      (found) => {
+        if (isOver) return;
+        setApprovals(found);
+        setProblem(undefined);
+      },
+      (error: unknown) => !isOver && setProblem(failureOf(error).detail),
     );
     return () => {
       isOver = true;
@@ -27,11 +32,28 @@ export function Approvals(props: {
   }, [api, appName, userId, sessionId, version]);
   return (
     <>
+      {problem !== undefined && <Notice title="The approvals cannot be read">{problem}</Notice>}
       {approvals.map((approval) => (
         <Approval key={approval.approvalId} api={api} approval={approval} />
       ))}
     </>
   );
+}
+
+/** Those of one session. They are listed for the user. */
+async function approvalsOf(
+  api: Api,
+  { appName, userId, sessionId }: RemoteKey,
+  isOver: () => boolean,
+): Promise<RemoteApproval[]> {
+  const found: RemoteApproval[] = [];
+  let cursor: string | undefined;
+  do {
+    const { approvals, nextCursor } = await api.client.listApprovals({ appName, userId, cursor });
+    found.push(...approvals.filter((approval) => approval.sessionId === sessionId));
+    cursor = nextCursor;
+  } while (cursor !== undefined && !isOver());
+  return found;
 }
 
 function Approval(props: { readonly api: Api; readonly approval: RemoteApproval }) {

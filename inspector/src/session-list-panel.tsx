@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { RemoteSession } from '../../src/client/index.js';
 import type { Api } from './api.js';
+import { isGone } from './gone-sessions.js';
 import { FailureNotice, Loading, Notice } from './notices.js';
 import { addressOf, route, show } from './page-route.js';
 import { PERIODS, SessionList } from './session-list.js';
@@ -23,7 +24,7 @@ export function SessionListPanel(props: { readonly api: Api; readonly now: numbe
     [props.api, app, user, status, tag, label, since],
   );
   useEffect(() => list.open(), [list]);
-  const sessions = list.sessions.value;
+  const sessions = list.sessions.value?.filter((session) => !isGone(session));
   const failure = list.failure.value;
   const isFiltered = [user, status, tag, label, since].some((value) => value !== undefined && value !== '');
   return (

@@ -2,6 +2,7 @@ import { signal } from '@preact/signals';
 import type { RemotePage, RemoteSession } from '../../src/client/index.js';
 import type { Api } from './api.js';
 import { type Failure, failureOf } from './failures.js';
+import { noteListed } from './gone-sessions.js';
 import type { PageRoute } from './page-route.js';
 
 const PAGE = 100;
@@ -45,6 +46,7 @@ export class SessionList {
   async refresh(): Promise<void> {
     await this.#reading(async () => {
       const { sessions, nextCursor } = await this.#page(undefined);
+      noteListed(sessions);
       const known = this.sessions.value ?? [];
       const knownIds = new Set(known.map(idOf));
       const fresh = new Set(sessions.map(idOf));

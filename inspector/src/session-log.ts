@@ -1,13 +1,11 @@
 import { signal } from '@preact/signals';
 import type { RemoteKey, WatchedEvent } from '../../src/client/index.js';
 import type { LoggedEvent } from '../../src/sessions/domain/event.js';
+import { EventWindows, WINDOW, windowOf } from './event-windows.js';
 import { type Failure, failureOf } from './failures.js';
+import { noteGone } from './gone-sessions.js';
 import type { SessionReads, ShownSession } from './session-reads.js';
 
-/** Events of one request, and of one step of what is forgotten. */
-const WINDOW = 200;
-/** So many windows are kept. Those that were not looked at for longest are read again when they are. */
-const MOST_WINDOWS = 50;
 /** How far a call and its result may be apart to stand side by side. */
 const MOST_STEPS = 20;
 /** The view changes with each event, and is read at most this often. */
@@ -35,7 +33,7 @@ export class SessionLog {
   readonly partials = signal<readonly PartialText[]>([]);
   /** Changes whenever events came. */
   readonly revision = signal(0);
-  readonly #windows = new Map<number, Map<number, LoggedEvent>>();
+  readonly #windows = new EventWindows();
   /** The numbers of the events that a model is given now. */
   readonly #inView = new Set<number>();
   /** What was read of the events that take the log back. */
@@ -91,7 +89,7 @@ export class SessionLog {
   }
 
   eventAt(seq: number): LoggedEvent | undefined {
-    return this.#windows.get(windowOf(seq))?.get(seq);
+    return this.#windows.at(seq);
   }
 
   /** The event that answers a tool call, if it is one of the next few and was read. */
@@ -106,14 +104,10 @@ export class SessionLog {
   /** Reads the events of this range that are not there, and remembers that they are looked at. */
   need(from: number, to: number): void {
     for (let index = windowOf(from); index <= windowOf(to); index++) {
-      const known = this.#windows.get(index);
-      if (known) {
-        this.#windows.delete(index);
-        this.#windows.set(index, known);
-      }
+      this.#windows.touch(index);
       const end = Math.min((index + 1) * WINDOW, this.lastSeq.value);
       const start = Math.max(index * WINDOW + 1, this.firstSeq.value);
-      const isWhole = known !== undefined && known.size >= end - start + 1;
+      const isWhole = this.#windows.sizeOf(index) >= end - start + 1;
       if (!isWhole && end >= this.firstSeq.value && !this.#reading.has(index)) void this.#read(index, end);
     }
   }
@@ -130,6 +124,7 @@ export class SessionLog {
         title: 'Not found',
         detail: 'This session does not exist, or you may not see it.',
       };
+      noteGone(this.key);
       return;
     }
     this.#inView.clear();
@@ -208,16 +203,8 @@ export class SessionLog {
 
   #keep(event: LoggedEvent): void {
     if (event.actions.rewind) this.#rewinds.set(event.seq, event.actions.rewind.toSeq);
-    const index = windowOf(event.seq);
-    const window = this.#windows.get(index) ?? new Map<number, LoggedEvent>();
-    this.#windows.set(index, window.set(event.seq, event));
-    const [oldest] = this.#windows.keys();
-    if (this.#windows.size > MOST_WINDOWS && oldest !== undefined) this.#windows.delete(oldest);
+    this.#windows.keep(event);
   }
-}
-
-function windowOf(seq: number): number {
-  return Math.floor((seq - 1) / WINDOW);
 }
 
 /** Adds a piece to the text with its id. Pieces say where they begin, so that none counts twice. */

@@ -1,6 +1,8 @@
 import { readFile, readdir } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { ConfigurationError } from '../config/configuration-error.js';
 
@@ -12,11 +14,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',
 };
 
-/** Encodings that files are kept in, best first, and the ends of their names. */
-const ENCODINGS = [
-  ['br', '.br'],
-  ['gzip', '.gz'],
-] as const;
+const packed = promisify(gzip);
 
 /** A file of the page, as one client understands it. */
 export interface PageFile {
@@ -25,17 +23,18 @@ export interface PageFile {
   readonly encoding?: string;
 }
 
-/** The built script and style of the page, in memory: less than 200 KB. */
+/** The built scripts and the style of the page, in memory: less than 600 KB. They are packed once, so that the package need not hold them twice. */
 @Injectable()
 export class PageFiles implements OnModuleInit {
-  readonly #files = new Map<string, Buffer>();
+  readonly #files = new Map<string, { readonly plain: Buffer; readonly packed: Buffer }>();
   #names: Readonly<Record<string, string>> = {};
 
   /** Fails at startup if the page was not built. */
   async onModuleInit(): Promise<void> {
     try {
-      for (const name of await readdir(FOLDER)) this.#files.set(name, await readFile(FOLDER + name));
-      this.#names = JSON.parse(String(this.#files.get('names.json'))) as Record<string, string>;
+      this.#names = JSON.parse(await readFile(`${FOLDER}names.json`, 'utf8')) as Record<string, string>;
+      const names = (await readdir(FOLDER)).filter((name) => Object.hasOwn(TYPES, extname(name)));
+      await Promise.all(names.map(async (name) => this.#load(name)));
     } catch (cause) {
       throw new ConfigurationError(['The page of the inspector is not built: run `npm run build`.'], { cause });
     }
@@ -47,18 +46,18 @@ export class PageFiles implements OnModuleInit {
   }
 
   find(name: string, accepted: string): PageFile | undefined {
+    const file = this.#files.get(name);
     const type = TYPES[extname(name)];
-    const plain = this.#files.get(name);
-    if (type === undefined || !plain) return undefined;
-    const offered = new Set(
-      accepted
-        .split(',')
-        .flatMap((each) => /^\s*([\w*]+)(?!.*;\s*q=0(\.0*)?\s*$)/.exec(each)?.[1]?.toLowerCase() ?? []),
-    );
-    for (const [encoding, end] of ENCODINGS) {
-      const bytes = offered.has(encoding) ? this.#files.get(name + end) : undefined;
-      if (bytes) return { bytes, type, encoding };
-    }
-    return { bytes: plain, type };
+    if (!file || type === undefined) return undefined;
+    return takesGzip(accepted) ? { bytes: file.packed, type, encoding: 'gzip' } : { bytes: file.plain, type };
   }
+
+  async #load(name: string): Promise<void> {
+    const plain = await readFile(FOLDER + name);
+    this.#files.set(name, { plain, packed: await packed(plain, { level: 9 }) });
+  }
+}
+
+function takesGzip(accepted: string): boolean {
+  return accepted.split(',').some((each) => /^\s*gzip\s*(;(?!\s*q=0(\.0*)?\s*$).*)?$/i.test(each));
 }

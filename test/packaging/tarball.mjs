@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 const MOST_BYTES = 1_800_000;
 
 const allowed =
-  /^(dist\/.+\.(js|d\.ts)|dist\/inspector\/page\/(names\.json|(main|styles)-[\da-f]{12}\.(js|css)(\.(br|gz))?)|docs\/.+\.md|README\.md|LICENSE|CHANGELOG\.md|package\.json)$/;
+  /^(dist\/.+\.(js|d\.ts)|dist\/inspector\/page\/(names\.json|[a-z-]+-[\dA-Z]{8}\.(js|css))|docs\/.+\.md|README\.md|LICENSE|CHANGELOG\.md|package\.json)$/;
 const ofApp = /^dist\/((main|app\.module|config\/app\.config|config\/app-variables)\.|app\/)|\.(spec|test)\./;
 
 /** Whether the tarball has what its manifest promises, and nothing else. */

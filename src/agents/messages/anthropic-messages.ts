@@ -133,8 +133,20 @@ function fileBlock({ mimeType, part }: ConversationPart & { type: 'file' }): Ant
     return { type: 'document', source, ...title };
   }
   if (data === undefined || !mimeType.startsWith('text/')) return undefined;
-  const text = Buffer.from(data, 'base64').toString();
+  const text = textOfBase64(data);
   return { type: 'document', source: { type: 'text', media_type: 'text/plain', data: text }, ...title };
+}
+
+/** With what browsers have, too. As Node does, it takes both alphabets, and passes over what is in neither. */
+function textOfBase64(data: string): string {
+  const digits = data
+    .replaceAll('-', '+')
+    .replaceAll('_', '/')
+    .replaceAll(/[^A-Za-z\d+/]/g, '');
+  // One digit alone is less than a byte.
+  const whole = digits.length % 4 === 1 ? digits.slice(0, -1) : digits;
+  const bytes = Uint8Array.from(atob(whole), (character) => character.charCodeAt(0));
+  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
 }
 
 function urlSource(url: string): AnthropicFileSource {
