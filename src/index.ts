@@ -116,6 +116,7 @@ export type { PricedUsage } from './sessions/domain/usage-cost.js';
 export type { UsageOwner, UsagePeriod } from './sessions/domain/usage-periods.js';
 export { type ModelUsage, type TokenUsage, usageOf, type UsageOfEvents } from './sessions/domain/usage.js';
 export type { UpdateSessionOptions } from './sessions/operations/update-session.js';
+export type { ChangeSessionRequest, ChangedSession, DecideChange } from './sessions/operations/change-session.js';
 export type { WatchSessionRequest } from './sessions/operations/watch-session.js';
 export * from './sessions/session-hooks.js';
 export {

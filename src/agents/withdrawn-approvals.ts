@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import {
   EventConflictError,
   SessionNotFoundError,
@@ -11,6 +10,7 @@ import type { EventInput } from '../sessions/domain/event.js';
 import type { SessionKey } from '../sessions/domain/ids.js';
 import { isInRanges } from '../sessions/domain/seq-ranges.js';
 import { type Session, referenceTo } from '../sessions/domain/session.js';
+import { retryOvertaken } from '../sessions/domain/retry-overtaken.js';
 import { type AgentEnvironment, holderOf } from './agent-environment.js';
 import { refusalEvent } from './approval-answers.js';
 import { type ApprovalMark, approvalMarksIn, isAskedBy, withoutApprovals } from './approvals.js';
@@ -75,19 +75,8 @@ async function append(
 
 /** Repeats the work if another write came first, so that everything has to be looked at again. */
 export async function untilNotOvertaken<Result>(work: () => Promise<Result>): Promise<Result> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!isOvertaken(error) || tries === MAX_TRIES) throw error;
-    }
-    await delay(tries * LONGER_PAUSE_MS);
-  }
+  return retryOvertaken(work, isOvertaken);
 }
-
-const MAX_TRIES = 20;
-/** So a turn that somebody takes only to look, or to write once, is over before the last try. */
-const LONGER_PAUSE_MS = 5;
 
 function isOvertaken(error: unknown): boolean {
   const kinds = [StaleSessionError, EventConflictError, TurnLostError, TurnHeldError];

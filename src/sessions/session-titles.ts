@@ -12,6 +12,7 @@ import { withLease } from './leases/with-lease.js';
 import type { AfterAppend } from './session-hooks.js';
 import { environmentBehind } from './service-environment.js';
 import type { SessionService } from './session.service.js';
+import { retryOvertaken } from './domain/retry-overtaken.js';
 import type { LeaseStore } from './storage/coordination.js';
 
 /** The id of the event with the title. Ids are unique, so a session gets at most one such event. */
@@ -21,8 +22,6 @@ const MAX_TURNS = 3;
 /** How long other instances wait after a crash of this process. */
 const LEASE_MS = 30_000;
 const DEFAULT_TIMEOUT_MS = 30_000;
-/** How often to try a write that is refused because of other writers. */
-const MAX_WRITES = 5;
 
 /** The request to a {@link SessionTitler}. */
 export interface TitleRequest {
@@ -110,15 +109,13 @@ export class SessionTitles {
     if (!session) return;
     const title = (await this.#ask(session, leaseLost))?.trim();
     if (!title) return;
-    for (let write = 1; session && write <= MAX_WRITES; write++) {
-      try {
-        await this.#write(key, title, session.version, turnsOnly);
-        return;
-      } catch (error) {
-        if (isGivenUp(error)) return;
-        if (!(error instanceof StaleSessionError)) throw error;
-        session = await this.#untitled(key);
-      }
+    try {
+      await retryOvertaken(async (attempt) => {
+        if (attempt > 1) session = await this.#untitled(key);
+        if (session) await this.#write(key, title, session.version, turnsOnly);
+      });
+    } catch (error) {
+      if (!isGivenUp(error)) throw error;
     }
   }
 
@@ -159,7 +156,8 @@ function isAnswer(event: AfterAppend['event']): boolean {
   return isOfAgent && isFinalResponse(event) && !isSummary(event) && !isRewind(event);
 }
 
-/** The session is gone, another writer holds its turn, or its title was removed. */
+/** The session is gone, another writer holds its turn or always comes first, or its title was removed. */
 function isGivenUp(error: unknown): boolean {
-  return error instanceof SessionNotFoundError || error instanceof TurnHeldError || error instanceof EventConflictError;
+  const kinds = [SessionNotFoundError, TurnHeldError, EventConflictError, StaleSessionError];
+  return kinds.some((kind) => error instanceof kind);
 }

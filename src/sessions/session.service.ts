@@ -1,7 +1,7 @@
 import { checkServiceOptions } from '../config/check-service-options.js';
 import { type ConsumeOptions, type SessionConsumer, SessionConsumers } from './consumers/session-consumers.js';
 import type { EventLike, LoggedEvent } from './domain/event.js';
-import { type SessionKey, type UserKey, assertId } from './domain/ids.js';
+import type { SessionKey, UserKey } from './domain/ids.js';
 import { requireRequest } from './domain/input-checks.js';
 import type { Session } from './domain/session.js';
 import * as operations from './operations/index.js';
@@ -16,8 +16,7 @@ import type { PurgeCounts } from './storage/session-storage.js';
  * @example
  * const sessions = new SessionService({ storage: new InMemorySessionStorage() });
  * const session = await sessions.createSession({ appName: 'shop', userId: 'ann' });
- * const event = { author: 'user', content: { role: 'user', parts: [{ text: 'Hello' }] } };
- * await sessions.appendEvent({ session, event });
+ * await sessions.appendEvent({ session, event: { author: 'user', content: { parts: [{ text: 'Hello' }] } } });
  */
 export class SessionService {
   readonly hooks: SessionHooks;
@@ -113,8 +112,7 @@ export class SessionService {
   }
 
   /**
-   * Lists which event changed which state key from what to what, by pages, of which some may be empty. In shared scopes, `before` is
-   * the value that the last earlier event of this session gave.
+   * Lists which event of this session changed which state key from what to what, by pages, of which some may be empty.
    * @example const { changes, nextCursor } = await sessions.stateChanges({ appName: 'shop', userId: 'ann', sessionId });
    */
   async stateChanges(request: operations.StateChangesRequest): Promise<operations.StateChangePage> {
@@ -151,9 +149,8 @@ export class SessionService {
   }
 
   /**
-   * Appends several events at once: all of them, with consecutive numbers, or none. Updates `session`. Returns partial
-   * events unchanged in their place. Safe to retry: if all were stored before, the stored events are returned; if only
-   * some were, it throws `EventConflictError`. A rewind may only come first, and a summary must be appended alone.
+   * Appends several events at once, all or none, with consecutive numbers. Partial events come back as they are. Safe to retry: if only some
+   * were stored before, it throws `EventConflictError`. A rewind may only come first, and a summary must be appended alone.
    * @example const stored = await sessions.appendEvents({ session, events: [call, response] });
    */
   async appendEvents(request: operations.AppendEventsRequest): Promise<LoggedEvent[]> {
@@ -174,6 +171,17 @@ export class SessionService {
    */
   async updateSession(session: Session, options?: operations.UpdateSessionOptions): Promise<LoggedEvent | undefined> {
     return this.#run(operations.updateSession(this.#env, session, options));
+  }
+
+  /**
+   * Appends what `decide` makes of the session, and saves what it changes in the state. Decides again if others come first.
+   * @example await sessions.change({ appName: 'shop', userId: 'ann', sessionId }, ({ state }) => void state.set('paid', true));
+   */
+  change(
+    request: operations.ChangeSessionRequest,
+    decide: operations.DecideChange,
+  ): Promise<operations.ChangedSession> {
+    return operations.changeSession(this.#env, requireRequest(request), decide);
   }
 
   /**
@@ -236,8 +244,7 @@ export class SessionService {
   /**
    * Creates a new session from the view of this one, now or at an earlier moment, with its own state of that moment, but for
    * `serverOnly` keys. Shared state stays shared. Later changes of one session do not affect the other.
-   * @example
-   * const earlier = await sessions.forkSession({ appName: 'shop', userId: 'ann', sessionId, atSeq: 4, newSessionId: 'b' });
+   * @example const earlier = await sessions.forkSession({ appName: 'shop', userId: 'ann', sessionId, atSeq: 4, newSessionId: 'b' });
    */
   async forkSession(request: operations.ForkSessionRequest): Promise<Session> {
     return this.#run(operations.forkSession(this.#env, requireRequest(request)));
@@ -248,9 +255,7 @@ export class SessionService {
    * @example const { theme } = await sessions.getUserState({ appName: 'shop', userId: 'ann' });
    */
   async getUserState(request: UserKey): Promise<Record<string, unknown>> {
-    const { appName, userId } = requireRequest(request);
-    assertId(userId, 'userId');
-    return this.#run(operations.getSharedState(this.#env, { appName, userId }));
+    return this.#run(operations.getUserState(this.#env, requireRequest(request)));
   }
 
   /**
@@ -258,9 +263,7 @@ export class SessionService {
    * @example await sessions.updateUserState({ appName: 'shop', userId: 'ann', stateDelta: { theme: 'dark' } });
    */
   async updateUserState(request: UserKey & operations.SharedStateChanges): Promise<Record<string, unknown>> {
-    const { appName, userId, ...changes } = requireRequest(request);
-    assertId(userId, 'userId');
-    return this.#run(operations.updateSharedState(this.#env, { appName, userId }, changes));
+    return this.#run(operations.updateUserState(this.#env, requireRequest(request)));
   }
 
   /**
@@ -268,8 +271,7 @@ export class SessionService {
    * @example const { currency } = await sessions.getAppState({ appName: 'shop' });
    */
   async getAppState(request: { appName: string }): Promise<Record<string, unknown>> {
-    const { appName } = requireRequest(request);
-    return this.#run(operations.getSharedState(this.#env, { appName }));
+    return this.#run(operations.getAppState(this.#env, requireRequest(request)));
   }
 
   /**
@@ -277,8 +279,7 @@ export class SessionService {
    * @example await sessions.updateAppState({ appName: 'shop', stateDelta: { currency: 'EUR' } });
    */
   async updateAppState(request: { appName: string } & operations.SharedStateChanges): Promise<Record<string, unknown>> {
-    const { appName, ...changes } = requireRequest(request);
-    return this.#run(operations.updateSharedState(this.#env, { appName }, changes));
+    return this.#run(operations.updateAppState(this.#env, requireRequest(request)));
   }
 
   /**
@@ -303,9 +304,8 @@ export class SessionService {
    * @example const { sessions: erased } = await sessions.eraseUser({ appName: 'shop', userId: 'ann' });
    */
   async eraseUser(request: UserKey): Promise<operations.ErasedUser> {
-    const { storage } = this.#env;
-    const before = (user: UserKey): Promise<void> => this.hooks.runBeforeErase(user, storage.components);
-    const erased = await this.#run(operations.eraseUser(storage, requireRequest(request), { before }));
+    const before = (user: UserKey): Promise<void> => this.hooks.runBeforeErase(user, this.#env.storage.components);
+    const erased = await this.#run(operations.eraseUser(this.#env.storage, requireRequest(request), { before }));
     this.#env.changeBell.ring();
     return erased;
   }

@@ -43,6 +43,8 @@ type Appended<Request, Schemas extends StateSchemas> = Request extends { readonl
   ? Replaced<Request, { readonly events: readonly TypedEvent<Schemas>[] }>
   : Replaced<Request, { readonly event: TypedEvent<Schemas> }>;
 
+type Decided<Schemas extends StateSchemas> = readonly TypedEvent<Schemas>[] | void;
+
 /** The operations that read or write state. */
 interface TypedOperations<Definition extends StateDefinition, Schemas extends StateSchemas = SchemasOf<Definition>> {
   createSession(
@@ -63,6 +65,10 @@ interface TypedOperations<Definition extends StateDefinition, Schemas extends St
     session: TypedSession<Definition>,
     options?: operations.UpdateSessionOptions,
   ): Promise<LoggedEvent | undefined>;
+  change(
+    request: operations.ChangeSessionRequest,
+    decide: (session: TypedSession<Definition>) => Decided<Schemas> | Promise<Decided<Schemas>>,
+  ): Promise<Replaced<operations.ChangedSession, { readonly session: TypedSession<Definition> }>>;
   rewindSession(request: operations.RewindSessionRequest): Promise<TypedSession<Definition>>;
   forkSession(request: operations.ForkSessionRequest): Promise<TypedSession<Definition>>;
   stateAt(

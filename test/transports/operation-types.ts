@@ -25,6 +25,7 @@ export const NOT_REMOTE = {
   appendEvent: 'it is `append`, and returns partial events as they are; both transports do the same',
   appendEvents: 'it is `appendBatch` without the answer whether the events were stored before',
   updateSession: 'it saves what changed in a session object; clients have none',
+  change: 'it runs a function of the caller; clients read and append with `expectedVersion`',
   withTurn: 'it runs a function of the caller; clients begin, renew and end turns',
   checkBudget: 'the server does it before a turn',
   listApps: 'operators do it; REST asks the rules of access about each app: test/rest/apps',

@@ -5,7 +5,7 @@ import type { PushNotificationStore, ServerCallContext, StoredPushNotificationCo
 import { ComponentConflictError } from '../../components/component-errors.js';
 import type { ComponentSession } from '../../components/component-session.js';
 import type { SessionKey } from '../../sessions/domain/ids.js';
-import { MOST_ATTEMPTS, pauseAfter } from './pauses.js';
+import { retryOvertaken } from '../../sessions/domain/retry-overtaken.js';
 import { isPublicUrl } from './public-urls.js';
 import { type Json, objectOf } from './task-json.js';
 import { TaskScope, type TaskScopeOptions } from './task-scope.js';
@@ -80,19 +80,16 @@ export class SessionPushNotificationStore implements PushNotificationStore {
 
   /** Repeats the change on what is stored then, if another one came first. */
   async #change(key: SessionKey, change: (stored: readonly StoredConfig[]) => readonly StoredConfig[]): Promise<void> {
-    for (let attempt = 1; ; attempt++) {
+    await retryOvertaken(async () => {
       const { value = [], version } = await this.#components.getVersioned<readonly StoredConfig[]>(key, NAME);
       const changed = change(value);
-      if (changed.length === 0 && value.length === 0) return;
-      try {
-        await this.#components.save(key, NAME, changed, { version });
-        return;
-      } catch (error) {
-        if (!(error instanceof ComponentConflictError) || attempt >= MOST_ATTEMPTS) throw error;
-      }
-      await pauseAfter(attempt);
-    }
+      if (changed.length > 0 || value.length > 0) await this.#components.save(key, NAME, changed, { version });
+    }, isOvertaken);
   }
+}
+
+function isOvertaken(error: unknown): boolean {
+  return error instanceof ComponentConflictError;
 }
 
 function isOther(id: string): (stored: StoredConfig) => boolean {

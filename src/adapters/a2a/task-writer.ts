@@ -3,7 +3,7 @@ import { EventConflictError, SessionNotFoundError, StaleSessionError } from '../
 import type { EventInput } from '../../sessions/domain/event.js';
 import type { SessionKey } from '../../sessions/domain/ids.js';
 import type { SessionService } from '../../sessions/session.service.js';
-import { MOST_ATTEMPTS, pauseAfter } from './pauses.js';
+import { retryOvertaken } from '../../sessions/domain/retry-overtaken.js';
 import type { TaskJson } from './task-json.js';
 import { headLabels } from './task-labels.js';
 import type { ReadTask, TaskLogs } from './task-logs.js';
@@ -29,18 +29,18 @@ export class TaskWriter {
    * @throws StaleSessionError if others always came first
    */
   async write(key: SessionKey, next: TaskJson, known: KnownTask): Promise<void> {
-    let read = this.logs.known(key) ?? (await this.logs.read(key));
-    for (let attempt = 1; ; attempt++) {
-      if (!read && known?.task) throw new SessionNotFoundError(key.sessionId);
+    const isThere = await retryOvertaken(async (attempt) => {
+      const read = (attempt === 1 ? this.logs.known(key) : undefined) ?? (await this.logs.read(key));
+      if (!read && known?.task) return false;
       try {
-        return await this.#append(key, read ?? (await this.#create(key)), next, known);
+        await this.#append(key, read ?? (await this.#create(key)), next, known);
+        return true;
       } catch (error) {
         this.logs.forget(key);
-        if (!isOvertaken(error) || attempt >= MOST_ATTEMPTS) throw error;
+        throw error;
       }
-      await pauseAfter(attempt);
-      read = await this.logs.read(key);
-    }
+    }, isOvertaken);
+    if (!isThere) throw new SessionNotFoundError(key.sessionId);
   }
 
   async #append(key: SessionKey, read: ReadTask, next: TaskJson, known: KnownTask): Promise<void> {

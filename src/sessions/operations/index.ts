@@ -1,5 +1,6 @@
 /** The operations of `SessionService`, each a function of the service's environment and a request. */
 export * from './append-events.js';
+export * from './change-session.js';
 export * from './create-session.js';
 export * from './delete-session.js';
 export * from './erase-user.js';

@@ -2,12 +2,16 @@ import { type StoredScope, joinStateKey, splitStateKey } from '../../state/scope
 import type { StateChanges } from '../../state/state-changes.js';
 import { assertDefinedState } from '../domain/defined-state.js';
 import { InvalidInputError } from '../domain/errors.js';
-import { type StateOwner, assertStateOwner, scopeOfOwner } from '../domain/ids.js';
+import { type StateOwner, type UserKey, assertId, assertStateOwner, scopeOfOwner } from '../domain/ids.js';
 import { childPath } from '../domain/json-value.js';
 import { assertDisjoint, assertStateKey, submittedChanges } from '../domain/submitted-state.js';
 import { stateRecord, stateWrites } from '../domain/stored-json.js';
 import { type SessionEnvironment } from '../session-environment.js';
 import type { StateEntries } from '../storage/session-storage.js';
+
+interface AppKey {
+  readonly appName: string;
+}
 
 /** Changes of shared state. The scope's prefix in keys is optional. */
 export interface SharedStateChanges {
@@ -38,6 +42,33 @@ export async function updateSharedState(
   const lifetime = env.lifetimes[scope];
   const request = { owner, ...stateWrites(changes), lifetime, maxStateBytes: env.stateLimits };
   return withoutPrefix(await env.storage.writeState(request));
+}
+
+export async function getUserState(
+  env: SessionEnvironment,
+  { appName, userId }: UserKey,
+): Promise<Record<string, unknown>> {
+  assertId(userId, 'userId');
+  return getSharedState(env, { appName, userId });
+}
+
+export async function updateUserState(
+  env: SessionEnvironment,
+  { appName, userId, ...changes }: UserKey & SharedStateChanges,
+): Promise<Record<string, unknown>> {
+  assertId(userId, 'userId');
+  return updateSharedState(env, { appName, userId }, changes);
+}
+
+export async function getAppState(env: SessionEnvironment, { appName }: AppKey): Promise<Record<string, unknown>> {
+  return getSharedState(env, { appName });
+}
+
+export async function updateAppState(
+  env: SessionEnvironment,
+  { appName, ...changes }: AppKey & SharedStateChanges,
+): Promise<Record<string, unknown>> {
+  return updateSharedState(env, { appName }, changes);
 }
 
 function inScope({ stateDelta, stateRemovals }: StateChanges, scope: StoredScope): StateChanges {

@@ -2,7 +2,7 @@ import { Role, TaskPushNotificationConfig, TaskState } from '@a2a-js/sdk';
 import { AgentEvent, InMemoryTaskStore, ResultManager, type TaskStore } from '@a2a-js/sdk/server';
 import { ComponentConflictError, ComponentSession, InMemoryComponentStore } from '../../../src/components/index.js';
 import { ConfigurationError, InMemorySessionStorage, SessionService } from '../../../src/index.js';
-import { pauseMs } from '../../../src/adapters/a2a/pauses.js';
+import { pauseMs } from '../../../src/sessions/domain/retry-overtaken.js';
 import { SessionPushNotificationStore, SessionTaskStore } from '../../../src/adapters/a2a/index.js';
 import { describeSharedStores } from '../../support/processes/shared-stores.js';
 import { openDescribed } from '../../support/processes/store-description.js';
