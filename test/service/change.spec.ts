@@ -94,11 +94,11 @@ describe.each(firstStore)('change', ({ open }) => {
     });
   });
 
-  it('throws what the decision throws, once', async () => {
+  it.each([new RangeError('no'), new StaleSessionError(1, 2)])('throws %s of the decision, once', async (problem) => {
     const decide = jest.fn(() => {
-      throw new RangeError('no');
+      throw problem;
     });
-    await expect(sessions.change(KEY, decide)).rejects.toThrow(RangeError);
+    await expect(sessions.change(KEY, decide)).rejects.toBe(problem);
     expect(decide).toHaveBeenCalledTimes(1);
   });
 

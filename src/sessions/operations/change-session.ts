@@ -1,6 +1,6 @@
 import { hasChanges } from '../../state/state-changes.js';
 import { trackedValuesOf } from '../../state/state.js';
-import { InvalidInputError, SessionNotFoundError } from '../domain/errors.js';
+import { InvalidInputError, SessionNotFoundError, StaleSessionError } from '../domain/errors.js';
 import type { EventInput, LoggedEvent } from '../domain/event.js';
 import type { SessionKey } from '../domain/ids.js';
 import type { Session } from '../domain/session.js';
@@ -16,7 +16,7 @@ import type { TurnReference } from './turns.js';
 export interface ChangeSessionRequest extends SessionKey {
   /** Which events the session has that `decide` gets; none are read with `{ numRecentEvents: 0 }`. */
   readonly config?: GetSessionConfig | undefined;
-  /** Refuse with `TurnLostError` if this turn is over. */
+  /** Refuse with `TurnLostError` if this turn is over. Not noticed if nothing is appended. */
   readonly turn?: TurnReference | undefined;
   /** End the turn with the change. If nothing is appended, the turn goes on. */
   readonly endTurn?: boolean | undefined;
@@ -44,7 +44,9 @@ export async function changeSession(
   decide: DecideChange,
 ): Promise<ChangedSession> {
   if (typeof decide !== 'function') throw new InvalidInputError('must be a function', 'decide');
-  return retryOvertaken(async () => {
+  /** The refusal of the append; not one of what `decide` does elsewhere. */
+  let overtaken: unknown;
+  const work = async (): Promise<ChangedSession> => {
     const session = await env.tasks.track(getSession(env, { ...key, config }));
     if (!session) throw new SessionNotFoundError(key.sessionId);
     const decided = (await decide(session)) ?? [];
@@ -54,10 +56,15 @@ export async function changeSession(
     const given = hasChanges(pending) ? [...decided, stateEvent(pending)] : (decided as readonly EventInput[]);
     if (given.length === 0) return { session, events: [] };
     const request = { session, events: given, expectedVersion: session.version, turn, endTurn };
-    const { events } = await whileSaving(session, async () => env.tasks.track(appendEvents(env, request)));
+    const appending = whileSaving(session, async () => env.tasks.track(appendEvents(env, request)));
+    const { events } = await appending.catch((error: unknown) => {
+      overtaken = error;
+      throw error;
+    });
     values.markSaved(pending);
     return { session, events };
-  });
+  };
+  return retryOvertaken(work, (error) => error instanceof StaleSessionError && error === overtaken);
 }
 
 function stateEvent({
