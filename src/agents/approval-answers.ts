@@ -3,7 +3,8 @@ import type { Content } from '../sessions/domain/content.js';
 import { EventActions, type EventInput, type EventLike, type LoggedEvent } from '../sessions/domain/event.js';
 import { ApprovalAnsweredError, ApprovalExpiredError, ApprovalWithdrawnError } from './approval-errors.js';
 import { answerIdOf } from './approval-ids.js';
-import { type ApprovalAnswer, type ApprovalMark, REQUEST_NAME } from './approvals.js';
+import { REQUEST_NAME } from './approval-names.js';
+import type { ApprovalAnswer, ApprovalMark } from './approvals.js';
 
 /** The content of an answer. */
 export function answerContent(approvalId: string, { confirmed, payload }: ApprovalAnswer): Content {

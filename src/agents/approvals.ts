@@ -3,10 +3,10 @@ import { EventActions, type EventInput, type EventLike } from '../sessions/domai
 import { getFunctionCalls } from '../sessions/domain/event-inspection.js';
 import type { SessionKey } from '../sessions/domain/ids.js';
 import { type Speaker, eventBy, nameOf } from '../sessions/domain/open-calls.js';
-import { RESERVED_METADATA } from '../sessions/domain/reserved-words.js';
 import type { SessionMetadata } from '../sessions/domain/metadata.js';
 import type { Session } from '../sessions/domain/session.js';
 import type { StandardSchema } from '../state/standard-schema.js';
+import { APPROVAL_LABEL, REQUEST_NAME } from './approval-names.js';
 
 /** What an approval is asked for. */
 export interface ApprovalRequest<Payload = unknown> {
@@ -95,15 +95,12 @@ export interface AskedApproval {
   readonly call: FunctionCall | undefined;
 }
 
-/** The call that asks, as in ADK. */
-export const REQUEST_NAME = 'adk_request_confirmation';
-const LABEL = `${RESERVED_METADATA.agents}approval`;
-const FIELD = `${LABEL}:`;
+const FIELD = `${APPROVAL_LABEL}:`;
 const PENDING = 'pending';
 const MAX_HINT = 500;
 
 /** The filter of a list of sessions with pending approvals. */
-export const PENDING_FILTER = { labels: { [LABEL]: PENDING } } as const;
+export const PENDING_FILTER = { labels: { [APPROVAL_LABEL]: PENDING } } as const;
 
 /** The invocation that asks. */
 export interface AskingRun extends Pick<ApprovalMark, 'sessionId' | 'invocationId' | 'messageSeq'> {
@@ -142,7 +139,7 @@ function approvalEvent(asked: readonly AskedApproval[], run: AskingRun, { author
     longRunningToolIds: asked.map(({ approvalId }) => approvalId),
     actions: new EventActions({
       awaitsApproval: true,
-      metadataDelta: { labels: { [LABEL]: PENDING }, fields: Object.fromEntries(fields) },
+      metadataDelta: { labels: { [APPROVAL_LABEL]: PENDING }, fields: Object.fromEntries(fields) },
     }),
   };
 }
@@ -255,7 +252,7 @@ export function withoutApprovals(
   if (gone.length === 0 || !last) return [...events];
   const isAll = gone.length === marks.length;
   const fieldRemovals = gone.map(([approvalId]) => FIELD + approvalId);
-  const metadataDelta = { fieldRemovals, ...(isAll && { labels: { [LABEL]: null } }) };
+  const metadataDelta = { fieldRemovals, ...(isAll && { labels: { [APPROVAL_LABEL]: null } }) };
   return [...events.slice(0, -1), { ...last, actions: { ...last.actions, metadataDelta } }];
 }
 
