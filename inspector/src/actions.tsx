@@ -30,7 +30,15 @@ export function Composer(props: Props) {
     if (text.trim() === '') return;
     setText('');
     show({ seq: undefined });
-    void attempt(() => api.client.runAgent({ ...sessionKey, newMessage: text }));
+    void attempt(async () => {
+      try {
+        await api.client.runAgent({ ...sessionKey, newMessage: text });
+      } catch (error) {
+        // What was not taken can be sent again. The others are in the log.
+        if (failureOf(error).kind !== 'failed') setText((now) => (now === '' ? text : now));
+        throw error;
+      }
+    });
   };
   return (
     <form class="composer" onSubmit={send}>

@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals';
 import { SessionsClient } from '../../src/client/index.js';
+import { SavedText } from './saved-text.js';
 import type { InspectorAction, PageConfig } from '../../src/inspector/page-config.js';
 
 /** Of one request. */
@@ -7,17 +8,8 @@ const APPS_PAGE = 100;
 /** Others are typed. */
 const MOST_APPS = 1_000;
 
-const TOKEN = 'agent-sessions-inspector-token';
-
 /** The token of this tab. It is gone when the tab is closed. */
-export function savedToken(): string {
-  return sessionStorage.getItem(TOKEN) ?? '';
-}
-
-export function saveToken(token: string): void {
-  if (token === '') sessionStorage.removeItem(TOKEN);
-  else sessionStorage.setItem(TOKEN, token);
-}
+export const savedToken = new SavedText('token', () => sessionStorage);
 
 /** The routes that the page reads: those that each client of the app has. */
 export class Api {
@@ -50,7 +42,9 @@ export class Api {
       const response = await this.#fetch(`${this.#url}/apps?${query.toString()}`, {
         headers: { accept: 'application/json', ...this.#headers() },
       });
-      if (response.status === 401 || response.status === 403 || response.status === 404) return undefined;
+      if (response.status === 401 || response.status === 403) return undefined;
+      if (response.status === 404)
+        throw new Error(`There are no routes of sessions at ${this.#url}: is api the path of SessionsRestModule?`);
       if (!response.ok) throw new Error(`GET /apps answered ${response.status}`);
       const page = (await response.json()) as { readonly apps: readonly string[]; readonly nextCursor?: string };
       names.push(...page.apps);
@@ -81,7 +75,7 @@ export class Api {
   }
 
   #headers(): Record<string, string> {
-    const token = savedToken();
+    const token = savedToken.read();
     return token === '' ? {} : { authorization: `Bearer ${token}` };
   }
 }

@@ -24,7 +24,7 @@ export function Approvals(props: {
         setApprovals(found);
         setProblem(undefined);
       },
-      (error: unknown) => !isOver && setProblem(failureOf(error).detail),
+      (error: unknown) => !isOver && setProblem(problemOf(error)),
     );
     return () => {
       isOver = true;
@@ -32,12 +32,18 @@ export function Approvals(props: {
   }, [api, appName, userId, sessionId, version]);
   return (
     <>
-      {problem !== undefined && <Notice title="The approvals cannot be read">{problem}</Notice>}
+      {problem !== undefined && <Notice title="An agent waits for an approval">{problem}</Notice>}
       {approvals.map((approval) => (
         <Approval key={approval.approvalId} api={api} approval={approval} />
       ))}
     </>
   );
+}
+
+/** An app may show sessions without the routes of their agents. */
+function problemOf(error: unknown): string {
+  const { kind, detail } = failureOf(error);
+  return kind === 'missing' ? 'It cannot be answered here: there are no routes of agents.' : detail;
 }
 
 /** Those of one session. They are listed for the user. */
@@ -52,7 +58,8 @@ async function approvalsOf(
     const { approvals, nextCursor } = await api.client.listApprovals({ appName, userId, cursor });
     found.push(...approvals.filter((approval) => approval.sessionId === sessionId));
     cursor = nextCursor;
-  } while (cursor !== undefined && !isOver());
+    // Those of one session are on one page.
+  } while (cursor !== undefined && found.length === 0 && !isOver());
   return found;
 }
 

@@ -22,8 +22,7 @@ export function CheckPanel(props: { readonly api: Api; readonly log: SessionLog 
     setVerdict(undefined);
     setFailure(undefined);
     try {
-      const onProgress = (read: number, total: number): void => setProgress({ read, total });
-      setVerdict(await new LogCheck(api.client, log.key, onProgress, leave.signal).run());
+      setVerdict(await new LogCheck(api.client, log.key, setProgress, leave.signal).run());
     } catch (error) {
       if (!leave.signal.aborted) setFailure(failureOf(error));
     } finally {
@@ -33,7 +32,7 @@ export function CheckPanel(props: { readonly api: Api; readonly log: SessionLog 
   return (
     <div class="check">
       <p>
-        Reads all events, and judges them as <code>agent-sessions doctor</code> does: whether one is missing, whether
+        Reads all events, and judges them as <code>agent-sessions verify</code> does: whether one is missing, whether
         tool calls and responses belong together, and whether the state is what the events say.
       </p>
       {!running && (
@@ -45,7 +44,7 @@ export function CheckPanel(props: { readonly api: Api; readonly log: SessionLog 
       {failure && <FailureNotice failure={failure} onRetry={() => void run()} />}
       {verdict && <Verdict verdict={verdict} />}
       <p class="hint">
-        What lies beside the log in the store is judged by <code>npx agent-sessions doctor</code> only.
+        What lies beside the log in the store is judged by <code>npx agent-sessions verify</code> only.
       </p>
     </div>
   );

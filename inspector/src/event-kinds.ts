@@ -1,3 +1,4 @@
+import { REQUEST_NAME } from '../../src/agents/approval-names.js';
 import type { Part } from '../../src/sessions/domain/content.js';
 import type { LoggedEvent } from '../../src/sessions/domain/event.js';
 import { usageOfEvent } from '../../src/sessions/domain/usage.js';
@@ -17,9 +18,6 @@ export type EventKind =
   | 'state'
   | 'system';
 
-/** How agents ask for an approval in the log. */
-const CONFIRMATION = 'adk_request_confirmation';
-
 export function kindOf(event: LoggedEvent): EventKind {
   const { actions, content, errorCode, author } = event;
   if (actions.compaction) return 'summary';
@@ -27,10 +25,10 @@ export function kindOf(event: LoggedEvent): EventKind {
   if (actions.approvalAnswer || actions.requestedToolConfirmations) return 'approval';
   if (actions.queued) return 'queued';
   if (actions.stop) return 'stop';
-  if (errorCode !== undefined || actions.failure) return 'error';
+  if (errorCode || actions.failure) return 'error';
   const parts = content?.parts ?? [];
   if (parts.some((part) => part.functionResponse)) return 'tool result';
-  if (parts.some(({ functionCall }) => functionCall?.name === CONFIRMATION)) return 'approval';
+  if (parts.some(({ functionCall }) => functionCall?.name === REQUEST_NAME)) return 'approval';
   if (parts.some((part) => part.functionCall)) return 'tool call';
   if (author === 'user') return 'user';
   if (parts.length > 0) return 'agent';
@@ -57,6 +55,7 @@ const EXTRAS = new Set(['thought', 'thoughtSignature', 'partMetadata']);
 
 /** The parts that are neither text nor tools. */
 export function otherKind(part: Part): string | undefined {
-  if (part.text !== undefined || part.functionCall || part.functionResponse) return undefined;
-  return Object.keys(part).find((name) => !EXTRAS.has(name));
+  if (typeof part.text === 'string' || part.functionCall || part.functionResponse) return undefined;
+  // Clients such as ADK for Python send what they have not as null.
+  return Object.entries(part).find(([name, value]) => !EXTRAS.has(name) && value !== null)?.[0];
 }

@@ -22,7 +22,7 @@ export function EventPart(props: {
   readonly answer?: unknown;
 }) {
   const { part, answer } = props;
-  if (part.text !== undefined) return <Said text={part.text} isThought={part.thought === true} />;
+  if (typeof part.text === 'string') return <Said text={part.text} isThought={part.thought === true} />;
   if (part.functionCall) {
     const { name = '', args = {} } = part.functionCall;
     return (

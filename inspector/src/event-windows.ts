@@ -11,6 +11,8 @@ const FEWEST_WINDOWS = 3;
 interface Window {
   readonly events: Map<number, LoggedEvent>;
   characters: number;
+  /** Up to this event it was read: what is not there is missing in the log. */
+  readTo: number;
 }
 
 /** What was read of a log, in windows of neighbours. */
@@ -23,15 +25,26 @@ export class EventWindows {
     return this.#windows.get(windowOf(seq))?.events.get(seq);
   }
 
-  /** How many events of a window are there. */
-  sizeOf(index: number): number {
-    return this.#windows.get(index)?.events.size ?? 0;
+  /** Whether the events of a window from one to another are there, or were asked for in vain. */
+  isRead(index: number, from: number, to: number): boolean {
+    const window = this.#windows.get(index);
+    return window !== undefined && (window.readTo >= to || window.events.size >= to - from + 1);
+  }
+
+  /** Whether the log was read there, and does not have the event. */
+  isMissing(seq: number): boolean {
+    const window = this.#windows.get(windowOf(seq));
+    return window !== undefined && window.readTo >= seq && !window.events.has(seq);
+  }
+
+  noteRead(index: number, to: number): void {
+    const window = this.#at(index);
+    window.readTo = Math.max(window.readTo, to);
   }
 
   keep(event: LoggedEvent): void {
     const index = windowOf(event.seq);
-    const window = this.#windows.get(index) ?? { events: new Map<number, LoggedEvent>(), characters: 0 };
-    this.#windows.set(index, window);
+    const window = this.#at(index);
     if (!window.events.has(event.seq)) {
       const characters = JSON.stringify(event).length;
       window.characters += characters;
@@ -52,6 +65,12 @@ export class EventWindows {
   clear(): void {
     this.#windows.clear();
     this.#characters = 0;
+  }
+
+  #at(index: number): Window {
+    const window = this.#windows.get(index) ?? { events: new Map<number, LoggedEvent>(), characters: 0, readTo: 0 };
+    this.#windows.set(index, window);
+    return window;
   }
 
   #forget(kept: number): void {

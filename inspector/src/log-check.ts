@@ -2,9 +2,11 @@ import type { RemoteKey, RemoteSession, SessionsClient } from '../../src/client/
 import type { Note } from '../../src/doctor/findings.js';
 import { type Control, livePathOf } from '../../src/doctor/live-path.js';
 import { ToolCheck } from '../../src/doctor/tool-check.js';
+import type { FunctionCall, FunctionResponse } from '../../src/sessions/domain/content.js';
 import type { LoggedEvent } from '../../src/sessions/domain/event.js';
 import { isInRanges } from '../../src/sessions/domain/seq-ranges.js';
 import { StateFold, isOwnKey, stateDifference } from '../../src/sessions/domain/state-history.js';
+import type { Progress } from './progress.js';
 
 /** Events of one request. */
 const PAGE = 200;
@@ -17,11 +19,8 @@ export interface LogVerdict {
   readonly notes: readonly Note[];
 }
 
-/** Is told how many events were read, and of how many. */
-export type OnProgress = (read: number, all: number) => void;
-
 /**
- * Reads a whole log, as each client may, and judges it by the rules of `agent-sessions doctor`: that no event is missing, that tool calls and
+ * Reads a whole log, as each client may, and judges it by the rules of `agent-sessions verify`: that no event is missing, that tool calls and
  * responses belong together, and that the state of the session is what its events say.
  */
 export class LogCheck {
@@ -35,7 +34,7 @@ export class LogCheck {
   constructor(
     private readonly client: Pick<SessionsClient, 'listEvents' | 'stateAt' | 'getSession'>,
     private readonly key: RemoteKey,
-    private readonly onProgress: OnProgress,
+    private readonly onProgress: (progress: Progress) => void,
     private readonly signal: AbortSignal,
   ) {}
 
@@ -58,8 +57,8 @@ export class LogCheck {
     const { firstSeq, lastSeq } = await this.client.listEvents({ ...this.key, limit: 1 });
     this.#firstSeq = this.#next = firstSeq;
     if (lastSeq < firstSeq) return;
-    // What was before the first event that is kept is not in the log.
-    const { state } = await this.client.stateAt({ ...this.key, seq: firstSeq });
+    // With what the session was created, or what the events did that are not kept any more.
+    const { state } = await this.client.stateAt({ ...this.key, seq: firstSeq - 1 });
     this.#state = new StateFold(state);
   }
 
@@ -72,7 +71,7 @@ export class LogCheck {
   async #readTo(lastSeq: number): Promise<void> {
     while (this.#next <= lastSeq) {
       this.signal.throwIfAborted();
-      this.onProgress(this.#next - this.#firstSeq, lastSeq - this.#firstSeq + 1);
+      this.onProgress({ read: this.#next - this.#firstSeq, total: lastSeq - this.#firstSeq + 1 });
       const limit = Math.min(PAGE, lastSeq - this.#next + 1);
       const { events } = await this.client.listEvents({ ...this.key, afterSeq: this.#next - 1, limit });
       for (const event of events) this.#add(event);
@@ -110,7 +109,11 @@ export class LogCheck {
 /** What the check of tools reads, so that a long log fits into the memory of a page. */
 function withoutBulk(event: LoggedEvent): LoggedEvent {
   const { seq, id, author, branch, invocationId, timestamp, longRunningToolIds, content } = event;
-  const parts = content?.parts?.map((part) => (part.text === undefined ? part : { text: part.text.slice(0, 1) }));
+  const parts = content?.parts?.map(({ text, functionCall, functionResponse }) => ({
+    ...(typeof text === 'string' && { text: text.slice(0, 1) }),
+    ...(functionCall && { functionCall: namesOf(functionCall) }),
+    ...(functionResponse && { functionResponse: namesOf(functionResponse) }),
+  }));
   return {
     seq,
     id,
@@ -122,4 +125,8 @@ function withoutBulk(event: LoggedEvent): LoggedEvent {
     ...(parts && { content: { ...content, parts } }),
     actions: { stateDelta: {} },
   };
+}
+
+function namesOf({ id, name }: FunctionCall | FunctionResponse): { readonly id?: string; readonly name?: string } {
+  return { ...(id && { id }), ...(name && { name }) };
 }

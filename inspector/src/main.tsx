@@ -12,6 +12,9 @@ import { nextTheme, theme } from './theme.js';
 import { Welcome } from './welcome.js';
 
 const TICK_MS = 10_000;
+/** How often it is asked whether there is a first session. */
+const FIRST_SESSION_MS = 3_000;
+const NO_APPS: readonly string[] = [];
 
 function Inspector() {
   const [api, setApi] = useState<Api>();
@@ -29,12 +32,21 @@ function Inspector() {
     };
     open().catch((error: unknown) => setFailure(failureOf(error)));
   }, [tries]);
+  const isEmpty = apps?.length === 0;
+  useEffect(() => {
+    if (!isEmpty) return undefined;
+    // The first session may come from elsewhere.
+    const timer = setInterval(() => {
+      if (document.visibilityState === 'visible') setTries((before) => before + 1);
+    }, FIRST_SESSION_MS);
+    return () => clearInterval(timer);
+  }, [isEmpty]);
   const now = useNow();
   const { app, userId, sessionId } = route.value;
   const again = (): void => setTries(tries + 1);
   return (
     <>
-      <Bar apps={apps ?? []} />
+      <Bar apps={apps ?? NO_APPS} />
       <div class="page">
         {failure && <FailureNotice failure={failure} onRetry={again} />}
         {!api && !failure && <Loading what="the inspector" />}

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import { saveToken, savedToken } from './api.js';
+import { savedToken } from './api.js';
 import type { Failure } from './failures.js';
 
 /** A state of the page that is not its content: empty, loading, failed. */
@@ -43,10 +43,10 @@ export function FailureNotice(props: { readonly failure: Failure; readonly onRet
 
 /** Apps that read a token from `Authorization` get it from here. Those with cookies need nothing. */
 export function SignIn() {
-  const [token, setToken] = useState(savedToken());
+  const [token, setToken] = useState(() => savedToken.read());
   const save = (event: Event): void => {
     event.preventDefault();
-    saveToken(token.trim());
+    savedToken.write(token.trim());
     // All that was refused is asked for again.
     location.reload();
   };

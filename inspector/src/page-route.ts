@@ -13,12 +13,17 @@ export function addressOf(to: PageRoute): string {
   return `${location.pathname}${location.search}${hashOf(to)}`;
 }
 
+/** Browsers refuse an address that is written too often, as while a slider is moved. */
+const WRITE_PAUSE_MS = 150;
+let writing: ReturnType<typeof setTimeout> | undefined;
+
 /** Shows something else. Steps through time replace the address, so that "back" leads out of them. */
 export function show(changes: PageRoute, { replace = false } = {}): void {
   const next = { ...route.value, ...changes };
   const address = addressOf(next);
-  if (replace) history.replaceState(undefined, '', address);
+  route.value = next;
+  clearTimeout(writing);
+  if (replace) writing = setTimeout(() => history.replaceState(undefined, '', address), WRITE_PAUSE_MS);
   else if (address !== `${location.pathname}${location.search}${location.hash}`)
     history.pushState(undefined, '', address);
-  route.value = next;
 }

@@ -70,6 +70,7 @@ export class SessionLog {
   retry(): void {
     this.failure.value = undefined;
     this.#windows.clear();
+    this.#rewinds.clear();
     this.revision.value += 1;
     if (!this.#isFollowing) void this.#follow();
     else void this.#refreshed();
@@ -92,6 +93,11 @@ export class SessionLog {
     return this.#windows.at(seq);
   }
 
+  /** Whether the log has no such event, although it should. */
+  isMissing(seq: number): boolean {
+    return this.#windows.isMissing(seq);
+  }
+
   /** The event that answers a tool call, if it is one of the next few and was read. */
   responseTo(call: string, after: number): LoggedEvent | undefined {
     for (let seq = after + 1; seq <= after + MOST_STEPS; seq++) {
@@ -107,8 +113,8 @@ export class SessionLog {
       this.#windows.touch(index);
       const end = Math.min((index + 1) * WINDOW, this.lastSeq.value);
       const start = Math.max(index * WINDOW + 1, this.firstSeq.value);
-      const isWhole = this.#windows.sizeOf(index) >= end - start + 1;
-      if (!isWhole && end >= this.firstSeq.value && !this.#reading.has(index)) void this.#read(index, end);
+      if (!this.#windows.isRead(index, start, end) && end >= this.firstSeq.value && !this.#reading.has(index))
+        void this.#read(index, end);
     }
   }
 
@@ -119,12 +125,8 @@ export class SessionLog {
     // Another one has begun later, so this answer may be older.
     if (this.#left.signal.aborted || read !== this.#viewReads) return;
     if (!session) {
-      this.failure.value = {
-        kind: 'missing',
-        title: 'Not found',
-        detail: 'This session does not exist, or you may not see it.',
-      };
-      noteGone(this.key);
+      const detail = 'This session does not exist, or you may not see it.';
+      this.#fail({ kind: 'missing', title: 'Not found', detail });
       return;
     }
     this.#inView.clear();
@@ -148,7 +150,7 @@ export class SessionLog {
         this.#take(event);
       }
     } catch (error) {
-      if (!ended.aborted) this.failure.value = failureOf(error);
+      if (!ended.aborted) this.#fail(failureOf(error));
     } finally {
       this.isLive.value = false;
       this.#isFollowing = false;
@@ -159,8 +161,13 @@ export class SessionLog {
     try {
       await this.refresh();
     } catch (error) {
-      if (!this.#left.signal.aborted) this.failure.value = failureOf(error);
+      if (!this.#left.signal.aborted) this.#fail(failureOf(error));
     }
+  }
+
+  #fail(failure: Failure): void {
+    this.failure.value = failure;
+    if (failure.kind === 'missing') noteGone(this.key);
   }
 
   #take(event: WatchedEvent): void {
@@ -171,7 +178,7 @@ export class SessionLog {
     this.#keep(event);
     this.lastSeq.value = Math.max(this.lastSeq.value, event.seq);
     this.partials.value = this.partials.value.filter(({ id }) => id !== event.id);
-    if (event.actions.stop || event.interrupted) this.partials.value = [];
+    if (event.actions.stop || event.actions.rewind || event.interrupted) this.partials.value = [];
     this.revision.value += 1;
     this.#viewTimer ??= setTimeout(() => {
       this.#viewTimer = undefined;
@@ -188,14 +195,15 @@ export class SessionLog {
         const { events, firstSeq } = await this.reads.listEvents({ ...this.key, afterSeq, limit });
         // The oldest events may have been trimmed.
         if (firstSeq > this.firstSeq.value) this.firstSeq.value = firstSeq;
-        const last = events.at(-1);
-        if (!last || this.#left.signal.aborted) break;
+        if (this.#left.signal.aborted) return;
         for (const event of events) this.#keep(event);
-        afterSeq = last.seq;
+        afterSeq = events.at(-1)?.seq ?? end;
         this.revision.value += 1;
       }
+      this.#windows.noteRead(index, end);
+      this.revision.value += 1;
     } catch (error) {
-      if (!this.#left.signal.aborted) this.failure.value = failureOf(error);
+      if (!this.#left.signal.aborted) this.#fail(failureOf(error));
     } finally {
       this.#reading.delete(index);
     }

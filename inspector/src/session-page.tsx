@@ -1,4 +1,5 @@
 import { useEffect, useMemo } from 'preact/hooks';
+import { APPROVAL_LABEL } from '../../src/agents/approval-names.js';
 import type { RemoteKey } from '../../src/client/index.js';
 import { Composer, SessionActions } from './actions.js';
 import type { Api } from './api.js';
@@ -15,9 +16,6 @@ import { StatePanel } from './state-panel.js';
 import { Speaking, Timeline } from './timeline.js';
 import { exactTime } from './times.js';
 import { ViewPanel } from './view-panel.js';
-
-/** Agents label sessions that wait for an approval. */
-const APPROVAL_LABEL = 'agents:approval';
 
 const LIVE = 'live';
 
@@ -75,7 +73,7 @@ export function SessionPage(props: {
   );
 }
 
-/** Whether an agent asks for an approval: then the routes of agents are there. */
+/** Whether an agent asks for an approval. */
 function isAsking({ metadata }: ShownSession): boolean {
   return Object.hasOwn(metadata.labels, APPROVAL_LABEL);
 }

@@ -39,8 +39,7 @@ export function StatePanel(props: {
     const at = (when: number) => reads.stateAt({ appName, userId, sessionId, seq: when });
     const read = async (): Promise<void> => {
       try {
-        // What was before the first event that is kept is not known.
-        const [now, before] = await Promise.all([at(seq), seq > firstSeq ? at(seq - 1) : undefined]);
+        const [now, before] = await Promise.all([at(seq), seq >= firstSeq && seq > 0 ? at(seq - 1) : undefined]);
         if (isOver) return;
         setMoment({ seq, now: allOf(now), before: before ? allOf(before) : allOf(now) });
         setFailure(undefined);
@@ -143,8 +142,7 @@ function KeyHistory(props: { readonly reads: SessionReads; readonly sessionKey: 
               Event {change.seq}
             </button>{' '}
             <code>
-              {change.before === undefined ? 'not set' : shortJson(change.before)} →{' '}
-              {change.after === undefined ? 'removed' : shortJson(change.after)}
+              {change.before} → {change.after}
             </code>
           </li>
         ))}
@@ -156,8 +154,15 @@ function KeyHistory(props: { readonly reads: SessionReads; readonly sessionKey: 
 /** So many changes are shown at most. A page may have none, since rare keys are looked for in long logs. */
 const MOST_CHANGES = 1_000;
 
+/** A change as it is shown: values may be large. */
+interface ShownChange {
+  readonly seq: number;
+  readonly before: string;
+  readonly after: string;
+}
+
 interface KeyChanges {
-  readonly changes: readonly StateKeyChange[];
+  readonly changes: readonly ShownChange[];
   readonly isWhole: boolean;
 }
 
@@ -167,14 +172,22 @@ async function allChanges(
   key: string,
   isOver: () => boolean,
 ): Promise<KeyChanges> {
-  const found: StateKeyChange[] = [];
+  const found: ShownChange[] = [];
   let cursor: string | undefined;
   do {
     const { changes, nextCursor } = await reads.stateChanges({ appName, userId, sessionId, key, cursor });
-    found.push(...changes);
+    found.push(...changes.map(shownChange));
     cursor = nextCursor;
   } while (cursor !== undefined && found.length < MOST_CHANGES && !isOver());
   return { changes: found, isWhole: cursor === undefined };
+}
+
+function shownChange({ seq, before, after }: StateKeyChange): ShownChange {
+  return {
+    seq,
+    before: before === undefined ? 'not set' : shortJson(before),
+    after: after === undefined ? 'removed' : shortJson(after),
+  };
 }
 
 function allOf({ state, shared }: StateAtMoment): Readonly<Record<string, unknown>> {

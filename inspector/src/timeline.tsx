@@ -9,6 +9,8 @@ import { clockTime, exactTime } from './times.js';
 import { useVirtualRows } from './virtual-rows.js';
 
 const ROW_PX = 72;
+/** So many parts and keys of an event are drawn. The panel beside has all of them. */
+const MOST_SHOWN = 50;
 /** So near to its end a reader follows what comes. */
 const END_PX = 80;
 
@@ -70,8 +72,11 @@ export function Timeline(props: { readonly log: SessionLog }) {
 
 function Row(props: { readonly log: SessionLog; readonly seq: number }) {
   const { log, seq } = props;
+  // What is read later of its neighbours changes what a row says.
+  void log.revision.value;
   const event = log.eventAt(seq);
-  if (!event) return <div class="event loading">{seq}</div>;
+  if (!event) return log.isMissing(seq) ? <Missing seq={seq} /> : <div class="event loading">{seq}</div>;
+  const parts = event.content?.parts ?? [];
   const before = log.eventAt(seq - 1);
   const isChosen = route.value.seq === seq;
   const kind = kindOf(event);
@@ -90,12 +95,27 @@ function Row(props: { readonly log: SessionLog; readonly seq: number }) {
         onClick={() => show({ seq: isChosen ? undefined : seq })}
       >
         <Head event={event} kind={kind} hidden={hidden} />
-        {event.content?.parts?.map((part, index) => (
+        {parts.slice(0, MOST_SHOWN).map((part, index) => (
           <EventPart key={index} part={part} answer={answerTo(log, event, part)} />
         ))}
+        {parts.length > MOST_SHOWN && (
+          <div class="other">and {(parts.length - MOST_SHOWN).toLocaleString()} more parts</div>
+        )}
         <Effects event={event} />
       </button>
     </>
+  );
+}
+
+function Missing(props: { readonly seq: number }) {
+  return (
+    <div class="event error">
+      <span class="head">
+        <span class="seq">{props.seq}</span>
+        <span class="kind">missing</span>
+      </span>
+      <span class="effect error">The store has no such event.</span>
+    </div>
   );
 }
 
@@ -120,7 +140,7 @@ function Head(props: {
       <span class="seq">{seq}</span>
       <span class="kind">{kind}</span>
       <bdi class="author">{author}</bdi>
-      {modelVersion !== undefined && <bdi class="model">{modelVersion}</bdi>}
+      {modelVersion && <bdi class="model">{modelVersion}</bdi>}
       {tokens !== undefined && <span>{tokens.toLocaleString()} tokens</span>}
       {hidden && <span class="hidden-mark">{hidden}</span>}
       <time title={exactTime(timestamp)}>{clockTime(timestamp)}</time>
@@ -141,7 +161,7 @@ function Effects(props: { readonly event: LoggedEvent }) {
           Stands for events {compaction.fromSeq} to {compaction.toSeq}
         </span>
       )}
-      {transferToAgent !== undefined && (
+      {transferToAgent && (
         <span class="effect">
           Hands over to <bdi>{transferToAgent}</bdi>
         </span>
@@ -149,13 +169,14 @@ function Effects(props: { readonly event: LoggedEvent }) {
       {keys.length > 0 && (
         <span class="effect">
           Sets{' '}
-          {keys.map((key) => (
+          {keys.slice(0, MOST_SHOWN).map((key) => (
             <code key={key}>{key}</code>
           ))}
+          {keys.length > MOST_SHOWN && <em>and {(keys.length - MOST_SHOWN).toLocaleString()} more</em>}
         </span>
       )}
       {failure && <span class="effect error">{failure.reason}</span>}
-      {errorCode !== undefined && (
+      {errorCode && (
         <span class="effect error">
           {errorCode} {errorMessage}
         </span>

@@ -1,3 +1,4 @@
+import { useMemo } from 'preact/hooks';
 import { estimatedTokens } from '../../src/agents/messages/token-budget.js';
 import type { ConversationEvent, ConversationMessage } from '../../src/agents/messages/conversation.js';
 import { toMessages } from '../../src/agents/messages/to-messages.js';
@@ -9,7 +10,7 @@ type Share = (typeof SHARES)[number];
 
 /** About how many tokens a model is given, by who said them. */
 export function TokenBar(props: { readonly events: readonly ConversationEvent[] }) {
-  const tokens = tokensOfView(props.events);
+  const tokens = useMemo(() => tokensOfView(props.events), [props.events]);
   if (!tokens) return undefined;
   const all = SHARES.reduce((sum, share) => sum + tokens[share], 0);
   if (all === 0) return undefined;

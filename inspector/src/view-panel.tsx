@@ -1,5 +1,6 @@
-import { useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import { type MessageFormat, toMessages } from '../../src/agents/messages/to-messages.js';
+import type { LoggedEvent } from '../../src/sessions/domain/event.js';
 import { tokensOf } from './event-kinds.js';
 import { Loading, Notice } from './notices.js';
 import { show } from './page-route.js';
@@ -45,14 +46,16 @@ export function ViewPanel(props: { readonly log: SessionLog }) {
           ))}
         </select>
       </label>
-      <Messages text={messagesOf(events, format)} />
+      <Messages events={events} format={format} />
     </div>
   );
 }
 
-function Messages(props: { readonly text: string | Error }) {
-  if (props.text instanceof Error) return <Notice title="No messages can be made">{props.text.message}</Notice>;
-  return <pre tabIndex={0}>{props.text}</pre>;
+function Messages(props: { readonly events: readonly LoggedEvent[]; readonly format: MessageFormat }) {
+  const { events, format } = props;
+  const text = useMemo(() => messagesOf(events, format), [events, format]);
+  if (text instanceof Error) return <Notice title="No messages can be made">{text.message}</Notice>;
+  return <pre tabIndex={0}>{text}</pre>;
 }
 
 function messagesOf(events: Parameters<typeof toMessages>[0], format: MessageFormat): string | Error {

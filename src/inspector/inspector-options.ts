@@ -30,6 +30,13 @@ const KNOWN = new Set(['api', 'actions', 'access', 'demoApp', 'publicUrl']);
 
 /** Names each unknown option, so that none is without effect in silence. */
 export function checkedOptions(options: InspectorOptions): InspectorOptions {
+  const { actions, access } = options;
+  if (actions !== undefined && typeof actions !== 'boolean' && !Array.isArray(actions)) {
+    throw new ConfigurationError(['SessionsInspectorModule: actions must be true, false or a list.']);
+  }
+  if (access !== undefined && typeof access !== 'function') {
+    throw new ConfigurationError(['SessionsInspectorModule: access must be a function of the request.']);
+  }
   const wrong = actionsOf(options).find((name) => !INSPECTOR_ACTIONS.includes(name));
   if (wrong !== undefined) {
     throw new ConfigurationError([

@@ -1,4 +1,5 @@
 import { LogCheck } from '../../inspector/src/log-check.js';
+import type { Progress } from '../../inspector/src/progress.js';
 import { InMemorySessionService, type LoggedEvent, type SessionService } from '../../src/index.js';
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 's' };
@@ -30,7 +31,7 @@ describe('The check of a log in the inspector', () => {
         return { ...page, events: page.events.flatMap((event) => damaged(event) ?? []) };
       },
     } as unknown as ConstructorParameters<typeof LogCheck>[0];
-    const onProgress = (read: number, all: number): void => void steps.push([read, all]);
+    const onProgress = ({ read, total }: Progress): void => void steps.push([read, total]);
     const { events, notes } = await new LogCheck(client, KEY, onProgress, new AbortController().signal).run();
     return { events, codes: notes.map(({ code, detail }) => `${code} ${detail}`), steps };
   };

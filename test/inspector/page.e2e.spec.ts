@@ -86,6 +86,8 @@ describe('the inspector', () => {
   it.each([
     [{ acess: () => true }, /no option "acess"/],
     [{ actions: ['rewnd'] }, /no action "rewnd"/],
+    [{ actions: 'rewind' }, /actions must be/],
+    [{ access: true }, /access must be a function/],
     [{ publicUrl: '/inspector' }, /publicUrl must be an address/],
     [{ route: '/' }, /route must be a path/],
     [{ route: 'a b' }, /route must be a path/],

@@ -70,6 +70,24 @@ describe('beside the timeline of the inspector', () => {
     expect(problems).toEqual([]);
   });
 
+  it('fields that are null are as if they were not there', async () => {
+    const nulls = { text: null, functionCall: null, functionResponse: null, inlineData: null };
+    const event = { author: 'agent', content: { role: 'model', parts: [nulls, { ...nulls, text: 'said' }] } };
+    const { page, problems } = await opened(
+      [
+        text('user', 'hello'),
+        { ...event, errorCode: null, modelVersion: null, actions: { transferToAgent: null, stateDelta: {} } },
+      ],
+      '&tab=check',
+    );
+    const row = page.locator('.event', { hasText: 'said' });
+    expect(await row.locator('.kind').textContent()).toBe('agent');
+    expect(await row.locator('.effect').count()).toBe(0);
+    await page.getByRole('button', { name: 'Check the log' }).click();
+    await page.getByText('Nothing is wrong with 2 events').waitFor();
+    expect(problems).toEqual([]);
+  });
+
   it('the log is checked, and findings are named', async () => {
     const { page, problems } = await opened([text('user', 'hello'), call('c-1'), answer('c-1')], '&tab=check');
     const check = page.getByRole('button', { name: 'Check the log' });

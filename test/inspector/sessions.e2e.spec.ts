@@ -17,7 +17,7 @@ const AT = '#app=shop&userId=ann&sessionId=first';
 /** Of the longest log. No multiple of what the page reads at once. */
 const EVENTS = rounds(100_000) + 50;
 
-const SESSIONS = 250;
+const SESSIONS = rounds(10_000);
 const BATCH = 1_000;
 
 const said = (author: string, text: string) => ({ author, content: { role: 'user' as const, parts: [{ text }] } });
