@@ -123,8 +123,12 @@ describe('the inspector', () => {
   it('greets those who have no sessions yet with an agent to talk to', async () => {
     await start({ agents: true });
     const { page, problems } = await browser.open(`${app.url}/inspector`);
-    await page.getByRole('heading', { name: 'No sessions yet' }).waitFor();
+    const heading = page.getByRole('heading', { name: 'No sessions yet' });
+    await heading.waitFor();
+    // It has the whole width, since there is no list beside it.
+    expect((await page.locator('main').boundingBox())?.width).toBeGreaterThan(1_000);
     await expectAccessible(page);
+    await savedImage(page, 'inspector-welcome');
     await page.getByRole('button', { name: 'Talk to the demo agent' }).click();
     await page.getByText('echo: My name is Ann').first().waitFor();
     expect(problems).toEqual([]);
