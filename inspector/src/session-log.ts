@@ -93,6 +93,11 @@ export class SessionLog {
     return this.#windows.at(seq);
   }
 
+  /** Whether an event was there before the session: forks and imports copy it with its time. */
+  isOlder({ timestamp }: LoggedEvent): boolean {
+    return timestamp < (this.session.value?.createTime ?? 0);
+  }
+
   /** Whether the log has no such event, although it should. */
   isMissing(seq: number): boolean {
     return this.#windows.isMissing(seq);

@@ -94,7 +94,7 @@ function Row(props: { readonly log: SessionLog; readonly seq: number }) {
         aria-pressed={isChosen}
         onClick={() => show({ seq: isChosen ? undefined : seq })}
       >
-        <Head event={event} kind={kind} hidden={hidden} />
+        <Head event={event} kind={kind} hidden={hidden} isOlder={log.isOlder(event)} />
         {parts.slice(0, MOST_SHOWN).map((part, index) => (
           <EventPart key={index} part={part} answer={answerTo(log, event, part)} />
         ))}
@@ -131,8 +131,9 @@ function Head(props: {
   readonly event: LoggedEvent;
   readonly kind: string;
   readonly hidden: HiddenReason | undefined;
+  readonly isOlder: boolean;
 }) {
-  const { event, kind, hidden } = props;
+  const { event, kind, hidden, isOlder } = props;
   const { seq, author = '', timestamp, modelVersion } = event;
   const tokens = tokensOf(event);
   return (
@@ -142,6 +143,11 @@ function Head(props: {
       <bdi class="author">{author}</bdi>
       {modelVersion && <bdi class="model">{modelVersion}</bdi>}
       {tokens !== undefined && <span>{tokens.toLocaleString()} tokens</span>}
+      {isOlder && (
+        <span class="hidden-mark" title="Copied by a fork or an import, or dated by who wrote it">
+          older than the session
+        </span>
+      )}
       {hidden && <span class="hidden-mark">{hidden}</span>}
       <time title={exactTime(timestamp)}>{clockTime(timestamp)}</time>
     </span>

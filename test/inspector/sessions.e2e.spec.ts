@@ -1,3 +1,4 @@
+import type { INestApplication } from '@nestjs/common';
 import type { Page } from 'playwright-core';
 import { clientAccess } from '../../src/sessions/rest/index.js';
 import { SessionsInspectorModule } from '../../src/inspector/index.js';
@@ -17,7 +18,7 @@ const AT = '#app=shop&userId=ann&sessionId=first';
 /** Of the longest log. No multiple of what the page reads at once. */
 const EVENTS = rounds(100_000) + 50;
 
-const SESSIONS = rounds(10_000);
+const SESSIONS = 10_000;
 const BATCH = 1_000;
 
 const said = (author: string, text: string) => ({ author, content: { role: 'user' as const, parts: [{ text }] } });
@@ -63,6 +64,7 @@ describe.each(chosen)('the inspector over a $name store', ({ open }) => {
     await say(other.page, 'refund');
     await page.getByText('Refund?', { exact: true }).first().waitFor();
     await expectAccessible(page);
+    await savedImage(page, 'inspector-approval');
     await page.getByRole('button', { name: 'Approve' }).click();
     await page.getByText('echo: refund').first().waitFor();
     await other.page.getByText('echo: refund').first().waitFor();
@@ -101,7 +103,7 @@ describe.each(chosen)('the inspector over a $name store', ({ open }) => {
     await page.getByRole('button', { name: 'Fork from here' }).click();
     await until(async () => (await app.sessions.listSessions(ANN)).sessions.length === 2);
     await until(() => !page.url().includes('sessionId=first'));
-    await page.getByText('two', { exact: true }).first().waitFor();
+    await page.locator('.event', { hasText: 'two' }).getByText('older than the session').waitFor();
     await page.getByRole('button', { name: 'Delete' }).click();
     await page.getByText('Choose a session on the left').waitFor();
     expect((await app.sessions.listSessions(ANN)).sessions.map(({ id }) => id)).toEqual(['first']);
@@ -223,15 +225,16 @@ describe('the inspector', () => {
     }
   });
 
-  it('can be reloaded on Fastify as it is, at the address that it shows', async () => {
-    app = await RestApp.start('Fastify', { imports: [SessionsInspectorModule.forRoot()] });
+  it('can be reloaded on Fastify as it is, below a prefix, at the address that it shows', async () => {
+    app = await RestApp.start('Fastify', { imports: [SessionsInspectorModule.forRoot()], prepare: withPrefix });
     await app.sessions.createSession(KEY);
-    const { page } = await browser.open(`${app.url}/inspector`);
+    const { page, problems } = await browser.open(`${app.url}/tools/v1/inspector`);
     await page.getByRole('link', { name: 'first' }).click();
     await page.getByText('No events yet').waitFor();
-    expect(new URL(page.url()).pathname).toBe('/inspector');
+    expect(new URL(page.url()).pathname).toBe('/tools/v1/inspector');
     await page.reload();
     await page.getByText('No events yet').waitFor();
+    expect(problems).toEqual([]);
   });
 
   it('says that the server is gone', async () => {
@@ -244,6 +247,10 @@ describe('the inspector', () => {
     await page.getByText('The server does not answer').first().waitFor();
   });
 });
+
+function withPrefix(app: INestApplication): void {
+  app.setGlobalPrefix('tools/v1');
+}
 
 /** The user is the token. */
 function userOf(request: { headers: { authorization?: string } }): { id: string } | undefined {
