@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { specsIn } from '../groups/describe-specs.js';
 import LongestFirst from '../groups/longest-first.cjs';
 import singleSpecs from '../groups/single-specs.cjs';
@@ -26,12 +26,12 @@ describe('the groups of specs', () => {
   });
 
   it('start with the longest if none was measured', () => {
-    const sorted = new LongestFirst().sort(
-      ['groups/unit.group.ts', 'groups/sql.group.ts', 'contract/service.spec.ts'].map(testAt),
-    );
-    expect(sorted.map(({ path }) => path)).toEqual(
-      ['groups/sql.group.ts', 'contract/service.spec.ts', 'groups/unit.group.ts'].map((path) => join(TESTS, path)),
-    );
+    const given = ['processes/kill', 'contract/service', 'groups/agents', 'unit/none'];
+    const files = ['processes/kill.spec.ts', 'contract/service.spec.ts', 'groups/agents.group.ts', 'unit/none.spec.ts'];
+    const sorted = new LongestFirst().sort(files.map(testAt)).map(({ path }) => files.indexOf(relative(TESTS, path)));
+    const seconds = given.map((name) => LongestFirst.SECONDS[name] ?? 0);
+    expect(sorted.map((index) => seconds[index])).toEqual(seconds.toSorted((a, b) => b - a));
+    expect(sorted).not.toEqual(files.map((_file, index) => index));
   });
 
   it('have an estimate only if they exist', () => {
