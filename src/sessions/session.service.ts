@@ -4,6 +4,7 @@ import type { EventLike, LoggedEvent } from './domain/event.js';
 import type { SessionKey, UserKey } from './domain/ids.js';
 import { requireRequest } from './domain/input-checks.js';
 import type { Session } from './domain/session.js';
+import type { ChangeSessionRequest, ChangedSession, DecideChange } from './operations/change-session.js';
 import * as operations from './operations/index.js';
 import { keepEnvironment } from './service-environment.js';
 import { type SessionEnvironment, type SessionServiceOptions, environmentOf } from './session-environment.js';
@@ -149,8 +150,9 @@ export class SessionService {
   }
 
   /**
-   * Appends several events at once, all or none, with consecutive numbers. Partial events come back as they are. Safe to retry: if only some
-   * were stored before, it throws `EventConflictError`. A rewind may only come first, and a summary must be appended alone.
+   * Appends several events at once: all of them, with consecutive numbers, or none. Updates `session`. Returns partial
+   * events unchanged in their place. Safe to retry: if all were stored before, the stored events are returned; if only
+   * some were, it throws `EventConflictError`. A rewind may only come first, and a summary must be appended alone.
    * @example const stored = await sessions.appendEvents({ session, events: [call, response] });
    */
   async appendEvents(request: operations.AppendEventsRequest): Promise<LoggedEvent[]> {
@@ -177,10 +179,7 @@ export class SessionService {
    * Appends what `decide` makes of the session, and saves what it changes in the state. Decides again if others come first.
    * @example await sessions.change({ appName: 'shop', userId: 'ann', sessionId }, ({ state }) => void state.set('paid', true));
    */
-  change(
-    request: operations.ChangeSessionRequest,
-    decide: operations.DecideChange,
-  ): Promise<operations.ChangedSession> {
+  async change(request: ChangeSessionRequest, decide: DecideChange): Promise<ChangedSession> {
     return operations.changeSession(this.#env, requireRequest(request), decide);
   }
 

@@ -102,6 +102,11 @@ describe.each(firstStore)('change', ({ open }) => {
     expect(decide).toHaveBeenCalledTimes(1);
   });
 
+  it('refuses a missing request by its promise, as all operations do', async () => {
+    const refused = sessions.change(undefined as never, () => []);
+    await expect(refused).rejects.toMatchObject({ code: 'INVALID_INPUT' });
+  });
+
   it('gives up if others always come first', async () => {
     const decide = jest.fn(async () => {
       await sessions.append({ session: { ...KEY, id: 's' }, event: says('first') });

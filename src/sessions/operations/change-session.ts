@@ -1,4 +1,4 @@
-import { hasChanges } from '../../state/state-changes.js';
+import { type StateChanges, hasChanges } from '../../state/state-changes.js';
 import { trackedValuesOf } from '../../state/state.js';
 import { InvalidInputError, SessionNotFoundError, StaleSessionError } from '../domain/errors.js';
 import type { EventInput, LoggedEvent } from '../domain/event.js';
@@ -67,9 +67,6 @@ export async function changeSession(
   return retryOvertaken(work, (error) => error instanceof StaleSessionError && error === overtaken);
 }
 
-function stateEvent({
-  stateDelta,
-  stateRemovals,
-}: ReturnType<ReturnType<typeof trackedValuesOf>['pending']>): EventInput {
+function stateEvent({ stateDelta, stateRemovals }: StateChanges): EventInput {
   return { author: 'system', actions: { stateDelta, stateRemovals: [...stateRemovals] } };
 }

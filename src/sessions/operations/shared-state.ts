@@ -22,13 +22,13 @@ export interface SharedStateChanges {
 }
 
 /** The state of a user or, without `userId`, of an app. Keys have no prefix. */
-export async function getSharedState(env: SessionEnvironment, owner: StateOwner): Promise<Record<string, unknown>> {
+async function getSharedState(env: SessionEnvironment, owner: StateOwner): Promise<Record<string, unknown>> {
   assertStateOwner(owner);
   const lifetime = env.ttl.refreshOnRead ? env.lifetimes[scopeOfOwner(owner)] : undefined;
   return withoutPrefix(await env.storage.readState(owner, lifetime, env.stateLimits));
 }
 
-export async function updateSharedState(
+async function updateSharedState(
   env: SessionEnvironment,
   owner: StateOwner,
   { stateDelta, stateRemovals }: SharedStateChanges,
