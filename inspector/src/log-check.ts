@@ -1,5 +1,5 @@
 import type { RemoteKey, RemoteSession, SessionsClient } from '../../src/client/index.js';
-import type { Note } from '../../src/doctor/findings.js';
+import { type Note, gapNote } from '../../src/doctor/findings.js';
 import { type Control, livePathOf } from '../../src/doctor/live-path.js';
 import { ToolCheck } from '../../src/doctor/tool-check.js';
 import type { FunctionCall, FunctionResponse } from '../../src/sessions/domain/content.js';
@@ -92,8 +92,7 @@ export class LogCheck {
 
   #passTo(seq: number): void {
     if (seq <= this.#next) return;
-    const range = seq - 1 === this.#next ? `${this.#next}` : `${this.#next} to ${seq - 1}`;
-    this.#gaps.push({ code: 'EVENT_MISSING', detail: `the log has no event ${range}` });
+    this.#gaps.push(gapNote(this.#next, seq));
     this.#next = seq;
   }
 

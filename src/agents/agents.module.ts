@@ -18,7 +18,7 @@ import { assertWholeNumber } from '../sessions/domain/input-checks.js';
 import { SERVED_EXTRAS, type ServedExtras, oncePerApp, withSessions } from '../sessions/served-module.js';
 import type { SessionService } from '../sessions/session.service.js';
 import { SERVED_SESSIONS } from '../sessions/sessions.tokens.js';
-import { SESSION_LINKS, type SessionLinks } from '../sessions/transport/session-links.js';
+import { SESSION_LINKS, type SessionLinks, withLink } from '../sessions/transport/session-links.js';
 import { AGENT_HANDLER, type Agent, handlerOf } from './agent-handler.js';
 import { type AgentOptions, AgentRegistry } from './agent-registry.js';
 import type { AgentFailedError } from './agent-failed-error.js';
@@ -204,8 +204,7 @@ function sessionsOver(
   const logger = new Logger(AgentSessions.name);
   const onError = (error: unknown): void => logger.error('Work of a run failed', inspect(error));
   const onRunFailure = async (failure: AgentFailedError): Promise<void> => {
-    const link = failure.run && links?.linkTo(failure.run);
-    logger.error(link === undefined ? failure.message : `${failure.message}\n${link}`, failure.trace);
+    logger.error(withLink(failure.message, failure.run && links?.linkTo(failure.run)), failure.trace);
     await options.onRunFailure?.(failure);
   };
   return new AgentSessions({ ...options, sessions, onError, onRunFailure });

@@ -147,6 +147,12 @@ export interface Note {
   readonly detail: string;
 }
 
+/** Notes what is missing between the event that was expected next and the one that came. */
+export function gapNote(expected: number, came: number): Note {
+  const range = came - 1 === expected ? `${expected}` : `${expected} to ${came - 1}`;
+  return { code: 'EVENT_MISSING', detail: `the log has no event ${range}` };
+}
+
 /** A finding, with the severity of its code. */
 export function finding(
   { code, detail }: Note,

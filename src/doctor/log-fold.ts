@@ -9,7 +9,7 @@ import { StateFold } from '../sessions/domain/state-history.js';
 import { DamagedDataError, loggedEvent, storedJson } from '../sessions/domain/stored-json.js';
 import { readingProblem } from '../sessions/domain/stored-forms.js';
 import { type ModelUsage, usageByModel, usageOfEvent } from '../sessions/domain/usage.js';
-import type { Note } from './findings.js';
+import { type Note, gapNote } from './findings.js';
 import { type Control, LiveSums } from './live-path.js';
 
 /** So many notes of a kind are enough to see what is wrong. */
@@ -113,9 +113,7 @@ export class LogFold {
   }
 
   #passTo(seq: number): void {
-    if (seq <= this.#next) return;
-    const range = seq - 1 === this.#next ? `${this.#next}` : `${this.#next} to ${seq - 1}`;
-    this.#note({ code: 'EVENT_MISSING', detail: `the log has no event ${range}` });
+    if (seq > this.#next) this.#note(gapNote(this.#next, seq));
   }
 
   #read(stored: StoredEvent): LoggedEvent | undefined {

@@ -7,7 +7,7 @@ import type { SessionFilter } from '../../sessions/domain/submitted-metadata.js'
 import { type UncheckedWrite, describeWrite } from '../../sessions/domain/write-description.js';
 import type { SessionService } from '../../sessions/session.service.js';
 import { AccessChecks } from '../../sessions/transport/access-checks.js';
-import { isForLog, problemOf } from '../../sessions/transport/problems.js';
+import { logProblem, problemOf } from '../../sessions/transport/problems.js';
 import type { AccessUser, SessionAccess } from '../../sessions/transport/session-access.js';
 import { checksFor } from '../../sessions/transport/shared-checks.js';
 import type { StreamAccess } from '../../sessions/transport/stream-access.js';
@@ -112,7 +112,7 @@ export class TaskAccess {
   errorOf(error: unknown, taskId: string): Error {
     if (error instanceof SessionNotFoundError) return new TaskNotFoundError(`Task not found: ${taskId}`);
     const problem = problemOf(error);
-    if (isForLog(error, problem)) this.#logger.error(problem.detail, error instanceof Error ? error.stack : undefined);
+    logProblem(this.#logger, error, problem);
     return problem.status < 500 ? new RequestMalformedError(problem.detail) : new Error(problem.detail);
   }
 

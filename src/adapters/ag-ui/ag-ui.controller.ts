@@ -19,7 +19,7 @@ import type { SessionService } from '../../sessions/session.service.js';
 import { SERVED_SESSIONS } from '../../sessions/sessions.tokens.js';
 import { AccessChecks } from '../../sessions/transport/access-checks.js';
 import { reserveShare } from '../../sessions/transport/answers.js';
-import { type Problem, isForLog, problemOf } from '../../sessions/transport/problems.js';
+import { type Problem, logProblem, problemOf } from '../../sessions/transport/problems.js';
 import { RequireAccess } from '../../sessions/transport/session-access.js';
 import { ApiAgUiConnect, ApiAgUiRun } from './ag-ui-description.js';
 import { type BegunRun, begunRun } from './begun-run.js';
@@ -142,7 +142,7 @@ export class AgUiController {
 
   #logged(error: unknown): Problem {
     const problem = problemOf(error);
-    if (isForLog(error, problem)) this.#logger.error(problem.detail, error instanceof Error ? error.stack : undefined);
+    logProblem(this.#logger, error, problem);
     return problem;
   }
 

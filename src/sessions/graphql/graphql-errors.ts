@@ -1,6 +1,6 @@
 import { Logger, Catch, type ExceptionFilter } from '@nestjs/common';
 import { GraphQLError } from 'graphql';
-import { isForLog, problemOf } from '../transport/problems.js';
+import { logProblem, problemOf } from '../transport/problems.js';
 import { SessionNotFoundError } from '../domain/errors.js';
 import { HiddenDeletion } from '../transport/access-refusals.js';
 
@@ -11,7 +11,7 @@ export function graphqlErrorOf(error: unknown): GraphQLError {
   if (error instanceof GraphQLError) return error;
   const problem = problemOf(error);
   const { type: _type, title: _title, detail, ...extensions } = problem;
-  if (isForLog(error, problem)) logger.error(detail, error instanceof Error ? error.stack : undefined);
+  logProblem(logger, error, problem);
   return new GraphQLError(detail, { extensions });
 }
 

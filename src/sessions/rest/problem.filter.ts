@@ -4,7 +4,7 @@ import { HiddenDeletion } from '../transport/access-refusals.js';
 import { NoRoomError, RETRY_AFTER_SECONDS } from '../transport/answers.js';
 import { SESSION_LINKS, type SessionLinks } from '../transport/session-links.js';
 import { HttpExchange } from './http-exchange.js';
-import { PROBLEM_TYPE, type Problem, isForLog, problemOf, titleOf } from '../transport/problems.js';
+import { PROBLEM_TYPE, type Problem, logProblem, problemOf, titleOf } from '../transport/problems.js';
 
 interface Answering {
   /** Of Express. */
@@ -34,11 +34,7 @@ export class ProblemFilter implements ExceptionFilter {
       return;
     }
     const problem = this.#linked(asAnswerTo(exchange, error), exchange);
-    if (isForLog(error, problem)) {
-      const { detail, inspector } = problem;
-      const stack = error instanceof Error ? error.stack : undefined;
-      this.#logger.error(inspector === undefined ? detail : `${detail}\n${inspector}`, stack);
-    }
+    logProblem(this.#logger, error, problem, problem.inspector);
     exchange.setStatus(problem.status);
     exchange.setSecurityHeaders();
     exchange.setHeader('Content-Type', PROBLEM_TYPE);

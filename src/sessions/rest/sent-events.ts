@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { Logger } from '@nestjs/common';
-import { type Problem, isForLog, problemOf } from '../transport/problems.js';
+import { type Problem, logProblem, problemOf } from '../transport/problems.js';
 import { type StreamAccess, StreamExpired, StreamStalled } from '../transport/stream-access.js';
 import type { CurrentExchange } from './http-exchange.js';
 
@@ -78,7 +78,7 @@ async function sendAll<Event>(
     if (aborted && (hasEnd || !(reason instanceof StreamExpired))) throw reason;
   } catch (error) {
     const problem = problemOf(error);
-    if (isForLog(error, problem)) logger.error(problem.detail, error instanceof Error ? error.stack : undefined);
+    logProblem(logger, error, problem);
     response.write(textOfProblem(problem));
   } finally {
     await events.return?.();

@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import { HttpException } from '@nestjs/common';
+import { HttpException, type Logger } from '@nestjs/common';
 import {
   InvalidInputError,
   LimitExceededError,
@@ -9,6 +9,7 @@ import {
   TurnHeldError,
 } from '../domain/errors.js';
 import { BudgetExceededError, type ExceededBudget } from '../domain/budget-error.js';
+import { withLink } from './session-links.js';
 import { StreamExpired, StreamStalled } from './stream-access.js';
 
 /** An error as RFC 9457 describes it, with the stable code of this package. */
@@ -70,8 +71,14 @@ export function problemOf(error: unknown): Problem {
   return problem(500, 'INTERNAL', 'The request could not be answered; the log of the server says why.');
 }
 
-/** Whether the server's log has to say why a request failed, since its client does not learn it. */
-export function isForLog(error: unknown, { status }: Problem): boolean {
+/** Says in the log of the server why a request failed, if its client does not learn it. */
+export function logProblem(logger: Logger, error: unknown, answer: Problem, link?: string): void {
+  if (isForLog(error, answer)) {
+    logger.error(withLink(answer.detail, link), error instanceof Error ? error.stack : undefined);
+  }
+}
+
+function isForLog(error: unknown, { status }: Problem): boolean {
   if (status < 500 || error instanceof StreamExpired || error instanceof StreamStalled) return false;
   return !(error instanceof SessionsError && error.isLogged);
 }
