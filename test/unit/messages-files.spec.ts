@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { type MessageFormat, toMessages } from '../../src/agents/index.js';
 import type { Part } from '../../src/index.js';
 
@@ -97,4 +98,16 @@ it('A response with an error of null is a success', () => {
 it('What the system says is for the model, not by it', () => {
   const events = [{ author: 'system', content: { role: 'system', parts: [{ text: 'Be kind.' }] } }];
   expect(toMessages(events, { format: 'openai' })).toEqual([{ role: 'user', content: 'Be kind.' }]);
+});
+
+it('A file of text is read from base64 of any kind, as Node reads it', () => {
+  const digits = fc.string({ unit: fc.constantFrom(...'AYQbz09+/-_= \n.ä') });
+  fc.assert(
+    fc.property(fc.oneof(digits, fc.base64String()), (data) => {
+      const part = { inlineData: { mimeType: 'text/plain', data } };
+      const text = Buffer.from(data, 'base64').toString();
+      const source = { type: 'text', media_type: 'text/plain', data: text };
+      expect(contentOf(part, 'anthropic')).toEqual([{ type: 'document', source }]);
+    }),
+  );
 });

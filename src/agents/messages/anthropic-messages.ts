@@ -137,9 +137,10 @@ function fileBlock({ mimeType, part }: ConversationPart & { type: 'file' }): Ant
   return { type: 'document', source: { type: 'text', media_type: 'text/plain', data: text }, ...title };
 }
 
-/** With what browsers have, too. As Node does, it takes both alphabets, and passes over what is in neither. */
+/** With what browsers have, too. As Node does, it takes both alphabets, passes over what is in neither, and ends at the padding. */
 function textOfBase64(data: string): string {
-  const digits = data
+  const [given = ''] = data.split('=', 1);
+  const digits = given
     .replaceAll('-', '+')
     .replaceAll('_', '/')
     .replaceAll(/[^A-Za-z\d+/]/g, '');
