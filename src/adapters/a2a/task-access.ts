@@ -60,23 +60,13 @@ export class TaskAccess {
   }
 
   async mayRead(taskId: string, context: ServerCallContext): Promise<void> {
-    await this.#ask(taskId, async (checks) => {
-      const key = this.scope.findKey(taskId, context);
-      // There cannot be such a task.
-      if (!key) return;
-      await checks.check({ action: 'read', target: 'session', ...key, request: requestOf(context) });
-    });
+    await this.#askAbout(taskId, context, 'read');
   }
 
   /** Who writes gets the task, so they have to be allowed to read it. */
   async mayWrite(taskId: string, context: ServerCallContext, writes: UncheckedWrite = {}): Promise<void> {
     await this.mayRead(taskId, context);
-    await this.#ask(taskId, async (checks) => {
-      const key = this.scope.findKey(taskId, context);
-      if (!key) return;
-      const write = describeWrite(writes);
-      await checks.check({ action: 'write', target: 'session', ...key, request: requestOf(context), write });
-    });
+    await this.#askAbout(taskId, context, 'write', writes);
   }
 
   async mayBegin(context: ServerCallContext, writes: UncheckedWrite): Promise<void> {
@@ -114,6 +104,21 @@ export class TaskAccess {
     const problem = problemOf(error);
     logProblem(this.#logger, error, problem);
     return problem.status < 500 ? new RequestMalformedError(problem.detail) : new Error(problem.detail);
+  }
+
+  async #askAbout(
+    taskId: string,
+    context: ServerCallContext,
+    action: 'read' | 'write',
+    writes?: UncheckedWrite,
+  ): Promise<void> {
+    await this.#ask(taskId, async (checks) => {
+      const key = this.scope.findKey(taskId, context);
+      // There cannot be such a task.
+      if (!key) return;
+      const write = writes && describeWrite(writes);
+      await checks.check({ action, target: 'session', ...key, request: requestOf(context), ...(write && { write }) });
+    });
   }
 
   async #ask(taskId: string, question: (checks: AccessChecks) => Promise<void>): Promise<void> {
