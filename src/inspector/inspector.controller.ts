@@ -47,12 +47,12 @@ export class InspectorController {
 
   /** The names of files change with their content. They are those of the package, so that nobody has to be asked. */
   @Get('files/:name')
-  file(
+  async file(
     @Param('name') name: string,
     @Req() request: PageRequest,
     @Res({ passthrough: true }) response: PageResponse,
-  ): StreamableFile {
-    const file = this.files.find(name, String(request.headers['accept-encoding'] ?? ''));
+  ): Promise<StreamableFile> {
+    const file = await this.files.find(name, String(request.headers['accept-encoding'] ?? ''));
     if (!file) throw new NotFoundException('The inspector has no such file.');
     setPageHeaders(response, { 'Cache-Control': 'public, max-age=31536000, immutable', Vary: 'Accept-Encoding' });
     if (file.encoding !== undefined) response.header('Content-Encoding', file.encoding);

@@ -23,10 +23,11 @@ export interface PageFile {
   readonly encoding?: string;
 }
 
-/** The built scripts and the style of the page, in memory: less than 600 KB. They are packed once, so that the package need not hold them twice. */
+/** The built scripts and the style of the page, in memory: less than 600 KB. Each is packed when it is first asked for, and once. */
 @Injectable()
 export class PageFiles implements OnModuleInit {
-  readonly #files = new Map<string, { readonly plain: Buffer; readonly packed: Buffer }>();
+  readonly #files = new Map<string, Buffer>();
+  readonly #packed = new Map<string, Promise<Buffer>>();
   #names: Readonly<Record<string, string>> = {};
 
   /** Fails at startup if the page was not built. */
@@ -34,7 +35,7 @@ export class PageFiles implements OnModuleInit {
     try {
       this.#names = JSON.parse(await readFile(`${FOLDER}names.json`, 'utf8')) as Record<string, string>;
       const names = (await readdir(FOLDER)).filter((name) => Object.hasOwn(TYPES, extname(name)));
-      await Promise.all(names.map(async (name) => this.#load(name)));
+      for (const name of names) this.#files.set(name, await readFile(FOLDER + name));
     } catch (cause) {
       throw new ConfigurationError(['The page of the inspector is not built: run `npm run build`.'], { cause });
     }
@@ -45,16 +46,14 @@ export class PageFiles implements OnModuleInit {
     return this.#names[file] ?? file;
   }
 
-  find(name: string, accepted: string): PageFile | undefined {
-    const file = this.#files.get(name);
+  async find(name: string, accepted: string): Promise<PageFile | undefined> {
+    const plain = this.#files.get(name);
     const type = TYPES[extname(name)];
-    if (!file || type === undefined) return undefined;
-    return takesGzip(accepted) ? { bytes: file.packed, type, encoding: 'gzip' } : { bytes: file.plain, type };
-  }
-
-  async #load(name: string): Promise<void> {
-    const plain = await readFile(FOLDER + name);
-    this.#files.set(name, { plain, packed: await packed(plain, { level: 9 }) });
+    if (!plain || type === undefined) return undefined;
+    if (!takesGzip(accepted)) return { bytes: plain, type };
+    const packing = this.#packed.get(name) ?? packed(plain, { level: 9 });
+    this.#packed.set(name, packing);
+    return { bytes: await packing, type, encoding: 'gzip' };
   }
 }
 
