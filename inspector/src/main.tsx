@@ -23,7 +23,7 @@ function Inspector() {
   const [tries, setTries] = useState(0);
   useEffect(() => {
     const open = async (): Promise<void> => {
-      const opened = new Api(await readConfig());
+      const opened = api ?? new Api(await readConfig());
       const found = await opened.apps();
       setApps(found);
       setApi(opened);

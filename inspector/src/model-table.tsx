@@ -1,6 +1,6 @@
 import type { UsageReport } from '../../src/client/index.js';
 import { amountOf } from './counted-usage.js';
-import { duration } from './times.js';
+import { duration, figureText } from './times.js';
 import type { LogFigures } from './turn-usage.js';
 
 /** What each model used, cost, and how fast it was. */
@@ -31,9 +31,9 @@ export function ModelTable(props: { readonly figures: LogFigures; readonly repor
               </th>
               <td>{events.toLocaleString()}</td>
               <td>{totalTokens.toLocaleString()}</td>
-              {hasCost && <td>{shown(costs.get(model), amountOf)}</td>}
-              <td>{shown(medianMs, duration)}</td>
-              <td>{shown(slowestMs, duration)}</td>
+              {hasCost && <td>{figureText(costs.get(model), amountOf)}</td>}
+              <td>{figureText(medianMs, duration)}</td>
+              <td>{figureText(slowestMs, duration)}</td>
             </tr>
           ))}
         </tbody>
@@ -66,8 +66,4 @@ function CostHints(props: { readonly report: UsageReport; readonly tokens: numbe
       )}
     </>
   );
-}
-
-function shown(value: number | undefined, text: (value: number) => string): string {
-  return value === undefined ? '–' : text(value);
 }

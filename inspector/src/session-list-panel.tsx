@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { RemoteSession } from '../../src/client/index.js';
 import type { Api } from './api.js';
-import { isGone } from './gone-sessions.js';
+import { isGone, nameOf } from './gone-sessions.js';
 import { FailureNotice, Loading, Notice } from './notices.js';
 import { addressOf, route, show } from './page-route.js';
 import { PERIODS, SessionList } from './session-list.js';
@@ -100,7 +100,7 @@ function Rows(props: {
           const session = sessions[index];
           return (
             session && (
-              <li key={`${session.userId}\n${session.id}`} style={{ transform: `translateY(${start}px)` }}>
+              <li key={nameOf(session)} style={{ transform: `translateY(${start}px)` }}>
                 <Row session={session} now={now} />
               </li>
             )

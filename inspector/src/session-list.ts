@@ -2,7 +2,7 @@ import { signal } from '@preact/signals';
 import type { RemotePage, RemoteSession } from '../../src/client/index.js';
 import type { Api } from './api.js';
 import { type Failure, failureOf } from './failures.js';
-import { noteListed } from './gone-sessions.js';
+import { nameOf, noteListed } from './gone-sessions.js';
 import type { PageRoute } from './page-route.js';
 
 const PAGE = 100;
@@ -48,13 +48,13 @@ export class SessionList {
       const { sessions, nextCursor } = await this.#page(undefined);
       noteListed(sessions);
       const known = this.sessions.value ?? [];
-      const knownIds = new Set(known.map(idOf));
-      const fresh = new Set(sessions.map(idOf));
+      const knownIds = new Set(known.map(nameOf));
+      const fresh = new Set(sessions.map(nameOf));
       const oldest = sessions.at(-1)?.lastUpdateTime ?? 0;
       // Without a session that was known before, some between may be missing: the list begins anew.
       const goesOn =
-        this.#hasRead && nextCursor !== undefined && sessions.some((session) => knownIds.has(idOf(session)));
-      const rest = known.filter((session) => !fresh.has(idOf(session)) && session.lastUpdateTime <= oldest);
+        this.#hasRead && nextCursor !== undefined && sessions.some((session) => knownIds.has(nameOf(session)));
+      const rest = known.filter((session) => !fresh.has(nameOf(session)) && session.lastUpdateTime <= oldest);
       this.sessions.value = goesOn ? [...sessions, ...rest] : sessions;
       if (!goesOn) this.#goOnAt(nextCursor);
       this.#hasRead = true;
@@ -67,8 +67,8 @@ export class SessionList {
     await this.#reading(async () => {
       const { sessions, nextCursor } = await this.#page(cursor);
       const known = this.sessions.value ?? [];
-      const ids = new Set(known.map(idOf));
-      this.sessions.value = [...known, ...sessions.filter((session) => !ids.has(idOf(session)))];
+      const ids = new Set(known.map(nameOf));
+      this.sessions.value = [...known, ...sessions.filter((session) => !ids.has(nameOf(session)))];
       this.#goOnAt(nextCursor);
     });
   }
@@ -112,10 +112,6 @@ export class SessionList {
       this.#isReading = false;
     }
   }
-}
-
-function idOf({ userId, id }: RemoteSession): string {
-  return JSON.stringify([userId, id]);
 }
 
 /** `name:value`, as it is typed. */

@@ -32,3 +32,8 @@ export function duration(ms: number): string {
   const [hours, minutes] = [Math.floor(seconds / 3_600), Math.floor(seconds / 60) % 60];
   return hours > 0 ? `${hours.toLocaleString()} h ${minutes} min` : `${minutes} min ${seconds % 60} s`;
 }
+
+/** A figure in its unit, or a dash for what is not known. */
+export function figureText(value: number | undefined, text: (value: number) => string): string {
+  return value === undefined ? '–' : text(value);
+}

@@ -1,7 +1,7 @@
 import type { TokenUsage } from '../../src/client/index.js';
 import { type Bar, BarChart } from './bar-chart.js';
 import { show } from './page-route.js';
-import { duration } from './times.js';
+import { duration, figureText } from './times.js';
 import type { TurnFigures } from './turn-usage.js';
 
 /** The figures of some turns, as bars and as a table. */
@@ -82,7 +82,7 @@ function TurnChart(
   const cells = [...columns, sum];
   const isChosen = ({ fromSeq, toSeq }: TurnFigures): boolean => fromSeq <= seq && seq <= toSeq;
   const bars = turns.map((turn): Bar => {
-    const figures = cells.map(({ title: name, valueOf }) => `${name}: ${textOf(valueOf(turn), text)}`);
+    const figures = cells.map(({ title: name, valueOf }) => `${name}: ${figureText(valueOf(turn), text)}`);
     return {
       title: [`Events ${rangeOf(turn)}`, ...figures].join('\n'),
       parts: columns.map(({ valueOf }) => valueOf(turn) ?? 0),
@@ -125,7 +125,7 @@ function TurnChart(
                   </button>
                 </th>
                 {cells.map(({ kind, valueOf }) => (
-                  <td key={kind}>{textOf(valueOf(turn), text)}</td>
+                  <td key={kind}>{figureText(valueOf(turn), text)}</td>
                 ))}
               </tr>
             ))}
@@ -143,10 +143,6 @@ function choose({ fromSeq }: TurnFigures): void {
 
 function rangeOf({ fromSeq, toSeq }: TurnFigures): string {
   return fromSeq === toSeq ? fromSeq.toLocaleString() : `${fromSeq.toLocaleString()}–${toSeq.toLocaleString()}`;
-}
-
-function textOf(value: number | undefined, text: (value: number) => string): string {
-  return value === undefined ? '–' : text(value);
 }
 
 function restMs({ wholeMs, firstAnswerMs = 0 }: TurnFigures): number | undefined {
