@@ -2,6 +2,7 @@ import type { AppendOutcome, Commit } from '../domain/commit.js';
 import { type Counters, NO_COUNTS, addCounters, countsOf, subtractCounters } from '../domain/counters.js';
 import { InvalidInputError, StaleSessionError } from '../domain/errors.js';
 import type { Event, Rewind } from '../domain/event.js';
+import { retryUndefined } from '../domain/retry-overtaken.js';
 import { isInRanges } from '../domain/seq-ranges.js';
 import { type SessionRecord, retentionProblem } from '../domain/session-record.js';
 import { readableEvent } from '../domain/damaged-event.js';
@@ -13,7 +14,6 @@ import { LogPoints, readLog, undefinedIfTrimmed } from './read-log.js';
 /** The parts of a commit that a summary or a rewind sets. */
 type ControlPart = Pick<Commit, 'marks' | 'counterIncrements' | 'preconditions' | 'endsPartials' | 'endsTurn'>;
 
-const MAX_TRIES = 50;
 /** No log ends here, so a commit with this precondition is always refused, by the first check that fails. */
 const NO_SEQ = -1;
 
@@ -26,8 +26,7 @@ export async function appendControlEvent(
   commit: Commit,
   event: Event,
 ): Promise<AppendOutcome> {
-  let outcome: AppendOutcome = { kind: 'missing' };
-  for (let tries = 0; tries < MAX_TRIES; tries++) {
+  const appended = await retryUndefined(async (): Promise<AppendOutcome | undefined> => {
     const read = await env.storage.read({ key: commit.key });
     if (!read) return { kind: 'missing' };
     // Objects of an older incarnation must not change this one.
@@ -36,16 +35,17 @@ export async function appendControlEvent(
     const problem = placeProblem(read.record, event) ?? staleProblem(read.record, commit);
     if (problem) return refusalInsteadOf(problem, env, bound);
     const part = await controlPart(env, read.record, event, bound).catch(undefinedIfTrimmed);
-    if (!part) continue;
+    if (!part) return undefined;
     const { preconditions, ...effects } = part;
-    outcome = await storeCommit(env, {
+    const outcome = await storeCommit(env, {
       ...bound,
       ...effects,
       counterIncrements: addCounters(part.counterIncrements, commit.counterIncrements),
       preconditions: { ...bound.preconditions, ...preconditions },
     });
-    if (outcome.kind !== 'overtaken') return outcome;
-  }
+    return outcome.kind === 'overtaken' ? undefined : outcome;
+  });
+  if (appended) return appended;
   const read = await env.storage.read({ key: commit.key });
   return read ? { kind: 'stale', lastSeq: read.record.lastSeq } : { kind: 'missing' };
 }

@@ -1,7 +1,7 @@
 import { eventBytes } from '../domain/byte-budget.js';
 import { CHECKPOINT_EVERY } from '../domain/checkpoint.js';
 import type { StoredEvent } from '../domain/commit.js';
-import { SessionExistsError, SessionNotFoundError, StaleSessionError } from '../domain/errors.js';
+import { SessionExistsError, SessionNotFoundError } from '../domain/errors.js';
 import { isRewind } from '../domain/event-inspection.js';
 import { type Fork, ForkedLog } from '../domain/forked-log.js';
 import { type SessionKey, assertId, checkedSessionKey, isBlank } from '../domain/ids.js';
@@ -18,7 +18,7 @@ import type { ViewMarks } from '../domain/view-marks.js';
 import { type SessionEnvironment, announce, isReadShorter, readFilter } from '../session-environment.js';
 import { getSession } from './get-session.js';
 import { SessionOpener } from './create-session.js';
-import { LogPoints, undefinedIfTrimmed } from './read-log.js';
+import { LogPoints, fromStableLog } from './read-log.js';
 import { viewOf } from './read-view.js';
 import { saveCheckpoints } from './complete-append.js';
 import { type ServerStateCheck, serverKeysIn, serverStateEvent } from './server-state.js';
@@ -35,9 +35,6 @@ export interface ForkSessionRequest extends SessionKey {
    */
   readonly onServerState?: ServerStateCheck | undefined;
 }
-
-/** How often the log is read again because it was trimmed in the meantime. */
-const MAX_TRIES = 50;
 
 /** Creates a session from the view and the state of another one at a moment. */
 export async function forkSession(env: SessionEnvironment, request: ForkSessionRequest): Promise<Session> {
@@ -94,9 +91,8 @@ async function readFork(
   atSeq: number | undefined,
   { keepsServerState }: { readonly keepsServerState: boolean },
 ): Promise<ForkedSession> {
-  let lastSeq = 0;
   const withState = env.stateDefinitions !== undefined;
-  for (let tries = 0; tries < MAX_TRIES; tries++) {
+  return fromStableLog(async () => {
     const read = await env.storage.read({ key, withMetadata: true, withState, maxStateBytes: env.stateLimits });
     if (!read) throw new SessionNotFoundError(key.sessionId);
     const { record, metadata } = read;
@@ -107,11 +103,9 @@ async function readFork(
     const lastAfter = (state: Record<string, unknown>): StoredEvent | undefined =>
       keepsServerState ? serverStateEvent(env, key.appName, stateDifference(state, present)) : undefined;
     // Concurrent appends come after the moment, so only trimming can interfere.
-    const fork = await copyLog(env, record, moment, lastAfter).catch(undefinedIfTrimmed);
-    if (fork) return { ...fork, metadata, turnsOnly: record.turnsOnly, present };
-    lastSeq = record.lastSeq;
-  }
-  throw new StaleSessionError(atSeq ?? lastSeq, lastSeq);
+    const fork = await copyLog(env, record, moment, lastAfter);
+    return { ...fork, metadata, turnsOnly: record.turnsOnly, present };
+  });
 }
 
 /** Shorter ranges are read as a whole. */

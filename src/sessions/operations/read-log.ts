@@ -21,6 +21,7 @@ import {
   uncoveredRange,
   withoutUncovered,
 } from '../domain/moment.js';
+import { retryUndefined } from '../domain/retry-overtaken.js';
 import { type SeqRange, isInRanges } from '../domain/seq-ranges.js';
 import type { SessionRecord } from '../domain/session-record.js';
 import { BuiltSize, type StateLimits } from '../domain/state-size.js';
@@ -36,15 +37,10 @@ export function undefinedIfTrimmed(error: unknown): undefined {
   if (!(error instanceof TrimmedDuringRead)) throw error;
 }
 
-/** How often to read a log again because it was trimmed during the read. */
-const MAX_TRIES = 50;
-
 /** Repeats a read while the log is trimmed. */
 export async function fromStableLog<Result>(read: () => Promise<Result>): Promise<Result> {
-  for (let tries = 0; tries < MAX_TRIES; tries++) {
-    const result = await read().catch(undefinedIfTrimmed);
-    if (result !== undefined) return result;
-  }
+  const result = await retryUndefined(async () => read().catch(undefinedIfTrimmed));
+  if (result !== undefined) return result;
   throw new StoreUnavailableError('The log was trimmed repeatedly while it was read; try again.', false);
 }
 

@@ -1,13 +1,12 @@
 import { BudgetExceededError } from '../domain/budget-error.js';
 import { digestOf } from '../domain/event-digest.js';
+import { retryOvertaken } from '../domain/retry-overtaken.js';
 import { type PlaceOptions, takePlace } from '../leases/take-place.js';
 import type { SessionEnvironment } from '../session-environment.js';
 import { type BudgetState, type CheckBudgetRequest, budgetStates } from './usage.js';
 
 /** While more answers than these are left in a budget, none is reserved. */
 const MOST_RESERVED = 250;
-/** How often a budget may change while a part of it is reserved. */
-const MAX_TRIES = 3;
 
 type GiveBack = () => Promise<void>;
 
@@ -26,24 +25,26 @@ export async function reserveBudget(
   options: ReservationOptions,
 ): Promise<GiveBack> {
   let states = await budgetStates(env, request);
-  for (let tries = 1; ; tries++) {
+  /** The refusal because others used of a budget while a part of it was reserved. */
+  let overtaken: unknown;
+  const work = async (): Promise<GiveBack> => {
     // A session has one run at work.
     const near = states.filter((state) => state.scope !== 'session' && answersLeft(state) <= MOST_RESERVED);
-    if (near.length === 0) return () => Promise.resolve();
+    const [first] = near;
+    if (!first) return () => Promise.resolve();
     const giveBack = await reserveAll(env, request, near, options);
     try {
       states = await budgetStates(env, request);
       const isLess = near.some((state) => leftIn(states, state, request) < answersLeft(state));
-      // Others have used of it since it was read.
       if (!isLess) return giveBack;
-      const [first] = near;
-      if (tries === MAX_TRIES && first) throw reservedError(first);
+      overtaken = reservedError(first);
+      throw overtaken;
     } catch (error) {
       await giveBack();
       throw error;
     }
-    await giveBack();
-  }
+  };
+  return retryOvertaken(work, (error) => error === overtaken);
 }
 
 async function reserveAll(

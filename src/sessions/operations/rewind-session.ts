@@ -4,6 +4,7 @@ import { InvalidInputError, SessionNotFoundError, StaleSessionError } from '../d
 import { type SessionKey, checkedSessionKey } from '../domain/ids.js';
 import type { Moment } from '../domain/moment.js';
 import { optionalCount } from '../domain/input-checks.js';
+import { retryUndefined } from '../domain/retry-overtaken.js';
 import { retentionProblem } from '../domain/session-record.js';
 import type { Session } from '../domain/session.js';
 import { stateDifference } from '../domain/state-history.js';
@@ -40,21 +41,18 @@ export interface RewindSessionRequest extends SessionKey {
   readonly onServerState?: ServerStateCheck | undefined;
 }
 
-/** How often a rewind is planned again because of a concurrent append. */
-const MAX_TRIES = 50;
-
-/** Rewinds the session's view and its own state to a moment. Shared state does not change. */
+/** Rewinds the session's view and its own state to a moment. Shared state does not change. Planned again after a concurrent append. */
 export async function rewindSession(env: SessionEnvironment, request: RewindSessionRequest): Promise<Session> {
   const key = checkedSessionKey(request);
   const wanted = rewindTarget(request);
   const expectedVersion = optionalCount(request.expectedVersion, 'expectedVersion');
   const { turnToken } = turnPart({ turn: request.turn });
   const id = env.newId();
-  for (let tries = 0; tries < MAX_TRIES; tries++) {
+  const rewound = await retryUndefined(async () => {
     const read = await env.storage.read({ key, withState: true, maxStateBytes: env.stateLimits });
     if (!read) throw new SessionNotFoundError(key.sessionId);
     const plan = await planRewind(env, read, wanted).catch(undefinedIfTrimmed);
-    if (!plan) continue;
+    if (!plan) return undefined;
     const { toSeq, moment } = plan;
     const changes = await changesWithin(env, key, plan.changes, request.onServerState);
     const { incarnation, firstSeq, lastSeq } = read.record;
@@ -74,12 +72,13 @@ export async function rewindSession(env: SessionEnvironment, request: RewindSess
       endsPartials: 'all',
       endsTurn: rewindEndsTurn(append.commit),
     });
-    if (outcome.kind === 'overtaken') continue;
+    if (outcome.kind === 'overtaken') return undefined;
     completeAppend(env, append, outcome);
     const session = await getSession(env, key);
     if (!session) throw new SessionNotFoundError(key.sessionId);
     return session;
-  }
+  });
+  if (rewound) return rewound;
   const read = await env.storage.read({ key });
   if (!read) throw new SessionNotFoundError(key.sessionId);
   throw new StaleSessionError(read.record.lastSeq - 1, read.record.lastSeq);

@@ -2,7 +2,6 @@ import { Role, TaskPushNotificationConfig, TaskState } from '@a2a-js/sdk';
 import { AgentEvent, InMemoryTaskStore, ResultManager, type TaskStore } from '@a2a-js/sdk/server';
 import { ComponentConflictError, ComponentSession, InMemoryComponentStore } from '../../../src/components/index.js';
 import { ConfigurationError, InMemorySessionStorage, SessionService } from '../../../src/index.js';
-import { pauseMs } from '../../../src/sessions/domain/retry-overtaken.js';
 import { SessionPushNotificationStore, SessionTaskStore } from '../../../src/adapters/a2a/index.js';
 import { describeSharedStores } from '../../support/processes/shared-stores.js';
 import { openDescribed } from '../../support/processes/store-description.js';
@@ -66,12 +65,6 @@ describe('The stores of A2A', () => {
   it('refuse sessions that lose their history', () => {
     const sessions = new SessionService({ storage: new InMemorySessionStorage(), history: { keepHistory: false } });
     expect(() => new SessionTaskStore({ sessions, appName: 'shop' })).toThrow(ConfigurationError);
-  });
-
-  it('wait for anything up to a pause that grows, so that those who met do not meet again', () => {
-    expect([1, 2, 3, 60].map((attempt) => pauseMs(attempt, 1))).toEqual([4, 8, 16, 40]);
-    expect([1, 60].map((attempt) => pauseMs(attempt, 0))).toEqual([0, 0]);
-    expect([1, 60].map((attempt) => pauseMs(attempt, 0.5))).toEqual([2, 20]);
   });
 
   it('leave others time while they are overtaken', async () => {
