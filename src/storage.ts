@@ -12,14 +12,7 @@ export {
   type StoredComponent,
 } from './sessions/domain/component.js';
 export { payloadChecksum } from './sessions/domain/event-digest.js';
-export {
-  type NumberedEvent,
-  isAsExpected,
-  isDeletable,
-  numberedEvents,
-  recordAfter,
-  refusalOf,
-} from './sessions/domain/commit-rules.js';
+export { isAsExpected, isDeletable, numberedEvents, recordAfter, refusalOf } from './sessions/domain/commit-rules.js';
 export {
   type DeadEvent,
   NEVER_DUE,
@@ -38,6 +31,7 @@ export {
   type InitialEvent,
   type InitialLog,
   type LogOrigin,
+  type NumberedEvent,
   markAfterAppend,
   markAfterDispatch,
   type MarkedLog,

@@ -186,7 +186,14 @@ export const layers: readonly Layer[] = [
   {
     name: 'sessions/storage/$1',
     files: /^sessions\/storage\/([^/]+)\/.+$/,
+    mayImport: ['sessions/storage', 'sessions/writes', ...domain, 'state', 'config'],
+  },
+  // Decides what is written, for all stores.
+  {
+    name: 'sessions/writes',
+    files: /^sessions\/writes\/.+$/,
     mayImport: ['sessions/storage', ...domain, 'state', 'config'],
+    packages: noPackage,
   },
   {
     name: 'sessions/module',

@@ -1,4 +1,4 @@
-import { type InitialEvent, type SessionRecord, markAfterAppend } from './session-record.js';
+import { type NumberedEvent, type SessionRecord, markAfterAppend } from './session-record.js';
 import type { AppendOutcome, Commit, Preconditions, StoredEvent } from './commit.js';
 import { addCounters } from './counters.js';
 import { expiresAt, isExpired } from './expiry.js';
@@ -131,11 +131,6 @@ function highWaterAfter(events: Commit['events'], record: SessionRecord, now: nu
 
 function latestOf({ highWater }: Pick<SessionRecord, 'highWater'>, now: number): number {
   return Math.max(highWater, now);
-}
-
-/** An event with its place in the log, as a store keeps it. */
-export interface NumberedEvent extends InitialEvent {
-  readonly seq: number;
 }
 
 /**

@@ -87,6 +87,11 @@ export interface InitialEvent extends CommitEvent {
   readonly highWater: number;
 }
 
+/** An event with its place in the log, as a store keeps it. */
+export interface NumberedEvent extends InitialEvent {
+  readonly seq: number;
+}
+
 /** The log with which a session is created, and the fields of its record that depend on the log. */
 export interface InitialLog {
   /** They get `seq` 1, 2, 3 …, in this order. Ids are unique. */

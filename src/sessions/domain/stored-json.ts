@@ -1,8 +1,9 @@
 import { type StoredScope, joinStateKey, splitStateKey } from '../../state/scopes.js';
 import type { StateChanges } from '../../state/state-changes.js';
-import type { Removal, StoredEvent, Upsert } from './commit.js';
+import type { Commit, Removal, StoredEvent, Upsert } from './commit.js';
 import { StoreUnavailableError } from './errors.js';
 import type { Event, LoggedEvent } from './event.js';
+import type { StateOwner } from './ids.js';
 import { isPlainObject } from './json-value.js';
 
 /** Stored text is not what was stored. */
@@ -108,4 +109,17 @@ export function writesOf(scope: StoredScope, { upserts, removals }: StateWrites)
  */
 export function changesNothing({ upserts, removals }: StateWrites): boolean {
   return upserts.length === 0 && removals.length === 0;
+}
+
+/** The parts of a commit that concern the state of users and apps. */
+export type SharedPart = Pick<Commit, 'key' | 'expiry' | 'maxStateBytes' | 'upserts' | 'removals'>;
+
+/** The users and apps to whose state a commit writes. */
+export function scopesWritten(commit: SharedPart): StateOwner[] {
+  if (!commit.expiry) return [];
+  const { appName, userId } = commit.key;
+  return [
+    ...(changesNothing(writesOf('app', commit)) ? [] : [{ appName }]),
+    ...(changesNothing(writesOf('user', commit)) ? [] : [{ appName, userId }]),
+  ];
 }

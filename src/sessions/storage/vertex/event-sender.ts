@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { NumberedEvent } from '../../domain/commit-rules.js';
+import type { NumberedEvent } from '../../domain/session-record.js';
 import type { LoadedSession } from './load-session.js';
 import { sentEvent } from './sent-event.js';
 import { type ReadEvent, type Stamp, readEvent } from './stamped-event.js';

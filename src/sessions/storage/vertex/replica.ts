@@ -1,7 +1,7 @@
 import { type Counters, NO_COUNTS, addCounters, subtractCounters } from '../../domain/counters.js';
 import { isRewind, isSummary } from '../../domain/event-inspection.js';
 import { LogReplay } from '../../domain/log-replay.js';
-import type { NumberedEvent } from '../../domain/commit-rules.js';
+import type { NumberedEvent } from '../../domain/session-record.js';
 import type { InitialEvent } from '../../domain/session-record.js';
 import { loggedEvent } from '../../domain/stored-json.js';
 import { NO_MARKS } from '../../domain/view-marks.js';

@@ -1,4 +1,5 @@
-import { type NumberedEvent, numberedEvents, recordAfter, refusalOf } from '../../../domain/commit-rules.js';
+import { numberedEvents, recordAfter, refusalOf } from '../../../domain/commit-rules.js';
+import type { NumberedEvent } from '../../../domain/session-record.js';
 import type { AppendOutcome, Commit } from '../../../domain/commit.js';
 import { isExpired, type Lifetime, NEVER } from '../../../domain/expiry.js';
 import { scopeOfOwner, sessionNameOf, type StateOwner } from '../../../domain/ids.js';

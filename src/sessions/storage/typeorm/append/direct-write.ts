@@ -1,5 +1,5 @@
 import type { Upsert } from '../../../domain/commit.js';
-import type { NumberedEvent } from '../../../domain/commit-rules.js';
+import type { NumberedEvent } from '../../../domain/session-record.js';
 import { payloadChecksum } from '../../../domain/event-digest.js';
 import { NEVER } from '../../../domain/expiry.js';
 import type { IndexEntry, MetadataText } from '../../../domain/metadata-entries.js';

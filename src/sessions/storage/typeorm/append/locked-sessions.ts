@@ -1,4 +1,4 @@
-import type { NumberedEvent } from '../../../domain/commit-rules.js';
+import type { NumberedEvent } from '../../../domain/session-record.js';
 import type { Commit, StoredEvent } from '../../../domain/commit.js';
 import { sessionNameOf } from '../../../domain/ids.js';
 import { metadataAfter } from '../../../domain/metadata-entries.js';

@@ -1,0 +1,139 @@
+import type { StoredEvent } from '../domain/commit.js';
+import type { Lifetime } from '../domain/expiry.js';
+import type { SessionKey, StateOwner } from '../domain/ids.js';
+import type { MetadataText } from '../domain/metadata-entries.js';
+import type { EndedPartials } from '../domain/partial-event.js';
+import type { NumberedEvent, SessionRecord } from '../domain/session-record.js';
+import type { StateExcess, StateSize } from '../domain/state-size.js';
+import type { SharedPart } from '../domain/stored-json.js';
+import type { UsageIncrement } from '../domain/usage-periods.js';
+
+/** All that decides about the writes to a session. */
+export interface SessionHead {
+  readonly record: SessionRecord;
+  /** Undefined if it was not read. */
+  readonly metadata: MetadataText | undefined;
+  /**
+   * Another number after each change of the record or the metadata, which no other change of any process has. So a store sees
+   * whether a write was planned on what it has, also after a server lost its last writes.
+   */
+  readonly stamp: number;
+}
+
+/** The store's time as far as this process knows it. */
+export interface Moment {
+  readonly now: number;
+  /** By how much the store's time may be later when it writes. 0: it is the time of the write. */
+  readonly slackMs: number;
+}
+
+/** A key of state with its new value, or without one if it is removed. */
+export interface PlannedEntry {
+  readonly name: string;
+  readonly value: string | undefined;
+}
+
+/** What a write does to the state of a user or an app. */
+export interface PlannedScope {
+  readonly owner: StateOwner;
+  /** Each name once. Without entries, the scope is renewed if that is due. */
+  readonly entries: readonly PlannedEntry[];
+  /** By how many bytes it grows at most. */
+  readonly growth: number;
+  /** How many bytes it may have. */
+  readonly most: number;
+  readonly lifetime: Lifetime;
+}
+
+/**
+ * A write to one session, with everything decided. The store writes all of it, if the session is as it was when the write was planned,
+ * or nothing.
+ */
+export interface PlannedWrite {
+  readonly key: SessionKey;
+  /** The store compares the incarnation and the stamp. */
+  readonly before: SessionHead;
+  readonly after: SessionHead;
+  /** Of events that the log must not have yet. */
+  readonly ids: readonly string[];
+  readonly events: readonly NumberedEvent[];
+  /** The session's own state: each name once. */
+  readonly state: readonly PlannedEntry[];
+  readonly scopes: readonly PlannedScope[];
+  readonly usage: UsageIncrement | undefined;
+  readonly endsPartials: EndedPartials | undefined;
+}
+
+/** What a store answers to a planned write. */
+export type WriteAnswer =
+  | { readonly kind: 'written' }
+  /** The session is not as it was: nothing is written. Without a head there is none. */
+  | { readonly kind: 'changed'; readonly head: SessionHead | undefined }
+  /** Nothing is written. The session has to be held: another write holds it, the log has events of these ids, or more has to be read. */
+  | { readonly kind: 'unwritten' };
+
+/** A session to hold. */
+export interface HoldRequest {
+  readonly key: SessionKey;
+  /** Reads the events with these ids. */
+  readonly ids: readonly string[];
+  readonly withMetadata: boolean;
+  /** The users and apps to whose state the writes may write. */
+  readonly owners: readonly StateOwner[];
+}
+
+/** A session that no other process can change, as it is stored. */
+export interface HeldSession {
+  /** Undefined if there is none. */
+  readonly head: SessionHead | undefined;
+  /** The stored ones of those asked for. */
+  readonly events: ReadonlyMap<string, StoredEvent>;
+  /** Counts the session's own state. */
+  countState(): Promise<StateSize>;
+  /** Reads the events again, where the first read may be older than the head. */
+  readonly readEvents?: (() => Promise<ReadonlyMap<string, StoredEvent>>) | undefined;
+}
+
+/** The shared scopes of held sessions. */
+export interface HeldScopes {
+  /** The scope that a commit would make too large, after those that were added. */
+  excessOf(commit: SharedPart): Promise<StateExcess | undefined>;
+  add(commit: SharedPart): void;
+}
+
+/** Sessions as a store holds them. */
+export interface Held {
+  /** The store's time. */
+  readonly now: number;
+  /** One for each request; undefined for a session that another write holds. */
+  readonly sessions: readonly (HeldSession | undefined)[];
+  readonly scopes: HeldScopes;
+}
+
+/** How to hold sessions. */
+export interface HoldOptions {
+  /** Whether to wait for sessions that others hold. Otherwise they are left out. */
+  readonly waits: boolean;
+  /** No retries after a conflict. */
+  readonly isSingleAttempt: boolean;
+  /** When the caller began to wait, by `performance.now()`. */
+  readonly calledAt: number;
+}
+
+/** The writes of a store. It compares and writes; what to write is decided above it. */
+export interface WriteStore {
+  /**
+   * Writes what `plan` returns once it can be sent, each session by itself. Returns one answer for each write; `undefined` if nothing
+   * is written and all sessions have to be held. Throws if it is not known what was written.
+   */
+  write(
+    plan: (moment: Moment) => readonly PlannedWrite[],
+    calledAt: number,
+  ): Promise<readonly WriteAnswer[] | undefined>;
+  /** Holds sessions and writes what `decide` returns, all or nothing. `decide` may run several times. */
+  hold(
+    requests: readonly HoldRequest[],
+    decide: (held: Held) => Promise<readonly PlannedWrite[]>,
+    options: HoldOptions,
+  ): Promise<void>;
+}

@@ -1,0 +1,37 @@
+import { type SessionKey, sessionNameOf } from '../domain/ids.js';
+import type { SessionHead } from '../storage/planned-write.js';
+
+/** About 5 MB, and 8 MB of metadata at most. */
+const MAX_SESSIONS = 8_192;
+const MAX_METADATA = 1_024;
+
+/**
+ * The heads of sessions as this process saw them last. They may be out of date: a write that relies on one is written only if it is
+ * not.
+ */
+export class KnownHeads {
+  readonly #heads = new Map<string, SessionHead>();
+
+  find(key: SessionKey): SessionHead | undefined {
+    return this.#heads.get(sessionNameOf(key));
+  }
+
+  remember(head: SessionHead): void {
+    const name = sessionNameOf(head.record);
+    this.#heads.delete(name);
+    this.#heads.set(name, isLarge(head) ? { ...head, metadata: undefined } : head);
+    if (this.#heads.size <= MAX_SESSIONS) return;
+    for (const oldest of this.#heads.keys()) {
+      this.#heads.delete(oldest);
+      return;
+    }
+  }
+
+  forget(key: SessionKey): void {
+    this.#heads.delete(sessionNameOf(key));
+  }
+}
+
+function isLarge({ metadata }: SessionHead): boolean {
+  return metadata !== undefined && metadata.length > MAX_METADATA;
+}

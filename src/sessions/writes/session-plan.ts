@@ -1,0 +1,203 @@
+import type { StoredScope } from '../../state/scopes.js';
+import { numberedEvents, recordAfter, refusalOf } from '../domain/commit-rules.js';
+import type { AppendOutcome, Commit, StoredEvent } from '../domain/commit.js';
+import { type Lifetimes, NEVER, isExpired } from '../domain/expiry.js';
+import type { StateOwner } from '../domain/ids.js';
+import { metadataAfter } from '../domain/metadata-entries.js';
+import type { EndedPartials } from '../domain/partial-event.js';
+import type { NumberedEvent, SessionRecord } from '../domain/session-record.js';
+import { type StateExcess, type StateSize, UNCOUNTED, sizeAfter, stateExcess } from '../domain/state-size.js';
+import { changesNothing, type StateWrites, writesOf } from '../domain/stored-json.js';
+import { turnOutcome } from '../domain/turn-rules.js';
+import type { TurnOutcome, TurnRequest } from '../domain/turn.js';
+import type { UsageIncrement } from '../domain/usage-periods.js';
+import { usageByModel } from '../domain/usage.js';
+import type { Moment, PlannedEntry, PlannedScope, PlannedWrite, SessionHead } from '../storage/planned-write.js';
+
+/** By how much the store's clock may be behind the moment, for roundings. */
+export const AHEAD_MS = 2;
+
+/** A size of state that nobody may rely on has to be counted first. */
+export const UNCOUNTED_STATE = 'uncounted';
+
+/** The write to one session that several operations make together. Each decides on what the earlier ones leave. */
+export class SessionPlan {
+  #record: SessionRecord;
+  #metadata: SessionHead['metadata'];
+  #size: StateSize;
+  #hasChanged = false;
+  readonly #ids: string[] = [];
+  readonly #events: NumberedEvent[] = [];
+  readonly #state = new Map<string, string | undefined>();
+  readonly #scopes = new Map<'user' | 'app', ScopeChange>();
+  #lifetimes: Lifetimes | undefined;
+  readonly #usage: UsageIncrement[] = [];
+  #endsPartials: EndedPartials | undefined;
+
+  /** @param seen stored events by their ids; those of the plan are added */
+  constructor(
+    private readonly before: SessionHead,
+    private readonly seen = new Map<string, StoredEvent>(),
+  ) {
+    this.#record = before.record;
+    this.#metadata = before.metadata;
+    this.#size = { atMost: before.record.stateBytes };
+  }
+
+  get record(): SessionRecord {
+    return this.#record;
+  }
+
+  /** The size of the session's own state, counted: what the plan has added so far comes on top. */
+  setStateSize(stored: StateSize): void {
+    const added: StateWrites = {
+      upserts: [...this.#state].flatMap(([name, value]) =>
+        value === undefined ? [] : [{ scope: 'session', name, value }],
+      ),
+      removals: [...this.#state].flatMap(([name, value]) => (value === undefined ? [{ scope: 'session', name }] : [])),
+    };
+    this.#size = sizeAfter(stored, added, 'session');
+  }
+
+  addSeen(events: ReadonlyMap<string, StoredEvent>): void {
+    for (const [id, event] of events) this.seen.set(id, event);
+  }
+
+  /**
+   * What becomes of a commit, which is added if it is `appended`. {@link UNCOUNTED_STATE} if the size of the state decides, and has to be
+   * counted.
+   *
+   * @param sharedExcess the shared scope that it would make too large, if that is known
+   */
+  append(commit: Commit, now: number, sharedExcess?: StateExcess): AppendOutcome | typeof UNCOUNTED_STATE {
+    const seen = commit.events.map(({ id }) => this.seen.get(id));
+    this.#ids.push(...commit.events.map(({ id }) => id));
+    const refusal = refusalOf(commit, this.#record, seen, now);
+    if (refusal) return refusal;
+    const metadata = commit.metadata ? metadataAfter(this.#metadata ?? '', commit.metadata) : this.#metadata;
+    if (commit.metadata && metadata === undefined) return { kind: 'full' };
+    const excess = stateExcess('session', this.#size, commit, commit.maxStateBytes);
+    if (excess && !this.#size.entries) return UNCOUNTED_STATE;
+    if (excess ?? sharedExcess) return { kind: 'stateFull', excess: (excess ?? sharedExcess) as StateExcess };
+    const { tipSeq: previousTipSeq } = this.#record;
+    const record = recordAfter(commit, this.#record, now, this.#size);
+    this.#add(commit, numberedEvents(commit, this.#record, now));
+    this.#metadata = metadata;
+    this.#record = record;
+    return { kind: 'appended', record, now, previousTipSeq };
+  }
+
+  turn(request: TurnRequest, now: number): TurnOutcome {
+    const outcome = turnOutcome(request, this.#record, now);
+    if (outcome.kind !== 'changed') return outcome;
+    this.#record = { ...this.#record, turn: outcome.turn };
+    this.#hasChanged = true;
+    return outcome;
+  }
+
+  /** The write, if the operations change something. */
+  write(): PlannedWrite | undefined {
+    if (!this.#hasChanged) return undefined;
+    const { before } = this;
+    return {
+      key: before.record,
+      before,
+      after: { record: this.#record, metadata: this.#metadata, stamp: newStamp() },
+      ids: this.#ids,
+      events: this.#events,
+      state: entriesIn(this.#state),
+      scopes: this.#plannedScopes(),
+      usage: usageOf(this.#usage),
+      endsPartials: this.#endsPartials,
+    };
+  }
+
+  #add(commit: Commit, events: readonly NumberedEvent[]): void {
+    this.#hasChanged = true;
+    this.#events.push(...events);
+    for (const { seq, id, appendedAt, payload } of events) {
+      this.seen.set(id, { seq, id, digest: '', appendedAt, payload });
+    }
+    this.#size = sizeAfter(this.#size, commit, 'session');
+    addEntries(this.#state, commit, 'session');
+    if (commit.expiry) {
+      this.#lifetimes = commit.expiry;
+      for (const scope of ['app', 'user'] as const) this.#addToScope(scope, commit);
+    }
+    if (commit.usage) this.#usage.push(commit.usage);
+    this.#endsPartials = bothEnded(this.#endsPartials, commit.endsPartials);
+  }
+
+  #addToScope(scope: 'user' | 'app', { maxStateBytes, ...commit }: Commit): void {
+    const writes = writesOf(scope, commit);
+    if (changesNothing(writes)) return;
+    const change = this.#scopes.get(scope) ?? { entries: new Map(), growth: 0, most: Infinity };
+    addEntries(change.entries, writes, scope);
+    this.#scopes.set(scope, {
+      entries: change.entries,
+      growth: sizeAfter({ atMost: change.growth }, writes, scope).atMost,
+      most: Math.min(change.most, maxStateBytes?.[scope] ?? Infinity, UNCOUNTED - 1),
+    });
+  }
+
+  #plannedScopes(): PlannedScope[] {
+    const lifetimes = this.#lifetimes;
+    if (!lifetimes) return [];
+    const { appName, userId } = this.before.record;
+    const owners: readonly (readonly ['user' | 'app', StateOwner])[] = [
+      ['app', { appName }],
+      ['user', { appName, userId }],
+    ];
+    return owners.flatMap(([scope, owner]) => {
+      const change = this.#scopes.get(scope);
+      const lifetime = lifetimes[scope];
+      if (change) return [{ owner, lifetime, ...change, entries: entriesIn(change.entries) }];
+      return lifetime.ttlMs < NEVER ? [{ owner, lifetime, entries: [], growth: 0, most: Infinity }] : [];
+    });
+  }
+}
+
+interface ScopeChange {
+  readonly entries: Map<string, string | undefined>;
+  readonly growth: number;
+  readonly most: number;
+}
+
+/** Whether expiry and turn are the same at any time within the slack. */
+export function isCertain({ expiresAt, turn }: SessionRecord, { now, slackMs }: Moment): boolean {
+  if (slackMs === 0) return true;
+  const isTurnCertain = isExpired(turn.expiresAt, now - AHEAD_MS) || !isExpired(turn.expiresAt, now + slackMs);
+  return !isExpired(expiresAt, now + slackMs) && isTurnCertain;
+}
+
+/** Random, so that no other process, and no server that lost its last writes, has the same one. */
+function newStamp(): number {
+  return Math.floor(Math.random() * Number.MAX_SAFE_INTEGER);
+}
+
+/** The last write to a name wins. Within a commit, no name is both set and removed. */
+function addEntries(
+  entries: Map<string, string | undefined>,
+  { upserts, removals }: StateWrites,
+  ofScope: StoredScope,
+): void {
+  for (const { scope, name } of removals) if (scope === ofScope) entries.set(name, undefined);
+  for (const { scope, name, value } of upserts) if (scope === ofScope) entries.set(name, value);
+}
+
+function entriesIn(entries: ReadonlyMap<string, string | undefined>): PlannedEntry[] {
+  return entries.size === 0 ? NO_ENTRIES : [...entries].map(([name, value]) => ({ name, value }));
+}
+
+const NO_ENTRIES: PlannedEntry[] = [];
+
+function usageOf(all: readonly UsageIncrement[]): UsageIncrement | undefined {
+  const [first, ...others] = all;
+  if (!first || others.length === 0) return first;
+  return { models: usageByModel(all.flatMap(({ models }) => models)), keepMs: first.keepMs };
+}
+
+function bothEnded(a: EndedPartials | undefined, b: EndedPartials | undefined): EndedPartials | undefined {
+  if (a === undefined || b === undefined) return a ?? b;
+  return a === 'all' || b === 'all' ? 'all' : [...a, ...b];
+}

@@ -1,0 +1,304 @@
+import { groupBy } from '../domain/batches.js';
+import type { AppendOutcome, Commit } from '../domain/commit.js';
+import { StoreUnavailableError } from '../domain/errors.js';
+import { sessionNameOf } from '../domain/ids.js';
+import type { TurnOutcome, TurnRequest } from '../domain/turn.js';
+import type { HoldRequest, Moment, PlannedWrite, WriteStore } from '../storage/planned-write.js';
+import { Semaphore } from '../storage/semaphore.js';
+import { KnownHeads } from './known-heads.js';
+import { type Operation, PendingAppend, PendingTurn } from './operations.js';
+import { SessionPlan, isCertain } from './session-plan.js';
+
+/** Limits how long other operations wait for one batch. One with more events has its own. */
+const MAX_EVENTS = 64;
+/** A server limits the size of a message. */
+const MAX_CHARACTERS = 1_000_000;
+/** How often a batch is planned again on what the store answered, before it holds its sessions. */
+const MAX_MISSES = 2;
+
+interface SessionWriterOptions {
+  /** How many batches may run at the same time. */
+  readonly maxBatches: number;
+  /** How many writes may wait for sessions that others hold, or retry, at the same time. */
+  readonly maxWaiting: number;
+  /** If `false`, nothing waits for a batch, and the store alone limits how much runs at the same time. */
+  readonly isOn: boolean;
+}
+
+/** The operations on one session, as one write. */
+interface SessionWork {
+  readonly operations: readonly Operation[];
+  /** How many of them the plan decides. */
+  decided: number;
+  write?: PlannedWrite | undefined;
+}
+
+/**
+ * Decides what becomes of operations on sessions, and has the store write it. It takes what waits, never waits for more: operations on
+ * one session become one write, and writes to several sessions go to the store together.
+ *
+ * A plan relies on the head of the session that this process knows. If that is out of date, nothing of the plan is written, the store answers with
+ * the current head, and the operations are decided again. Only sessions that are not known, and refusals, need more than one
+ * way to the store: they are held while the operations are decided.
+ */
+export class SessionWriter {
+  #queue: Operation[] = [];
+  /** Sessions of the batches that are running. */
+  readonly #busy = new Set<string>();
+  readonly #batches: Semaphore;
+  readonly #waiting: Semaphore;
+  readonly known = new KnownHeads();
+
+  constructor(
+    private readonly store: WriteStore,
+    private readonly options: SessionWriterOptions,
+  ) {
+    this.#batches = new Semaphore(options.maxBatches);
+    this.#waiting = new Semaphore(options.maxWaiting);
+  }
+
+  append(commit: Commit): Promise<AppendOutcome> {
+    return new Promise((resolve, reject) => this.#add(new PendingAppend(commit, resolve, reject)));
+  }
+
+  turn(request: TurnRequest): Promise<TurnOutcome> {
+    return new Promise((resolve, reject) => this.#add(new PendingTurn(request, resolve, reject)));
+  }
+
+  /** Waits until all that runs has ended. */
+  async finished(): Promise<void> {
+    await this.#batches.finished();
+    await this.#waiting.finished();
+  }
+
+  #add(operation: Operation): void {
+    if (!this.options.isOn) {
+      void this.#runAlone(operation);
+      return;
+    }
+    this.#queue.push(operation);
+    this.#startBatches();
+  }
+
+  #startBatches(): void {
+    if (!this.#batches.hasRoom) return;
+    // An operation that comes after the last look at the queue, while the permit is still taken, needs another one.
+    void this.#batches
+      .run(() => this.#drainQueue())
+      .then(() => {
+        if (this.#queue.some(({ key }) => !this.#busy.has(sessionNameOf(key)))) this.#startBatches();
+      });
+  }
+
+  async #drainQueue(): Promise<void> {
+    // Lets operations of the same tick join the batch.
+    await Promise.resolve();
+    for (let batch = this.#nextBatch(); batch.length > 0; batch = this.#nextBatch()) {
+      await this.#whileBusy(batch, () => this.#runBatch(batch));
+    }
+  }
+
+  async #whileBusy(operations: readonly Operation[], run: () => Promise<void>): Promise<void> {
+    const sessions = operations.map(({ key }) => sessionNameOf(key));
+    for (const session of sessions) this.#busy.add(session);
+    await run();
+    for (const session of sessions) this.#busy.delete(session);
+  }
+
+  /** Takes the oldest operations. Those on a session of a running batch stay in the queue. */
+  #nextBatch(): Operation[] {
+    const batch: Operation[] = [];
+    const rest: Operation[] = [];
+    let events = 0;
+    let characters = 0;
+    for (const operation of this.#queue) {
+      const isFull =
+        batch.length > 0 &&
+        (events + operation.ids.length > MAX_EVENTS || characters + operation.characters > MAX_CHARACTERS);
+      if (isFull || this.#busy.has(sessionNameOf(operation.key))) {
+        rest.push(operation);
+      } else {
+        batch.push(operation);
+        events += operation.ids.length;
+        characters += operation.characters;
+      }
+    }
+    this.#queue = rest;
+    return batch;
+  }
+
+  /** On what is known, unless another operation on its session runs. */
+  async #runAlone(operation: Operation): Promise<void> {
+    let left: readonly Operation[] = [operation];
+    if (!this.#busy.has(sessionNameOf(operation.key))) {
+      await this.#whileBusy(left, async () => {
+        left = await this.#writeAsKnown(left);
+      });
+    }
+    if (left.length > 0) await this.#holdAndWait(left);
+  }
+
+  async #runBatch(all: readonly Operation[]): Promise<void> {
+    const batch = await this.#writeAsKnown(all);
+    if (batch.length === 0) return;
+    try {
+      const skipped = await this.#hold(batch, { waits: false, isSingleAttempt: batch.length > 1 });
+      for (const ofSession of groupBy(skipped, nameOf).values()) this.#holdLater(ofSession);
+    } catch (error) {
+      // What may be written must not be repeated.
+      const isFinal = batch.length === 1 || isUnknown(error);
+      if (isFinal) for (const operation of batch) operation.fail(error);
+      else for (const operation of batch) this.#holdLater([operation]);
+    }
+  }
+
+  /** Writes what can be decided on the heads that are known. Returns the operations that are left. */
+  async #writeAsKnown(batch: readonly Operation[]): Promise<readonly Operation[]> {
+    const left: Operation[] = [];
+    let again: readonly Operation[] = batch;
+    for (let misses = 0; again.length > 0 && misses < MAX_MISSES; misses++) again = await this.#writeOnce(again, left);
+    // In the order in which they came.
+    const isLeft = new Set([...left, ...again]);
+    return batch.filter((operation) => isLeft.has(operation));
+  }
+
+  /** Returns the operations that the store answered with another head. */
+  async #writeOnce(batch: readonly Operation[], left: Operation[]): Promise<readonly Operation[]> {
+    const { known } = this;
+    const candidates = batch.filter(({ key }) => known.find(key) !== undefined);
+    left.push(...batch.filter(({ key }) => known.find(key) === undefined));
+    if (candidates.length === 0) return [];
+    let works: readonly SessionWork[] = [];
+    try {
+      const answers = await this.store.write((moment) => {
+        works = this.#plan(candidates, moment);
+        return works.flatMap(({ write }) => write ?? []);
+      }, calledAtOf(batch));
+      const again: Operation[] = [];
+      let place = 0;
+      for (const work of works) {
+        const answer = work.write ? answers?.[place++] : undefined;
+        if (answer?.kind === 'written' && work.write) {
+          known.remember(work.write.after);
+          for (const operation of work.operations.slice(0, work.decided)) operation.settle();
+          left.push(...work.operations.slice(work.decided));
+        } else if (answer?.kind === 'changed') {
+          if (answer.head) known.remember(answer.head);
+          else known.forget(keyOf(work));
+          again.push(...work.operations);
+        } else {
+          left.push(...work.operations);
+        }
+      }
+      if (works.length === 0) left.push(...candidates);
+      return again;
+    } catch {
+      // Whoever holds the sessions finds what is written.
+      for (const { operations, decided, write } of works) {
+        if (!write) continue;
+        known.forget(write.key);
+        for (const operation of operations.slice(0, decided)) operation.doubt();
+      }
+      left.push(...candidates);
+      return [];
+    }
+  }
+
+  #plan(operations: readonly Operation[], moment: Moment): readonly SessionWork[] {
+    return [...groupBy(operations, nameOf).values()].map((ofSession) => {
+      const work: SessionWork = { operations: ofSession, decided: 0 };
+      const head = ofSession[0] && this.known.find(ofSession[0].key);
+      if (!head || !isCertain(head.record, moment)) return work;
+      const plan = new SessionPlan(head);
+      for (const operation of ofSession) {
+        if (operation.withMetadata && head.metadata === undefined) break;
+        if (operation.decide(plan, moment.now) === 'unknown') break;
+        work.decided += 1;
+      }
+      work.write = plan.write();
+      return work;
+    });
+  }
+
+  #holdLater(operations: readonly Operation[]): void {
+    void this.#waiting.run(() => this.#holdAndWait(operations));
+  }
+
+  /** Waits for sessions that others hold until the time limit. */
+  async #holdAndWait(operations: readonly Operation[]): Promise<void> {
+    try {
+      const skipped = await this.#hold(operations, { waits: true, isSingleAttempt: false });
+      if (skipped.length > 0) throw new Error('A store that waits skips no session');
+    } catch (error) {
+      for (const operation of operations) operation.fail(error);
+    }
+  }
+
+  /** Returns the operations on sessions that others hold. */
+  async #hold(
+    operations: readonly Operation[],
+    options: { readonly waits: boolean; readonly isSingleAttempt: boolean },
+  ): Promise<readonly Operation[]> {
+    const groups = [...groupBy(operations, nameOf).values()];
+    let skipped: Operation[] = [];
+    let learnt: (() => void)[] = [];
+    await this.store.hold(
+      groups.map(requestFor),
+      async (held) => {
+        skipped = [];
+        learnt = [];
+        const writes: PlannedWrite[] = [];
+        for (const [index, ofSession] of groups.entries()) {
+          const session = held.sessions[index];
+          if (!session) {
+            skipped.push(...ofSession);
+            continue;
+          }
+          const { head } = session;
+          const plan = head && new SessionPlan(head, new Map(session.events));
+          for (const operation of ofSession) await operation.decideHeld(plan, session, held);
+          const write = plan?.write();
+          if (write) writes.push(write);
+          const current = write?.after ?? head;
+          learnt.push(() => (current ? this.known.remember(current) : this.known.forget(ofSession[0]?.key ?? noKey())));
+        }
+        return writes;
+      },
+      { ...options, calledAt: calledAtOf(operations) },
+    );
+    for (const learn of learnt) learn();
+    const isSkipped = new Set(skipped);
+    for (const operation of operations) if (!isSkipped.has(operation)) operation.settle();
+    return skipped;
+  }
+}
+
+function nameOf({ key }: Operation): string {
+  return sessionNameOf(key);
+}
+
+function requestFor(operations: readonly Operation[]): HoldRequest {
+  const [first] = operations;
+  return {
+    key: first?.key ?? noKey(),
+    ids: operations.flatMap(({ ids }) => ids),
+    withMetadata: operations.some(({ withMetadata }) => withMetadata),
+    owners: operations.flatMap(({ owners }) => owners),
+  };
+}
+
+function noKey(): never {
+  throw new Error('Operations have a session');
+}
+
+function keyOf({ operations: [first] }: SessionWork): Operation['key'] {
+  return first?.key ?? noKey();
+}
+
+function calledAtOf(operations: readonly Operation[]): number {
+  return Math.min(...operations.map(({ calledAt }) => calledAt));
+}
+
+function isUnknown(error: unknown): boolean {
+  return error instanceof StoreUnavailableError && error.outcomeUnknown;
+}
