@@ -9,6 +9,7 @@ import {
   TurnLostError,
 } from '../sessions/domain/errors.js';
 import { sessionKeyOf } from '../sessions/domain/ids.js';
+import { retryUnknown } from '../sessions/domain/retry-overtaken.js';
 import { incarnationOf } from '../sessions/domain/session-tracking.js';
 import type { Session } from '../sessions/domain/session.js';
 import { logWatcherOf } from '../sessions/log-watcher.js';
@@ -26,8 +27,6 @@ import { type QueuePlace, readMessages } from './queue-place.js';
 import type { QueueEntry } from './control-events.js';
 import type { PartialLog } from './partial-log.js';
 
-/** How often an append is repeated whose outcome is unknown. The event id makes it safe. */
-const MAX_TRIES = 3;
 const PAGE = 100;
 
 /**
@@ -251,15 +250,12 @@ export class TurnLog {
     events: readonly EventInput[],
     options: Pick<AppendEventsRequest, 'endTurn' | 'endPartials' | 'expectedVersion'>,
   ): Promise<LoggedEvent[]> {
-    for (let tries = 1; ; tries++) {
-      try {
-        const { session, turn } = this;
-        return await this.env.sessions.appendEvents({ session, events, turn, ...options });
-      } catch (error) {
-        this.#error = error;
-        if (!(error instanceof StoreUnavailableError && error.outcomeUnknown) || tries === MAX_TRIES) throw error;
-      }
-    }
+    const { session, turn } = this;
+    const appending = retryUnknown(async () => this.env.sessions.appendEvents({ session, events, turn, ...options }));
+    return appending.catch((error: unknown) => {
+      this.#error = error;
+      throw error;
+    });
   }
 
   /** With an id, so that a retry stores it once. */

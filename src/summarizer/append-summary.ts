@@ -1,15 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { EventConflictError, StaleSessionError, StoreUnavailableError } from '../sessions/domain/errors.js';
+import { EventConflictError, StaleSessionError } from '../sessions/domain/errors.js';
 import type { LoggedEvent } from '../sessions/domain/event.js';
 import { EMPTY_SOURCE } from '../sessions/domain/loaded-view.js';
 import { summaryIdOf } from '../sessions/domain/ids.js';
+import { retryUnknown } from '../sessions/domain/retry-overtaken.js';
 import { SessionOpener } from '../sessions/operations/create-session.js';
 import type { SessionService } from '../sessions/session.service.js';
 import type { SummaryInput } from './conversation/summary-input.js';
 import { type SummaryDraft, summaryEvent } from './session-summary.js';
-
-/** How often an append is sent if its acknowledgement is lost. */
-const MAX_ATTEMPTS = 4;
 
 /**
  * Appends a summary. Its id is derived from its last event, so that it is stored once. Returns `undefined` if the input
@@ -40,18 +38,17 @@ async function appendAs(
   draft: SummaryDraft,
 ): Promise<LoggedEvent | undefined> {
   const event = summaryEvent(id, text, draft);
-  for (let attempts = 1; ; attempts++) {
-    try {
+  try {
+    return await retryUnknown(async (attempt) => {
       // Refers to this incarnation: a new session under the same id must not get the summary.
       const session = new SessionOpener({}).open({ record }, [], EMPTY_SOURCE);
       const stored = await sessions.append({ session, event, expectedMarksSeq: record.marksSeq });
       // A duplicate was rewound, or written by another process, unless an earlier attempt of this call stored it.
-      const isOwn = !stored.duplicate || (attempts > 1 && stored.event.seq > record.lastSeq);
+      const isOwn = !stored.duplicate || (attempt > 1 && stored.event.seq > record.lastSeq);
       return isOwn ? stored.event : undefined;
-    } catch (error) {
-      if (error instanceof StaleSessionError || error instanceof EventConflictError) return undefined;
-      const isUnknown = error instanceof StoreUnavailableError && error.outcomeUnknown;
-      if (!isUnknown || attempts >= MAX_ATTEMPTS) throw error;
-    }
+    });
+  } catch (error) {
+    if (error instanceof StaleSessionError || error instanceof EventConflictError) return undefined;
+    throw error;
   }
 }

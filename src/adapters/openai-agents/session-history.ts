@@ -1,17 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as wait } from 'node:timers/promises';
 import { createUnlessThere } from '../../sessions/create-unless-there.js';
 import { inBatches, commitBytes } from '../../sessions/domain/batches.js';
-import {
-  EventConflictError,
-  SessionNotFoundError,
-  StaleSessionError,
-  StoreUnavailableError,
-} from '../../sessions/domain/errors.js';
+import { EventConflictError, SessionNotFoundError, StaleSessionError } from '../../sessions/domain/errors.js';
 import { isRewind } from '../../sessions/domain/event-inspection.js';
 import type { EventInput, LoggedEvent } from '../../sessions/domain/event.js';
 import type { SessionKey } from '../../sessions/domain/ids.js';
 import { pagesOf } from '../../sessions/domain/paging.js';
+import { retryOvertaken, retryUnknown } from '../../sessions/domain/retry-overtaken.js';
 import type { Session } from '../../sessions/domain/session.js';
 import type { EventPage } from '../../sessions/operations/list-events.js';
 import type { TurnReference } from '../../sessions/operations/turns.js';
@@ -40,12 +35,6 @@ const COMMIT = { items: 100, weightOf: commitBytes, weight: 1_500_000 };
 const SPARE = 8;
 const LONGEST_TAIL = 10_000;
 const LONGEST_PAGE = 1_000;
-const MAX_TRIES = 100;
-const LONGEST_PAUSE_MS = 30;
-/** Somebody else was faster, also with the same operation. */
-const OVERTAKEN = [StaleSessionError, SessionNotFoundError, EventConflictError];
-/** After a failure with unknown outcome, the same events are sent again. */
-const MAX_REPEATS = 2;
 
 /** Reads and writes the log of a session as a history of items. */
 export class SessionHistory {
@@ -123,18 +112,11 @@ export class SessionHistory {
   async change<Result>(
     plan: () => Promise<{ readonly at?: Session; readonly change?: HistoryChange; readonly result: Result }>,
   ): Promise<Result> {
-    for (let tries = 1; ; tries++) {
+    return retryOvertaken(async () => {
       const { at, change, result } = await plan();
-      if (!at || !change) return result;
-      try {
-        await this.#commit(at, (await this.#eventsOf(change)).map(withId), at.version);
-        return result;
-      } catch (error) {
-        const isOvertaken = OVERTAKEN.some((kind) => error instanceof kind);
-        if (!isOvertaken || tries >= MAX_TRIES) throw error;
-        await wait(Math.random() * Math.min(LONGEST_PAUSE_MS, 2 ** tries));
-      }
-    }
+      if (at && change) await this.#commit(at, (await this.#eventsOf(change)).map(withId), at.version);
+      return result;
+    }, isOvertaken);
   }
 
   /** Changes a history that nobody else knows yet, in as many commits as it takes. */
@@ -203,15 +185,8 @@ export class SessionHistory {
     events: readonly EventInput[],
     expectedVersion?: number,
   ): Promise<void> {
-    for (let repeats = 0; ; repeats++) {
-      try {
-        await this.service.appendEvents({ session: referenceTo(session), events, expectedVersion, turn: this.turn });
-        return;
-      } catch (error) {
-        const isUnknown = error instanceof StoreUnavailableError && error.outcomeUnknown;
-        if (!isUnknown || repeats >= MAX_REPEATS) throw error;
-      }
-    }
+    const request = { session: referenceTo(session), events, expectedVersion, turn: this.turn };
+    await retryUnknown(async () => this.service.appendEvents(request));
   }
 
   /** Where the log begins and ends. */
@@ -240,6 +215,11 @@ function referenceTo({
   userId: string;
 } {
   return { id, appName, userId };
+}
+
+/** Somebody else was faster, also with the same operation. */
+function isOvertaken(error: unknown): boolean {
+  return [StaleSessionError, SessionNotFoundError, EventConflictError].some((kind) => error instanceof kind);
 }
 
 /** It changes only the view: the state stays, since items have nothing to do with it. */

@@ -47,11 +47,15 @@ export async function retryUndefined<Result>(work: Work<Result | undefined>): Pr
  * Sends the same write again while its outcome is unknown.
  *
  * @param send sends the same ids each time, so that what has arrived is not stored twice
+ * @param mayRepeat whether it may be sent again after an error; default: if that leaves the outcome unknown
  *
  * @example await retryUnknown(async () => sessions.appendEvent({ session, event: { ...event, id } }));
  */
-export async function retryUnknown<Result>(send: Work<Result>): Promise<Result> {
-  return retry(send, (error) => error instanceof StoreUnavailableError && error.outcomeUnknown, MOST_SENT);
+export async function retryUnknown<Result>(
+  send: Work<Result>,
+  mayRepeat: (error: unknown) => boolean = (error) => error instanceof StoreUnavailableError && error.outcomeUnknown,
+): Promise<Result> {
+  return retry(send, mayRepeat, MOST_SENT);
 }
 
 async function retry<Result>(work: Work<Result>, mayPass: (error: unknown) => boolean, most: number): Promise<Result> {

@@ -98,18 +98,18 @@ async function tryToCreate(
   id: string,
   body: NewSession,
   nonce: string,
+  mayRemove = true,
 ): Promise<'created' | 'exists' | 'of another'> {
-  for (let tries = 1; ; tries++) {
-    const outcome = await createWithExpiry(api, id, body);
-    if (outcome === 'created') return 'created';
-    const session = await api.get(id);
-    if (session && snapshotIn(session)?.nonce === nonce) return 'created';
-    if (outcome === 'unclear' && !session) throw new VertexError('Vertex AI lost the creation of the session.', true);
-    if (session && !isSessionOf(session, key, connection.engineOf(key.appName))) return 'of another';
-    if (tries > 1 || (session && !isOver(connection, session))) return 'exists';
-    // What was left of an interrupted creation, or of a session that expired and was not removed yet.
-    if (session) await api.delete(id);
-  }
+  const outcome = await createWithExpiry(api, id, body);
+  if (outcome === 'created') return 'created';
+  const session = await api.get(id);
+  if (session && snapshotIn(session)?.nonce === nonce) return 'created';
+  if (outcome === 'unclear' && !session) throw new VertexError('Vertex AI lost the creation of the session.', true);
+  if (session && !isSessionOf(session, key, connection.engineOf(key.appName))) return 'of another';
+  if (!mayRemove || (session && !isOver(connection, session))) return 'exists';
+  // What was left of an interrupted creation, or of a session that expired and was not removed yet.
+  if (session) await api.delete(id);
+  return tryToCreate(connection, key, api, id, body, nonce, false);
 }
 
 /** The service does not say how long a session may live. If it refuses the expiry, the session gets that of the service. */

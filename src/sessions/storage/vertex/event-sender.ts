@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { retryUnknown } from '../../domain/retry-overtaken.js';
 import type { NumberedEvent } from '../../domain/session-record.js';
 import type { LoadedSession } from './load-session.js';
 import { sentEvent } from './sent-event.js';
@@ -8,8 +8,6 @@ import type { VertexConnection } from './vertex-connection.js';
 import { VertexError, refusalError } from './vertex-error.js';
 
 const NOT_FOUND = 404;
-const MAX_TRIES = 4;
-const PAUSE_MS = 100;
 
 /** Sends the events of a commit, in their order. */
 export class EventSender {
@@ -45,17 +43,19 @@ export class EventSender {
     // The API orders events by time, so no two have the same one.
     this.micros = Math.max(time * 1000, this.micros + 1);
     const deadline = Date.now() + this.connection.timeLimitMs;
-    for (let tries = 1; ; tries++) {
+    /** The loss of an answer, after which the event was looked for and was not there. Sent twice, it would be twice in the log. */
+    let lost: unknown;
+    const post = async (): Promise<boolean> => {
       try {
         return await this.#post(stamp, stateDelta);
       } catch (error) {
         if (!(error instanceof VertexError) || !error.outcomeUnknown) throw error;
-        // The answer was lost. Sent twice, the event would be twice in the log.
         if (await this.#isThere(stamp, error)) return true;
-        if (tries === MAX_TRIES || Date.now() >= deadline) throw error;
-        await sleep(PAUSE_MS * tries);
+        lost = error;
+        throw error;
       }
-    }
+    };
+    return retryUnknown(post, (error) => error === lost && Date.now() < deadline);
   }
 
   async #post(stamp: Stamp, stateDelta: Readonly<Record<string, unknown>>): Promise<boolean> {
