@@ -1,9 +1,9 @@
 import { inBatches, commitBytes } from '../../sessions/domain/batches.js';
-import { EventConflictError, SessionNotFoundError, StaleSessionError } from '../../sessions/domain/errors.js';
+import { SessionNotFoundError } from '../../sessions/domain/errors.js';
 import type { EventInput } from '../../sessions/domain/event.js';
 import type { SessionKey } from '../../sessions/domain/ids.js';
 import type { SessionService } from '../../sessions/session.service.js';
-import { retryOvertaken } from '../../sessions/domain/retry-overtaken.js';
+import { isSessionChanged, retryOvertaken } from '../../sessions/domain/retry-overtaken.js';
 import type { TaskJson } from './task-json.js';
 import { headLabels } from './task-labels.js';
 import type { ReadTask, TaskLogs } from './task-logs.js';
@@ -39,7 +39,7 @@ export class TaskWriter {
         this.logs.forget(key);
         throw error;
       }
-    }, isOvertaken);
+    }, isSessionChanged);
     if (!isThere) throw new SessionNotFoundError(key.sessionId);
   }
 
@@ -73,10 +73,4 @@ export class TaskWriter {
     const { version } = await this.sessions.getOrCreateSession(key);
     return version === 0 ? { seq: 0, task: undefined } : ((await this.logs.read(key)) ?? { seq: 0, task: undefined });
   }
-}
-
-function isOvertaken(error: unknown): boolean {
-  return (
-    error instanceof StaleSessionError || error instanceof SessionNotFoundError || error instanceof EventConflictError
-  );
 }

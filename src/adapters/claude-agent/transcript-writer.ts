@@ -2,15 +2,11 @@ import { isDeepStrictEqual } from 'node:util';
 import type { SessionStoreEntry, SessionSummaryEntry, foldSessionSummary } from '@anthropic-ai/claude-agent-sdk';
 import { Recent } from '../../components/recent.js';
 import { createUnlessThere } from '../../sessions/create-unless-there.js';
-import {
-  EventConflictError,
-  LimitExceededError,
-  SessionNotFoundError,
-  StaleSessionError,
-} from '../../sessions/domain/errors.js';
+import { EventConflictError, LimitExceededError } from '../../sessions/domain/errors.js';
 import type { EventInput } from '../../sessions/domain/event.js';
 import { type SessionKey, sessionNameOf } from '../../sessions/domain/ids.js';
 import type { MetadataDelta } from '../../sessions/domain/metadata.js';
+import { isSessionChanged, retryOvertaken } from '../../sessions/domain/retry-overtaken.js';
 import type { Session } from '../../sessions/domain/session.js';
 import type { SessionService } from '../../sessions/session.service.js';
 import { type EntryEvents, eventsOf, idOf } from './entry-events.js';
@@ -23,7 +19,6 @@ import { SUMMARY_FIELD, labelsOf, subpathFields, titleOf } from './transcript-me
 export type FoldSummary = typeof foldSessionSummary;
 
 const MOST_SESSIONS = 200;
-const MOST_TRIES = 50;
 const LONGEST_SUMMARY_TEXT = 800;
 /** Less than a commit may have by default. Of apps with lower limits, batches are halved. */
 const MOST_EVENTS = 100;
@@ -61,31 +56,26 @@ export class TranscriptWriter {
   async #commit(address: TranscriptAddress, batch: readonly EntryEvents[]): Promise<void> {
     const { key } = address;
     let left = batch;
-    for (let tries = 0; left.length > 0; tries++) {
+    const isWhole = await retryOvertaken(async () => {
+      if (left.length === 0) return true;
       const session = await this.#current(key);
       const events = this.#withMetadata(address, session, left);
+      const expected = this.fold && { expectedVersion: session.version };
       try {
-        await this.sessions.appendEvents({
-          session,
-          events,
-          ...(this.fold && { expectedVersion: session.version }),
-        });
-        return;
+        await this.sessions.appendEvents({ session, events, ...expected });
+        return true;
       } catch (error) {
         // Whatever went wrong: what is known of the session may be old.
         this.#known.delete(sessionNameOf(key));
-        if (tries >= MOST_TRIES) throw error;
+        if (error instanceof LimitExceededError && left.length > 1) return false;
         if (error instanceof EventConflictError) left = await this.#withoutStored(key, left, error);
-        else if (error instanceof LimitExceededError && left.length > 1) return this.#commitHalves(address, left);
-        else if (!(error instanceof StaleSessionError || error instanceof SessionNotFoundError)) throw error;
+        throw error;
       }
-    }
-  }
-
-  async #commitHalves(address: TranscriptAddress, batch: readonly EntryEvents[]): Promise<void> {
-    const half = Math.ceil(batch.length / 2);
-    await this.#commit(address, batch.slice(0, half));
-    await this.#commit(address, batch.slice(half));
+    }, isSessionChanged);
+    if (isWhole) return;
+    const half = Math.ceil(left.length / 2);
+    await this.#commit(address, left.slice(0, half));
+    await this.#commit(address, left.slice(half));
   }
 
   /** As this process knows it; created if there is none. It has no events. */

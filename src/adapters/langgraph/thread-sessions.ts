@@ -2,6 +2,7 @@ import { createUnlessThere } from '../../sessions/create-unless-there.js';
 import { SessionNotFoundError, StaleSessionError, StoreUnavailableError } from '../../sessions/domain/errors.js';
 import type { EventInput, LoggedEvent } from '../../sessions/domain/event.js';
 import type { SessionKey } from '../../sessions/domain/ids.js';
+import { retryUndefined } from '../../sessions/domain/retry-overtaken.js';
 import type { Session } from '../../sessions/domain/session.js';
 import type { SessionService } from '../../sessions/session.service.js';
 import type { ThreadMemory } from './thread-memory.js';
@@ -12,8 +13,6 @@ export interface ThreadWrite {
   readonly expectedVersion?: number | undefined;
   readonly turn?: string | undefined;
 }
-
-const MAX_TRIES = 50;
 
 /** The sessions behind threads. Their objects have state, but no events. */
 export class ThreadSessions {
@@ -43,12 +42,13 @@ export class ThreadSessions {
     key: SessionKey,
     write: (session: Session, isFresh: boolean) => Promise<Result | undefined>,
   ): Promise<Result> {
-    for (let tries = 0; tries < MAX_TRIES; tries++) {
+    const written = await retryUndefined(async () => {
       const isFresh = this.memory.session(key) === undefined;
-      const written = await write(await this.current(key), isFresh);
-      if (written !== undefined) return written;
-      this.memory.setSession(key, undefined);
-    }
+      const result = await write(await this.current(key), isFresh);
+      if (result === undefined) this.memory.setSession(key, undefined);
+      return result;
+    });
+    if (written !== undefined) return written;
     throw new StoreUnavailableError('Others wrote to the session of this thread each time; try again.', false);
   }
 

@@ -4,6 +4,7 @@ import { inBatches } from '../../sessions/domain/batches.js';
 import type { EventInput, LoggedEvent } from '../../sessions/domain/event.js';
 import { type SessionKey, idProblem } from '../../sessions/domain/ids.js';
 import { pagesOf } from '../../sessions/domain/paging.js';
+import { retryOvertaken } from '../../sessions/domain/retry-overtaken.js';
 import { RESERVED_METADATA } from '../../sessions/domain/reserved-words.js';
 import type { SessionService } from '../../sessions/session.service.js';
 
@@ -11,8 +12,6 @@ const LABEL = `${RESERVED_METADATA.agents}mcp-session`;
 const PAGE = 200;
 /** More does not fit into a commit. */
 const MOST_PIECES = 2;
-/** So often a part may be missing when it is written to. */
-const MOST_TRIES = 20;
 
 /** A stored event of a part. */
 export interface PlacedEvent {
@@ -35,20 +34,24 @@ export class MessageLog {
 
   /** Appends the pieces of a message, and returns the place of the last one. */
   async append(events: readonly EventInput[]): Promise<PlacedEvent> {
-    for (let missing = 0; ;) {
-      const part = (this.#part ??= await this.#newest());
-      try {
-        const last = await this.#appendTo(part, events);
-        if (last && last.seq <= this.length) return { part, event: last };
-        await this.#begin(part + 1);
-      } catch (error) {
-        if (!(error instanceof SessionNotFoundError) || ++missing > MOST_TRIES) throw error;
-        // Another instance is two parts ahead, and removed this one. Or it expired: this is its beginning again.
-        const newest = Math.max(...(await this.#parts()));
-        if (newest > part) this.#part = newest;
-        else await this.#create(part);
-      }
+    return retryOvertaken(() => this.#appendToNewest(events), isMissing);
+  }
+
+  async #appendToNewest(events: readonly EventInput[]): Promise<PlacedEvent> {
+    const part = (this.#part ??= await this.#newest());
+    try {
+      const last = await this.#appendTo(part, events);
+      if (last && last.seq <= this.length) return { part, event: last };
+      await this.#begin(part + 1);
+    } catch (error) {
+      if (!isMissing(error)) throw error;
+      // Another instance is two parts ahead, and removed this one. Or it expired: this is its beginning again.
+      const newest = Math.max(...(await this.#parts()));
+      if (newest > part) this.#part = newest;
+      else await this.#create(part);
+      throw error;
     }
+    return this.#appendToNewest(events);
   }
 
   /** The event, if it is there and counts. */
@@ -132,7 +135,7 @@ export class MessageLog {
       const pages = pagesOf((cursor) => this.sessions.listEvents({ ...request, cursor }));
       for await (const { events } of pages) yield* events;
     } catch (error) {
-      if (!(error instanceof SessionNotFoundError)) throw error;
+      if (!isMissing(error)) throw error;
     }
   }
 
@@ -144,6 +147,10 @@ export class MessageLog {
     const { appName, userId, sessionId: id } = this.#keyOf(part);
     return { appName, userId, id };
   }
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof SessionNotFoundError;
 }
 
 /** Why an id leaves no room for the number of a part, or `undefined`. */

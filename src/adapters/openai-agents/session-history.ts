@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { createUnlessThere } from '../../sessions/create-unless-there.js';
 import { inBatches, commitBytes } from '../../sessions/domain/batches.js';
-import { EventConflictError, SessionNotFoundError, StaleSessionError } from '../../sessions/domain/errors.js';
+import { SessionNotFoundError, StaleSessionError } from '../../sessions/domain/errors.js';
 import { isRewind } from '../../sessions/domain/event-inspection.js';
 import type { EventInput, LoggedEvent } from '../../sessions/domain/event.js';
 import type { SessionKey } from '../../sessions/domain/ids.js';
 import { pagesOf } from '../../sessions/domain/paging.js';
-import { retryOvertaken, retryUnknown } from '../../sessions/domain/retry-overtaken.js';
+import { isSessionChanged, retryOvertaken, retryUnknown } from '../../sessions/domain/retry-overtaken.js';
 import type { Session } from '../../sessions/domain/session.js';
 import type { EventPage } from '../../sessions/operations/list-events.js';
 import type { TurnReference } from '../../sessions/operations/turns.js';
@@ -116,7 +116,7 @@ export class SessionHistory {
       const { at, change, result } = await plan();
       if (at && change) await this.#commit(at, (await this.#eventsOf(change)).map(withId), at.version);
       return result;
-    }, isOvertaken);
+    }, isSessionChanged);
   }
 
   /** Changes a history that nobody else knows yet, in as many commits as it takes. */
@@ -215,11 +215,6 @@ function referenceTo({
   userId: string;
 } {
   return { id, appName, userId };
-}
-
-/** Somebody else was faster, also with the same operation. */
-function isOvertaken(error: unknown): boolean {
-  return [StaleSessionError, SessionNotFoundError, EventConflictError].some((kind) => error instanceof kind);
 }
 
 /** It changes only the view: the state stays, since items have nothing to do with it. */

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { StaleSessionError, StoreUnavailableError } from './errors.js';
+import { EventConflictError, SessionNotFoundError, StaleSessionError, StoreUnavailableError } from './errors.js';
 
 /** How often a write is tried while others come first. */
 const MOST_ATTEMPTS = 60;
@@ -22,6 +22,11 @@ export async function retryOvertaken<Result>(
   isOvertaken: (error: unknown) => boolean = (error) => error instanceof StaleSessionError,
 ): Promise<Result> {
   return retry(work, isOvertaken, MOST_ATTEMPTS);
+}
+
+/** Whether others appended to the session that was written, also with the same ids, or created or deleted it. */
+export function isSessionChanged(error: unknown): boolean {
+  return [StaleSessionError, SessionNotFoundError, EventConflictError].some((kind) => error instanceof kind);
 }
 
 /**
