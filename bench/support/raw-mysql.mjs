@@ -73,7 +73,8 @@ export class RawMysql {
       );
       await connection.execute(
         `INSERT INTO agent_session_events
-          (session_pk, seq, event_id, digest, appended_at, high_water, anchor, payload) VALUES (?, ?, ?, ?, ?, ?, 1, ?)`,
+          (session_pk, seq, event_id, digest, appended_at, high_water, anchor, event_group, payload)
+          VALUES (?, ?, ?, ?, ?, ?, 1, '', ?)`,
         [pk, seq, event.id, DIGEST, now, now, JSON.stringify(event)],
       );
       await writeState(connection);

@@ -14,7 +14,8 @@ const UPDATE = {
 const INSERT = {
   name: 'insert',
   text: `INSERT INTO agent_session_events
-    (session_pk, seq, event_id, digest, appended_at, high_water, anchor, payload) VALUES ($1, $2, $3, $4, $5, $5, 1, $6)`,
+    (session_pk, seq, event_id, digest, appended_at, high_water, anchor, event_group, payload)
+    VALUES ($1, $2, $3, $4, $5, $5, 1, '', $6)`,
 };
 const UPSERT_SHARED = {
   name: 'upsert-shared',

@@ -10,12 +10,15 @@ const STATEMENTS = {
   commit: 'COMMIT',
   insertSession: `INSERT INTO agent_sessions (
       app_name, user_id, session_id, create_time, last_update_time, expires_at, first_seq, last_seq, tip_seq,
-      high_water, turns, events, content_length, tokens, hidden, view_from_seq, summary_seq, marks_seq, covered, base_state
-    ) VALUES (?, ?, ?, ?, ?, 8640000000000000, 1, 0, 0, 0, 0, 0, 0, 0, '[]', 0, 0, 0, '{}', '{"step":0}')`,
+      high_water, turns, events, content_length, tokens, hidden, view_from_seq, summary_seq, marks_seq, covered, base_state,
+      turns_only, turn_number, turn_token, turn_holder, turn_request, turn_expires_at, metadata, dispatched_seq, waiting_since,
+      state_bytes
+    ) VALUES (?, ?, ?, ?, ?, 8640000000000000, 1, 0, 0, 0, 0, 0, 0, 0, '[]', 0, 0, 0, '{}', '{"step":0}',
+      0, 0, '', '', '', 0, '', 0, 0, 5)`,
   updateSession: `UPDATE agent_sessions
     SET last_seq = ?, tip_seq = ?, high_water = ?, last_update_time = ?, events = ? WHERE pk = ?`,
   insertEvent: `INSERT INTO agent_session_events
-    (session_pk, seq, event_id, digest, appended_at, high_water, anchor, payload) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+    (session_pk, seq, event_id, digest, appended_at, high_water, anchor, event_group, payload) VALUES (?, ?, ?, ?, ?, ?, ?, '', ?)`,
   upsertState: `INSERT INTO agent_session_state (session_pk, name, value) VALUES (?, 'step', ?)
     ON CONFLICT (session_pk, name) DO UPDATE SET value = excluded.value`,
   selectSession: 'SELECT * FROM agent_sessions WHERE pk = ?',

@@ -41,12 +41,12 @@ describe('agent-sessions', () => {
     const early = await cli(['list', '--url', url]);
     expect(early).toMatchObject({ code: 2, out: '' });
     expect(early.err).toMatch(
-      /^error CONFIGURATION_INVALID: .*the tables lack \d+ migrations; run agent-sessions migrate\.\n$/,
+      /^error CONFIGURATION_INVALID: .*the tables lack a migration; run agent-sessions migrate\.\n$/,
     );
     expect((await cli(['migrate', '--status', '--url', url])).code).toBe(1);
     const planned = await cli(['migrate', '--dry-run', '--url', url]);
     expect(planned).toMatchObject({ code: 0, err: '' });
-    expect(planned.out).toContain('would run CreateSessionTables1763700000000');
+    expect(planned.out).toContain('would run CreateSessionTables1765000000000');
     expect(existsSync(database)).toBe(false);
 
     expect(await cli(['migrate', '--url', url])).toMatchObject({ code: 0, err: '' });

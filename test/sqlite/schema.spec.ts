@@ -1,10 +1,8 @@
 import type Libsql from 'libsql';
 import { DataSource } from 'typeorm';
-import { NO_TURN } from '../../src/sessions/domain/turn.js';
 import { SESSION_MIGRATIONS, sessionEntities } from '../../src/typeorm.js';
 import { comparedEntities } from '../support/compared-entities.js';
 import { observedDriver } from '../support/observed-driver.js';
-import { olderRows } from '../support/session-rows.js';
 import { SqliteFile } from '../support/sqlite-file.js';
 
 const TABLES = sessionEntities('better-sqlite3').length;
@@ -73,45 +71,6 @@ describe('the tables in SQLite', () => {
     expect(left).toEqual([{ name: MIGRATIONS_TABLE }]);
     await dataSource.runMigrations();
     expect(schemaOf(file.connection())).toHaveLength(TABLES);
-  });
-
-  it('get new columns without data loss, and accept rows of an older version', async () => {
-    dataSource.setOptions({ migrations: SESSION_MIGRATIONS.slice(0, 2) });
-    await dataSource.initialize();
-    await dataSource.runMigrations();
-    const raw = file.connection();
-    for (const statement of olderRows('before')) raw.exec(statement);
-    const storage = await file.storage();
-    for (const statement of olderRows('after')) raw.exec(statement);
-    for (const sessionId of ['before', 'after']) {
-      const key = { appName: 'shop', userId: 'ann', sessionId };
-      expect(await storage.read({ key, window: {}, withMetadata: true })).toMatchObject({
-        metadata: '',
-        record: { turn: NO_TURN, turnsOnly: false },
-        events: [{ seq: 1, id: 'e1' }],
-      });
-      const request = { key, token: 't', holder: 'one', requestId: 'r', ttlMs: 1_000 };
-      expect(await storage.turn({ action: 'begin', ...request })).toMatchObject({
-        kind: 'changed',
-        turn: { number: 1 },
-      });
-    }
-    expect((await dataSource.driver.createSchemaBuilder().log()).upQueries).toEqual([]);
-  });
-
-  it('get an index of the metadata that is there already', async () => {
-    dataSource.setOptions({ migrations: SESSION_MIGRATIONS.slice(0, 4) });
-    await dataSource.initialize();
-    await dataSource.runMigrations();
-    const raw = file.connection();
-    for (const statement of ['one', 'two'].flatMap(olderRows)) raw.exec(statement);
-    const metadata = 'status\n"open"\ntag:é\ntrue\n';
-    raw.prepare("UPDATE agent_sessions SET metadata = ? WHERE session_id = 'two'").run(metadata);
-    const sessions = await file.sessions();
-    const filter = { status: 'open', tags: ['é'] };
-    const { sessions: found } = await sessions.listSessions({ appName: 'shop', userId: 'ann', filter });
-    expect(found.map(({ id }) => id)).toEqual(['two']);
-    await sessions.close();
   });
 
   it('find rows to delete by cascade with an index', async () => {

@@ -1,4 +1,5 @@
 import { payloadChecksum } from '../../src/storage.js';
+import { SESSIONS } from '../../src/sessions/storage/typeorm/schema/session-tables.js';
 import type { EventInput } from '../../src/sessions/domain/event.js';
 import { eventMaker } from './commit-events.js';
 import type { RawConnection, SqlServerName } from './sql-servers.js';
@@ -61,8 +62,8 @@ export async function fillSqlSessions(raw: RawConnection, server: SqlServerName,
 export async function fillSqlState(raw: RawConnection, server: SqlServerName, count: number): Promise<void> {
   const numbers = server === 'postgres' ? `(SELECT generate_series(1, ${count}) AS seq)` : `seq_1_to_${count}`;
   await raw.query(`
-    INSERT INTO agent_shared_scopes (app_name, user_id, expires_at)
-    SELECT 'filled', CONCAT('u-', seq), 8640000000000000 FROM ${numbers} n`);
+    INSERT INTO agent_shared_scopes (app_name, user_id, expires_at, state_bytes)
+    SELECT 'filled', CONCAT('u-', seq), 8640000000000000, 2 FROM ${numbers} n`);
   await raw.query(`
     INSERT INTO agent_shared_state (scope_pk, name, value)
     SELECT pk, 'k', '1' FROM agent_shared_scopes WHERE app_name = 'filled'`);
@@ -75,10 +76,9 @@ export async function fillSqlState(raw: RawConnection, server: SqlServerName, co
     INSERT INTO agent_agenda (name, due_time) SELECT CONCAT('a-', seq), 8640000000000000 FROM ${numbers} n`);
 }
 
-const COPIED = [
-  'last_update_time, expires_at, first_seq, last_seq, tip_seq, high_water, turns, events',
-  'content_length, tokens, hidden, view_from_seq, summary_seq, marks_seq, covered, base_state, metadata',
-].join();
+const COPIED = Object.keys(SESSIONS.columns)
+  .filter((name) => !['pk', 'app_name', 'user_id', 'session_id', 'create_time'].includes(name))
+  .join();
 
 function quoted(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;

@@ -19,8 +19,7 @@ const twice = (table: string, columns: string): string =>
 
 /** How often a word is in the metadata, in any database. */
 export function occurrences(word: string): string {
-  const text = "COALESCE(s.metadata, '')";
-  return `(LENGTH(${text}) - LENGTH(REPLACE(${text}, '${word}', ''))) / ${word.length}`;
+  return `(LENGTH(s.metadata) - LENGTH(REPLACE(s.metadata, '${word}', ''))) / ${word.length}`;
 }
 
 const CHECKS: Readonly<Record<string, string>> = {
@@ -33,7 +32,7 @@ const CHECKS: Readonly<Record<string, string>> = {
   'index entry that disagrees with its session': `
     SELECT i.session_pk, i.entry FROM agent_session_index i JOIN agent_sessions s ON s.pk = i.session_pk
     WHERE i.app_name <> s.app_name OR i.user_id <> s.user_id OR i.session_id <> s.session_id
-      OR i.create_time <> s.create_time OR s.metadata IS NULL OR s.metadata NOT LIKE CONCAT('%', i.entry, '%')`,
+      OR i.create_time <> s.create_time OR s.metadata NOT LIKE CONCAT('%', i.entry, '%')`,
   'session with more or fewer index entries than its metadata': `
     SELECT s.pk FROM agent_sessions s LEFT JOIN agent_session_index i ON i.session_pk = s.pk GROUP BY s.pk, s.metadata
     HAVING COUNT(i.entry) <> ${['status', 'tag:', 'label:'].map(occurrences).join(' + ')}`,

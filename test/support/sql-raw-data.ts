@@ -1,4 +1,4 @@
-import { sessionEntities } from '../../src/sessions/storage/typeorm/entities.js';
+import { sessionEntities } from '../../src/sessions/storage/typeorm/schema/entities.js';
 import type { RawData } from '../../src/testing/open-storage.js';
 
 const entities = sessionEntities('postgres').map(({ options }) => options);

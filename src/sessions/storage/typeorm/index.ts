@@ -1,6 +1,6 @@
 export type { SupportedType } from './sql/dialect.js';
-export { sessionEntities } from './entities.js';
-export { SESSION_MIGRATIONS } from './migrations/index.js';
+export { sessionEntities } from './schema/entities.js';
+export { SESSION_MIGRATIONS } from './schema/migrations.js';
 export { TypeOrmSessionStorage } from './typeorm-session-storage.js';
 export type {
   HostDataSourceOptions,

@@ -1,33 +1,11 @@
 import type { DataSource, QueryRunner } from 'typeorm';
 import { DATABASE } from '../../../config/store-settings.js';
 import { checkSetting } from '../../domain/input-checks.js';
+import { ALL_TABLES, type TableKey } from './schema/all-tables.js';
 import { Sql } from './sql/sql.js';
 
-const TABLE_NAMES = {
-  sessions: 'agent_sessions',
-  events: 'agent_session_events',
-  checkpoints: 'agent_session_checkpoints',
-  partials: 'agent_session_partials',
-  sessionState: 'agent_session_state',
-  sessionIndex: 'agent_session_index',
-  sharedScopes: 'agent_shared_scopes',
-  sharedState: 'agent_shared_state',
-  sessionUsage: 'agent_session_usage',
-  sharedUsage: 'agent_shared_usage',
-  leases: 'agent_leases',
-  agenda: 'agent_agenda',
-  consumers: 'agent_consumers',
-  consumerWork: 'agent_consumer_work',
-  componentSessions: 'agent_component_sessions',
-  components: 'agent_components',
-  componentItems: 'agent_component_items',
-} as const;
-
 /** The unique index on the ids of a session. */
-export const SESSIONS_KEY = 'agent_sessions_key';
-
-/** A table, by what it is for. */
-export type TableKey = keyof typeof TABLE_NAMES;
+const SESSIONS_KEY = 'agent_sessions_key';
 
 /** The quoted table names, with the schema and the prefix of the DataSource. */
 export type Tables = Readonly<Record<TableKey, Sql>>;
@@ -52,7 +30,7 @@ export function dataSourceOf(queryRunner: QueryRunner): DataSource {
 
 /** The unquoted table names with the prefix, for TypeORM. */
 export function tableNamesOf(dataSource: DataSource): Readonly<Record<TableKey, string>> {
-  const entries = Object.entries(TABLE_NAMES).map(([key, name]) => [key, prefixedName(dataSource, name)] as const);
+  const entries = Object.entries(ALL_TABLES).map(([key, { name }]) => [key, prefixedName(dataSource, name)] as const);
   return Object.fromEntries(entries) as Record<TableKey, string>;
 }
 

@@ -1,7 +1,9 @@
 import type { MetadataText } from '../../../domain/metadata-entries.js';
 import type { SessionRecord } from '../../../domain/session-record.js';
-import { ALL_COUNTER_COLUMNS, counterValues } from '../sql/session-rows.js';
-import { type Sql, sql } from '../sql/sql.js';
+import { SESSIONS } from '../schema/session-tables.js';
+import { columnsOf } from '../schema/table.js';
+import { rowOf } from '../sql/session-rows.js';
+import { Sql, sql, sqlList } from '../sql/sql.js';
 import type { Tables } from '../tables.js';
 
 /** A row of the sessions table. */
@@ -21,23 +23,14 @@ export function insertOfSession(
   { record, baseState, metadata }: NewSession,
   createTime: Sql = sql`${record.createTime}`,
 ): Sql {
-  const { counters, marks } = record;
+  const row = { ...rowOf(record), base_state: baseState, metadata };
   return sql`
-    INSERT INTO ${sessions} (
-      app_name, user_id, session_id, create_time, last_update_time, expires_at,
-      first_seq, last_seq, tip_seq, high_water, ${ALL_COUNTER_COLUMNS},
-      hidden, view_from_seq, summary_seq, marks_seq, covered, base_state, turns_only, metadata,
-      dispatched_seq, waiting_since, state_bytes
-    ) VALUES (
-      ${record.appName}, ${record.userId}, ${record.sessionId}, ${createTime}, ${record.lastUpdateTime},
-      ${record.expiresAt},
-      ${record.firstSeq}, ${record.lastSeq}, ${record.tipSeq}, ${record.highWater},
-      ${counterValues(counters)},
-      ${JSON.stringify(marks.hidden)}, ${marks.viewFromSeq}, ${marks.summarySeq}, ${record.marksSeq},
-      ${JSON.stringify(marks.covered)}, ${baseState}, ${record.turnsOnly ? 1 : 0}, ${metadata},
-      ${record.dispatchedSeq}, ${record.waitingSince}, ${record.stateBytes}
-    )`;
+    INSERT INTO ${sessions} (create_time, ${OTHER_COLUMNS})
+    VALUES (${createTime}, ${sqlList(OTHERS.map((name) => row[name]))})`;
 }
+
+const OTHERS = columnsOf(SESSIONS).flatMap(([name]) => (name === 'pk' || name === 'create_time' ? [] : [name]));
+const OTHER_COLUMNS = new Sql(OTHERS.join(', '));
 
 /** Ends the INSERT of a session: one with the same ids stays. */
 export const UNLESS_THERE = sql`ON CONFLICT (app_name, user_id, session_id) DO NOTHING`;

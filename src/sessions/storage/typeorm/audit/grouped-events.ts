@@ -10,13 +10,10 @@ export async function groupedEvents(
 ): Promise<readonly GroupedEvents[] | undefined> {
   const session = await findLiveSession(transaction, key);
   if (!session) return undefined;
-  const rows = await transaction.rows<{ seq: number; event_group: string | null }>(sql`
+  const rows = await transaction.rows<{ seq: number; event_group: string }>(sql`
     SELECT seq, event_group FROM ${transaction.tables.events}
     WHERE session_pk = ${session.pk} AND seq >= ${from} AND seq <= ${to} ORDER BY seq`);
-  const isOlder = rows.some(({ event_group: group }) => group === null);
-  return isOlder
-    ? undefined
-    : rows.map(({ seq, event_group: group }) => ({ group: group ?? '', ranges: [{ from: seq, to: seq }] }));
+  return rows.map(({ seq, event_group: group }) => ({ group, ranges: [{ from: seq, to: seq }] }));
 }
 
 /** Gives events their groups. */

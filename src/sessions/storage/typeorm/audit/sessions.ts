@@ -86,7 +86,7 @@ function logProblems({ first_seq: first, last_seq: last, trimmed, last_event: la
 }
 
 function isIndexed(session: SessionRow, rows: readonly IndexRow[]): boolean {
-  const expected = new Set(indexEntries(session.metadata ?? ''));
+  const expected = new Set(indexEntries(session.metadata));
   const isRight = (row: IndexRow): boolean =>
     expected.has(row.entry) &&
     row.app_name === session.app_name &&
@@ -104,6 +104,5 @@ async function rebuildIndex(transaction: SqlTransaction, pk: number): Promise<vo
   );
   if (!row) return;
   await transaction.change(sql`DELETE FROM ${tables.sessionIndex} WHERE session_pk = ${pk}`);
-  const after = row.metadata ?? '';
-  await transaction.changeAll(changeIndex(tables, { pk, record: recordOf(row), before: '', after }));
+  await transaction.changeAll(changeIndex(tables, { pk, record: recordOf(row), before: '', after: row.metadata }));
 }

@@ -1,7 +1,11 @@
 import type { DataSource, QueryRunner } from 'typeorm';
-import { SESSION_MIGRATIONS, migrationsTableName } from '../migrations/index.js';
-import { MIGRATION_MARKS } from '../migrations/migration-marks.js';
-import { schemaOf, tableNamesOf } from '../tables.js';
+import { ALL_TABLES } from '../schema/all-tables.js';
+import { SESSION_MIGRATIONS, migrationsTableName } from '../schema/migrations.js';
+import type { Table } from '../schema/table.js';
+import type { Sql } from '../sql/sql.js';
+import { schemaOf, tableNamesOf, tablesOf } from '../tables.js';
+import { codeOf } from './driver-errors.js';
+import type { RunQuery } from './server-kind.js';
 
 /** Which migrations have run. */
 export interface ExecutedMigrations {
@@ -11,14 +15,32 @@ export interface ExecutedMigrations {
   readonly isOfApp: boolean;
 }
 
-/** The migrations that have run: those that the store noted, or else those that the tables show. Creates nothing. */
+/** The migrations that have run: those that the store noted, or else all, if the tables are there. Creates nothing. */
 export async function executedMigrations(dataSource: DataSource): Promise<ExecutedMigrations> {
   return withRunner(dataSource, async (runner) => {
     const noted = await notedBy(dataSource, runner);
     if (noted) return { names: noted, isOfApp: false };
-    const names = await shownByTables(dataSource, runner);
-    return { names, isOfApp: names.length > 0 };
+    const isOfApp = await runner.hasTable(pathOf(dataSource, tableNamesOf(dataSource).sessions).join('.'));
+    const isComplete = isOfApp && (await hasTables(dataSource));
+    return { names: isComplete ? SESSION_MIGRATIONS.map(({ name }) => name) : [], isOfApp };
   });
+}
+
+/** Whether every table is there with every column. */
+export async function hasTables(
+  dataSource: DataSource,
+  runQuery: RunQuery = (query) => dataSource.query(query),
+): Promise<boolean> {
+  const tables = new Map<string, Sql>(Object.entries(tablesOf(dataSource)));
+  try {
+    for (const [key, { columns }] of Object.entries<Table>(ALL_TABLES)) {
+      await runQuery(`SELECT ${Object.keys(columns).join(', ')} FROM ${tables.get(key)?.text} WHERE 1 = 0`);
+    }
+    return true;
+  } catch (error) {
+    if (/^(42P01|42703|ER_NO_SUCH_TABLE|ER_BAD_FIELD_ERROR|SQLITE_ERROR)$/.test(codeOf(error))) return false;
+    throw error;
+  }
 }
 
 /** The migrations that the store noted, by name, in their order. Creates nothing. */
@@ -44,18 +66,6 @@ async function notedBy(dataSource: DataSource, runner: QueryRunner): Promise<rea
   const table = path.map((part) => dataSource.driver.escape(part)).join('.');
   const rows: unknown = await runner.query(`SELECT name FROM ${table} ORDER BY timestamp`);
   return (rows as { name: string }[]).map(({ name }) => name);
-}
-
-/** Up to the first one that left no mark. */
-async function shownByTables(dataSource: DataSource, runner: QueryRunner): Promise<string[]> {
-  const tables = tableNamesOf(dataSource);
-  const names: string[] = [];
-  for (const [index, [table, column]] of MIGRATION_MARKS.entries()) {
-    const path = pathOf(dataSource, tables[table]).join('.');
-    if (!(await runner.hasTable(path)) || !(await runner.hasColumn(path, column))) break;
-    names.push(SESSION_MIGRATIONS[index]?.name ?? '');
-  }
-  return names;
 }
 
 function pathOf(dataSource: DataSource, table: string): string[] {

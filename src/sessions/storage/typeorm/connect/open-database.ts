@@ -3,12 +3,12 @@ import { ConfigurationError } from '../../../../config/configuration-error.js';
 import { dataSourceServerOf } from '../../../../config/store-place.js';
 import { StoreUnavailableError } from '../../../domain/errors.js';
 import { withTimeout } from '../../../domain/timeouts.js';
-import { MIGRATION_MARKS } from '../migrations/migration-marks.js';
 import { dialectOf } from '../sql/dialect.js';
 import { Sql } from '../sql/sql.js';
-import { checkNames, checkNamesOf, tablesOf } from '../tables.js';
+import { checkNames, checkNamesOf } from '../tables.js';
 import type { HostDataSourceOptions, TypeOrmSessionStorageOptions } from '../typeorm-options.js';
-import { codeOf, databaseTimedOut, isConnectionLost, storeUnavailable } from './driver-errors.js';
+import { databaseTimedOut, isConnectionLost, storeUnavailable } from './driver-errors.js';
+import { hasTables } from './executed-migrations.js';
 import type { OpenDatabase } from './lazy-database.js';
 import { checkHostMysql } from './mysql/mysql-server.js';
 import { openPooledDatabase, connectionPoolOf } from './open-pool.js';
@@ -90,19 +90,9 @@ function queryWithTimeout({
   };
 }
 
-async function checkTables(
-  dataSource: DataSource,
-  runQuery: RunQuery = (query) => dataSource.query(query),
-): Promise<void> {
-  const tables = tablesOf(dataSource);
-  const everyTable = Object.values(tables).map((table) => `SELECT 1 FROM ${table.text} WHERE 1 = 0`);
-  const marks = MIGRATION_MARKS.map(([table, column]) => `SELECT ${column} FROM ${tables[table].text} WHERE 1 = 0`);
-  try {
-    for (const query of [...everyTable, ...marks]) await runQuery(query);
-  } catch (error) {
-    if (!/^(42P01|42703|ER_NO_SUCH_TABLE|ER_BAD_FIELD_ERROR|SQLITE_ERROR)$/.test(codeOf(error))) throw error;
-    throw new ConfigurationError([
-      'The DataSource lacks the tables of sessions: add SESSION_MIGRATIONS to its migrations and run them, also after an update.',
-    ]);
-  }
+async function checkTables(dataSource: DataSource, runQuery?: RunQuery): Promise<void> {
+  if (await hasTables(dataSource, runQuery)) return;
+  throw new ConfigurationError([
+    'The DataSource lacks the tables of sessions: add SESSION_MIGRATIONS to its migrations and run them, also after an update.',
+  ]);
 }

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { InvalidInputError } from '../../../domain/errors.js';
-import { SESSION_MIGRATIONS } from '../migrations/index.js';
+import { SESSION_MIGRATIONS } from '../schema/migrations.js';
 import type { TypeOrmSessionStorageOptions } from '../typeorm-options.js';
 import { type ExecutedMigrations, executedMigrations } from './executed-migrations.js';
 import { DEFAULT_TIME_LIMIT_MS } from './open-database.js';

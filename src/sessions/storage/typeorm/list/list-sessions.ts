@@ -57,13 +57,13 @@ async function pageOf(transaction: SqlTransaction, request: ListRequest): Promis
 /** A row of {@link pageColumns}. */
 interface ListedRow {
   readonly record: string;
-  readonly metadata: string | null;
+  readonly metadata: string;
   readonly state_bytes?: number;
 }
 
 function foundRow({ record: lines, metadata, state_bytes: stateBytes = 0 }: ListedRow): FoundRow {
   const { record, isDamaged } = listedRecordOf(lines);
-  return { pk: Number(record.incarnation), record, isDamaged, metadata: metadata ?? '', stateBytes };
+  return { pk: Number(record.incarnation), record, isDamaged, metadata, stateBytes };
 }
 
 function listedSessions(request: ListRequest, now: number): Sql {

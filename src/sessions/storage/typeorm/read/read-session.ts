@@ -41,7 +41,7 @@ async function readInSteps(transaction: SqlTransaction, request: ReadRequest): P
     checkpointAt === undefined
       ? undefined
       : last.add<CheckpointRow>(selectCheckpoint(transaction, session, checkpointAt));
-  const groups = find && last.add<GroupRow>(selectInGroup(transaction, session, find));
+  const groups = find && last.add<{ seq: number }>(selectInGroup(transaction, session, find));
   await last.run();
   const [summaryEvent] = summary().events;
   return {
@@ -53,7 +53,7 @@ async function readInSteps(transaction: SqlTransaction, request: ReadRequest): P
     ...(request.withMetadata && { metadata: session.metadata ?? '' }),
     ...(bases && { baseState: bases()[0]?.base_state ?? '{}' }),
     ...(checkpoints && checkpointOf(checkpoints())),
-    ...(groups && { found: foundIn(groups()) }),
+    ...(groups && { found: groups()[0]?.seq ?? 0 }),
   };
 }
 
@@ -80,11 +80,6 @@ function checkpointOf([row]: readonly CheckpointRow[]): Pick<StoredSession, 'che
   return row ? { checkpoint: { seq: row.seq, text: row.content } } : {};
 }
 
-interface GroupRow {
-  readonly found: number | null;
-  readonly ungrouped: number | null;
-}
-
 function selectInGroup(
   { tables: { events } }: SqlTransaction,
   { pk, record }: FoundSession,
@@ -94,18 +89,8 @@ function selectInGroup(
   // Numbers of events have a smaller type than any that can be asked for.
   const place = Math.min(from, record.lastSeq + 1);
   return sql`
-    SELECT (
-      SELECT seq FROM ${events} WHERE session_pk = ${pk} AND event_group = ${group} AND seq ${compared} ${place}
-      ORDER BY seq ${order} LIMIT 1
-    ) AS found, (
-      SELECT seq FROM ${events} WHERE session_pk = ${pk} AND event_group IS NULL AND seq >= ${record.firstSeq}
-      ORDER BY seq LIMIT 1
-    ) AS ungrouped`;
-}
-
-/** Rows of older versions have no group; then only the log can tell. */
-function foundIn([row]: readonly GroupRow[]): number | undefined {
-  return row?.ungrouped ? undefined : (row?.found ?? 0);
+    SELECT seq FROM ${events} WHERE session_pk = ${pk} AND event_group = ${group} AND seq ${compared} ${place}
+    ORDER BY seq ${order} LIMIT 1`;
 }
 
 /** A session with more rewinds takes several statements. */

@@ -3,27 +3,9 @@ import { ConfigurationError } from '../../../../config/configuration-error.js';
 import { joinSql, orderBy, NO_SQL, Sql, sql } from './sql.js';
 import { type RowUpdates, updateRowsOfMysql, updateRowsOfPostgres } from './update-rows.js';
 
-/** The column types of a database. */
-interface ColumnTypes {
-  /** A generated key, and references to it. */
-  readonly key: string;
-  /** A small integer. */
-  readonly count: string;
-  /** A time, or a large sum. */
-  readonly number: string;
-  /** Text with a maximum number of bytes that compares byte by byte. */
-  readonly exact: (bytes: number) => { readonly type: string; readonly length?: string };
-  /** Text of any length that is never compared. */
-  readonly text: string;
-  /** Character set and collation, unless the type determines them. */
-  readonly exactCollation?: { readonly charset?: string; readonly collation: string };
-  readonly textCollation?: { readonly charset?: string; readonly collation: string };
-}
-
 /** The differences in SQL between the databases. All other SQL is written once. */
 export interface Dialect {
   readonly name: 'sqlite' | 'mysql' | 'postgres';
-  readonly columnTypes: ColumnTypes;
   /** Whether an index can have a WHERE clause. */
   readonly hasPartialIndexes: boolean;
   /** Whether a session is read with one large statement. Otherwise several small ones cost less. */
@@ -90,16 +72,9 @@ function concatLines(columns: readonly Sql[]): Sql {
   return sql`CONCAT_WS('\n', ${joinSql(columns, ', ')})`;
 }
 
-/** SQLite compares text byte by byte. A write transaction locks the whole file. */
+/** A write transaction locks the whole file. */
 export const sqliteDialect: Dialect = {
   name: 'sqlite',
-  columnTypes: {
-    key: 'integer',
-    count: 'integer',
-    number: 'integer',
-    exact: () => ({ type: 'text' }),
-    text: 'text',
-  },
   hasPartialIndexes: true,
   readsAtOnce: false,
   locksRows: false,
@@ -118,22 +93,9 @@ export const sqliteDialect: Dialect = {
     sql`ON CONFLICT (name) DO UPDATE SET due_time = excluded.due_time WHERE ${table}.due_time < excluded.due_time`,
 };
 
-const BINARY_UTF8 = { charset: 'utf8mb4', collation: 'utf8mb4_bin' };
-
-/**
- * MySQL and MariaDB. Their collations treat some different texts as equal (trailing spaces, for example), so columns
- * that are compared hold bytes.
- */
+/** MySQL and MariaDB. */
 export const mysqlDialect: Dialect = {
   name: 'mysql',
-  columnTypes: {
-    key: 'bigint',
-    count: 'int',
-    number: 'bigint',
-    exact: (bytes) => ({ type: 'varbinary', length: String(bytes) }),
-    text: 'longtext',
-    textCollation: BINARY_UTF8,
-  },
   hasPartialIndexes: false,
   readsAtOnce: false,
   locksRows: true,
@@ -151,17 +113,8 @@ export const mysqlDialect: Dialect = {
   updateRows: updateRowsOfMysql,
 };
 
-/** PostgreSQL. Ids have the collation "C", which compares bytes independent of the database's collation. */
 export const postgresDialect: Dialect = {
   name: 'postgres',
-  columnTypes: {
-    key: 'bigint',
-    count: 'integer',
-    number: 'bigint',
-    exact: () => ({ type: 'text' }),
-    text: 'text',
-    exactCollation: { collation: 'C' },
-  },
   hasPartialIndexes: true,
   readsAtOnce: true,
   locksRows: true,

@@ -6,6 +6,8 @@ import { type MetadataText, indexChanges, indexEntries } from '../../../domain/m
 import type { SeqRange } from '../../../domain/seq-ranges.js';
 import type { SessionRecord } from '../../../domain/session-record.js';
 import { DamagedDataError, storedJson } from '../../../domain/stored-json.js';
+import { type EVENTS, SESSIONS } from '../schema/session-tables.js';
+import { type RowOf, columnsOf } from '../schema/table.js';
 import type { Tables } from '../tables.js';
 import type { Dialect } from './dialect.js';
 import { joinSql, NO_SQL, Sql, sql, sqlList } from './sql.js';
@@ -18,16 +20,6 @@ const COUNTER_COLUMNS = {
   contentLength: 'content_length',
   tokens: 'tokens',
 } as const satisfies Record<keyof Counters, string>;
-
-type CounterColumns = Readonly<Record<(typeof COUNTER_COLUMNS)[keyof Counters], number>>;
-
-/** The columns of all counters, in the order of {@link counterValues}. */
-export const ALL_COUNTER_COLUMNS = new Sql(COUNTERS.map((name) => COUNTER_COLUMNS[name]).join(', '));
-
-/** The values of all counters. */
-export function counterValues(counters: Counters): Sql {
-  return sqlList(COUNTERS.map((name) => counters[name]));
-}
 
 /** The columns that every append changes, which all have numbers. */
 export function changedColumns(record: SessionRecord): readonly (readonly [column: string, value: number])[] {
@@ -70,55 +62,12 @@ export function directColumns(record: SessionRecord): readonly (readonly [column
 }
 
 /** A row of the sessions table, with the columns of {@link RECORD_COLUMNS}. */
-export interface RecordRow extends CounterColumns {
-  readonly pk: number;
-  readonly app_name: string;
-  readonly user_id: string;
-  readonly session_id: string;
-  readonly create_time: number;
-  readonly last_update_time: number;
-  readonly expires_at: number;
-  readonly first_seq: number;
-  readonly last_seq: number;
-  readonly tip_seq: number;
-  readonly high_water: number;
-  readonly hidden: string;
-  readonly view_from_seq: number;
-  readonly summary_seq: number;
-  readonly marks_seq: number;
-  readonly covered: string;
-  readonly turns_only: number;
-  readonly turn_number: number;
-  readonly turn_token: string;
-  readonly turn_holder: string;
-  readonly turn_request: string;
-  readonly turn_expires_at: number;
-  readonly dispatched_seq: number;
-  readonly waiting_since: number;
-  readonly state_bytes: number;
-}
+export type RecordRow = Omit<RowOf<typeof SESSIONS>, 'base_state' | 'metadata'>;
 
-const TEXT_COLUMNS: ReadonlySet<keyof RecordRow> = new Set([
-  'app_name',
-  'user_id',
-  'session_id',
-  'hidden',
-  'covered',
-  'turn_token',
-  'turn_holder',
-  'turn_request',
-]);
+/** All but the texts that can be large. */
+const RECORD = columnsOf(SESSIONS).filter(([name]) => name !== 'base_state' && name !== 'metadata');
 
-const RECORD_NAMES = [
-  ...(['pk', 'app_name', 'user_id', 'session_id', 'create_time', 'last_update_time', 'expires_at'] as const),
-  ...(['first_seq', 'last_seq', 'tip_seq', 'high_water'] as const),
-  ...COUNTERS.map((name) => COUNTER_COLUMNS[name]),
-  ...(['hidden', 'view_from_seq', 'summary_seq', 'marks_seq', 'covered'] as const),
-  ...(['turns_only', 'turn_number', 'turn_token', 'turn_holder', 'turn_request', 'turn_expires_at'] as const),
-  ...(['dispatched_seq', 'waiting_since', 'state_bytes'] as const),
-] as const satisfies readonly (keyof RecordRow)[];
-
-const RECORD_PARTS = RECORD_NAMES.map((name) => new Sql(`s.${name}`));
+const RECORD_PARTS = RECORD.map(([name]) => new Sql(`s.${name}`));
 
 export const RECORD_COLUMNS = joinSql(RECORD_PARTS, ', ');
 
@@ -153,8 +102,9 @@ class RowOfLines {
   }
 }
 
-for (const [place, name] of RECORD_NAMES.entries()) {
-  const get = TEXT_COLUMNS.has(name)
+for (const [place, [name, { kind }]] of RECORD.entries()) {
+  const isText = kind === 'exact' || kind === 'text';
+  const get = isText
     ? function (this: RowOfLines) {
         return this.lines[place];
       }
@@ -167,10 +117,8 @@ for (const [place, name] of RECORD_NAMES.entries()) {
 /** Only in statements that need it, since it can be large. */
 export const METADATA_COLUMN = new Sql('s.metadata');
 
-/** A row with the {@link METADATA_COLUMN}; NULL is none. */
-export interface MetadataRow {
-  readonly metadata: string | null;
-}
+/** A row with the {@link METADATA_COLUMN}. */
+export type MetadataRow = Pick<RowOf<typeof SESSIONS>, 'metadata'>;
 
 /** The columns of a record, and another one. */
 export function columnsWith(besides: Sql | undefined): Sql {
@@ -212,14 +160,42 @@ export function recordOf(row: RecordRow): SessionRecord {
   };
 }
 
-/** A row of the events table, with the columns of {@link EVENT_COLUMNS}. */
-export interface EventRow {
-  readonly seq: number;
-  readonly event_id: string;
-  readonly digest: string;
-  readonly appended_at: number;
-  readonly payload: string | null;
+/** The row of a record, but for its generated key. */
+export function rowOf({ counters, marks, turn, ...record }: SessionRecord): Omit<RecordRow, 'pk'> {
+  return {
+    app_name: record.appName,
+    user_id: record.userId,
+    session_id: record.sessionId,
+    create_time: record.createTime,
+    last_update_time: record.lastUpdateTime,
+    expires_at: record.expiresAt,
+    first_seq: record.firstSeq,
+    last_seq: record.lastSeq,
+    tip_seq: record.tipSeq,
+    high_water: record.highWater,
+    turns: counters.turns,
+    events: counters.events,
+    content_length: counters.contentLength,
+    tokens: counters.tokens,
+    hidden: JSON.stringify(marks.hidden),
+    view_from_seq: marks.viewFromSeq,
+    summary_seq: marks.summarySeq,
+    covered: JSON.stringify(marks.covered),
+    marks_seq: record.marksSeq,
+    turn_number: turn.number,
+    turn_token: turn.token,
+    turn_holder: turn.holder,
+    turn_request: turn.requestId,
+    turn_expires_at: turn.expiresAt,
+    turns_only: record.turnsOnly ? 1 : 0,
+    state_bytes: record.stateBytes,
+    dispatched_seq: record.dispatchedSeq,
+    waiting_since: record.waitingSince,
+  };
 }
+
+/** A row of the events table, with the columns of {@link EVENT_COLUMNS}. */
+export type EventRow = Pick<RowOf<typeof EVENTS>, 'seq' | 'event_id' | 'digest' | 'appended_at' | 'payload'>;
 
 export const EVENT_COLUMNS = new Sql('seq, event_id, digest, appended_at, payload');
 
@@ -258,7 +234,7 @@ export interface FoundSession {
   readonly pk: number;
   readonly record: SessionRecord;
   /** If it was requested. */
-  readonly metadata?: string | null | undefined;
+  readonly metadata?: string | undefined;
 }
 
 /** Matches the row of a session key. */

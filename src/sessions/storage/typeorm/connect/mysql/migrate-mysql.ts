@@ -3,8 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { DataSource, QueryRunner } from 'typeorm';
 import { StoreUnavailableError } from '../../../../domain/errors.js';
 import { SqlLeases } from '../../coordinate/sql-leases.js';
-import { SESSION_MIGRATIONS } from '../../migrations/index.js';
-import { leasesTableFor } from '../../migrations/1763700000000-create-session-tables.js';
+import { SESSION_MIGRATIONS, createTables } from '../../schema/migrations.js';
+import { LEASES } from '../../schema/work-tables.js';
 import { codeOf } from '../driver-errors.js';
 import { notedMigrations } from '../executed-migrations.js';
 import { openPooledDatabase } from '../open-pool.js';
@@ -75,7 +75,7 @@ async function underLease(
 async function createLeases(dataSource: DataSource): Promise<void> {
   const runner: QueryRunner = dataSource.createQueryRunner();
   try {
-    await runner.createTable(leasesTableFor(runner), true);
+    await createTables(runner, [LEASES]);
   } catch (error) {
     // Another node has just created it.
     if (codeOf(error) !== 'ER_TABLE_EXISTS_ERROR') throw error;

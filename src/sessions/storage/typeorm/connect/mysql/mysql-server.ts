@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import type { DataSource } from 'typeorm';
 import { ConfigurationError } from '../../../../../config/configuration-error.js';
 import { tlsOptionsOf } from '../../../../../config/tls-settings.js';
-import { migrationsTableName, SESSION_MIGRATIONS } from '../../migrations/index.js';
+import { migrationsTableName, SESSION_MIGRATIONS } from '../../schema/migrations.js';
 import type { DriverStream, ErrorEmitter, ConnectionTracker } from '../connection-pool.js';
 import type { RunQuery, ServerKind } from '../server-kind.js';
 import { migrateMysql } from './migrate-mysql.js';

@@ -1,7 +1,7 @@
 import type { DataSource, QueryRunner } from 'typeorm';
 import { ConfigurationError } from '../../../../../config/configuration-error.js';
 import { tlsOptionsOf } from '../../../../../config/tls-settings.js';
-import { migrationsTableName, SESSION_MIGRATIONS } from '../../migrations/index.js';
+import { migrationsTableName, SESSION_MIGRATIONS } from '../../schema/migrations.js';
 import { dataSourceOf } from '../../tables.js';
 import type { DriverStream, ErrorEmitter, ConnectionTracker } from '../connection-pool.js';
 import { namingStandby } from './standby.js';

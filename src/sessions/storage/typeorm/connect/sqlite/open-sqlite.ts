@@ -7,7 +7,7 @@ import { type Clock, systemClock } from '../../../../domain/clock.js';
 import { InvalidInputError } from '../../../../domain/errors.js';
 import { AppendQueue } from '../../append/append-queue.js';
 import { appTransactionsOf } from '../../append/append-within.js';
-import { migrationsTableName, SESSION_MIGRATIONS } from '../../migrations/index.js';
+import { migrationsTableName, SESSION_MIGRATIONS } from '../../schema/migrations.js';
 import type { SqliteOptions } from '../../typeorm-options.js';
 import { codeOf, isBusy, isError, storeUnavailable } from '../driver-errors.js';
 import type { OpenDatabase } from '../lazy-database.js';

@@ -1,0 +1,30 @@
+import { COMPONENT_ITEMS, COMPONENT_SESSIONS, COMPONENTS } from './component-tables.js';
+import { CHECKPOINTS, EVENTS, PARTIALS, SESSION_INDEX, SESSION_STATE, SESSIONS } from './session-tables.js';
+import { SHARED_SCOPES, SHARED_STATE } from './shared-tables.js';
+import type { Table } from './table.js';
+import { SESSION_USAGE, SHARED_USAGE } from './usage-tables.js';
+import { AGENDA, CONSUMER_WORK, CONSUMERS, LEASES } from './work-tables.js';
+
+/** Every table of the store, by what it is for. Parents come before their children. */
+export const ALL_TABLES = {
+  sessions: SESSIONS,
+  events: EVENTS,
+  checkpoints: CHECKPOINTS,
+  partials: PARTIALS,
+  sessionState: SESSION_STATE,
+  sessionIndex: SESSION_INDEX,
+  sharedScopes: SHARED_SCOPES,
+  sharedState: SHARED_STATE,
+  sessionUsage: SESSION_USAGE,
+  sharedUsage: SHARED_USAGE,
+  leases: LEASES,
+  agenda: AGENDA,
+  consumers: CONSUMERS,
+  consumerWork: CONSUMER_WORK,
+  componentSessions: COMPONENT_SESSIONS,
+  components: COMPONENTS,
+  componentItems: COMPONENT_ITEMS,
+} as const satisfies Readonly<Record<string, Table>>;
+
+/** A table, by what it is for. */
+export type TableKey = keyof typeof ALL_TABLES;
