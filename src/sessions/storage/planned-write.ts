@@ -70,7 +70,9 @@ export type WriteAnswer =
   /** The session is not as it was: nothing is written. Without a head there is none. */
   | { readonly kind: 'changed'; readonly head: SessionHead | undefined }
   /** Nothing is written. The session has to be held: another write holds it, the log has events of these ids, or more has to be read. */
-  | { readonly kind: 'unwritten' };
+  | { readonly kind: 'unwritten' }
+  /** It is not known whether it is written. The session has to be held. */
+  | { readonly kind: 'unknown' };
 
 /** A session to hold. */
 export interface HoldRequest {

@@ -23,6 +23,8 @@ interface SessionWriterOptions {
   readonly maxWaiting: number;
   /** If `false`, nothing waits for a batch, and the store alone limits how much runs at the same time. */
   readonly isOn: boolean;
+  /** Whether each session is held by itself. Otherwise, those of a batch are held together. */
+  readonly holdsOneByOne?: boolean | undefined;
 }
 
 /** The operations on one session, as one write. */
@@ -86,23 +88,29 @@ export class SessionWriter {
     void this.#batches
       .run(() => this.#drainQueue())
       .then(() => {
-        if (this.#queue.some(({ key }) => !this.#busy.has(sessionNameOf(key)))) this.#startBatches();
+        if (this.#isNextWaiting) this.#startBatches();
       });
   }
 
   async #drainQueue(): Promise<void> {
-    // Lets operations of the same tick join the batch.
-    await Promise.resolve();
+    // After all promises that are ready: the answers of one batch lead to the next batch.
+    await new Promise<void>((resolve) => process.nextTick(resolve));
     for (let batch = this.#nextBatch(); batch.length > 0; batch = this.#nextBatch()) {
-      await this.#whileBusy(batch, () => this.#runBatch(batch));
+      if (this.#isNextWaiting) this.#startBatches();
+      await this.#runBatch(batch);
     }
   }
 
-  async #whileBusy(operations: readonly Operation[], run: () => Promise<void>): Promise<void> {
-    const sessions = operations.map(({ key }) => sessionNameOf(key));
-    for (const session of sessions) this.#busy.add(session);
-    await run();
-    for (const session of sessions) this.#busy.delete(session);
+  get #isNextWaiting(): boolean {
+    return this.#batches.hasRoom && this.#queue.some(({ key }) => !this.#busy.has(sessionNameOf(key)));
+  }
+
+  /** Lets the next operations on these sessions run, except on those of which some are left. Returns what is left. */
+  #release(operations: readonly Operation[], left: readonly Operation[] = []): readonly Operation[] {
+    const stay = new Set(left.map(nameOf));
+    for (const operation of operations) if (!stay.has(nameOf(operation))) this.#busy.delete(nameOf(operation));
+    if (this.#isNextWaiting) this.#startBatches();
+    return left;
   }
 
   /** Takes the oldest operations. Those on a session of a running batch stay in the queue. */
@@ -124,16 +132,18 @@ export class SessionWriter {
       }
     }
     this.#queue = rest;
+    for (const operation of batch) this.#busy.add(nameOf(operation));
     return batch;
   }
 
   /** On what is known, unless another operation on its session runs. */
   async #runAlone(operation: Operation): Promise<void> {
     let left: readonly Operation[] = [operation];
-    if (!this.#busy.has(sessionNameOf(operation.key))) {
-      await this.#whileBusy(left, async () => {
-        left = await this.#writeAsKnown(left);
-      });
+    const name = nameOf(operation);
+    if (!this.#busy.has(name)) {
+      this.#busy.add(name);
+      left = await this.#writeAsKnown(left);
+      if (left.length > 0) this.#release(left);
     }
     if (left.length > 0) await this.#holdAndWait(left);
   }
@@ -141,6 +151,20 @@ export class SessionWriter {
   async #runBatch(all: readonly Operation[]): Promise<void> {
     const batch = await this.#writeAsKnown(all);
     if (batch.length === 0) return;
+    if (this.options.holdsOneByOne) {
+      await Promise.all([...groupBy(batch, nameOf).values()].map((ofSession) => this.#holdOne(ofSession)));
+    } else {
+      await this.#holdBatch(batch);
+      this.#release(batch);
+    }
+  }
+
+  async #holdOne(ofSession: readonly Operation[]): Promise<void> {
+    await this.#holdAndWait(ofSession);
+    this.#release(ofSession);
+  }
+
+  async #holdBatch(batch: readonly Operation[]): Promise<void> {
     try {
       const skipped = await this.#hold(batch, { waits: false, isSingleAttempt: batch.length > 1 });
       for (const ofSession of groupBy(skipped, nameOf).values()) this.#holdLater(ofSession);
@@ -155,10 +179,14 @@ export class SessionWriter {
   /** Writes what can be decided on the heads that are known. Returns the operations that are left. */
   async #writeAsKnown(batch: readonly Operation[]): Promise<readonly Operation[]> {
     const left: Operation[] = [];
-    let again: readonly Operation[] = batch;
-    for (let misses = 0; again.length > 0 && misses < MAX_MISSES; misses++) again = await this.#writeOnce(again, left);
+    let open = batch;
+    let again = batch;
+    for (let misses = 0; again.length > 0 && misses < MAX_MISSES; misses++) {
+      again = await this.#writeOnce(again, left);
+      open = this.#release(open, [...left, ...again]);
+    }
     // In the order in which they came.
-    const isLeft = new Set([...left, ...again]);
+    const isLeft = new Set(open);
     return batch.filter((operation) => isLeft.has(operation));
   }
 
@@ -186,6 +214,9 @@ export class SessionWriter {
           if (answer.head) known.remember(answer.head);
           else known.forget(keyOf(work));
           again.push(...work.operations);
+        } else if (answer?.kind === 'unknown') {
+          this.#doubt(work);
+          left.push(...work.operations);
         } else {
           left.push(...work.operations);
         }
@@ -193,15 +224,16 @@ export class SessionWriter {
       if (works.length === 0) left.push(...candidates);
       return again;
     } catch {
-      // Whoever holds the sessions finds what is written.
-      for (const { operations, decided, write } of works) {
-        if (!write) continue;
-        known.forget(write.key);
-        for (const operation of operations.slice(0, decided)) operation.doubt();
-      }
+      for (const work of works) if (work.write) this.#doubt(work);
       left.push(...candidates);
       return [];
     }
+  }
+
+  /** Whoever holds the session finds what is written. */
+  #doubt(work: SessionWork): void {
+    this.known.forget(keyOf(work));
+    for (const operation of work.operations.slice(0, work.decided)) operation.doubt();
   }
 
   #plan(operations: readonly Operation[], moment: Moment): readonly SessionWork[] {
