@@ -1,5 +1,5 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { type ComponentHead, type ComponentPlace, EMPTY_DIGEST, digestAfter } from '../sessions/domain/component.js';
+import { retryUndefined } from '../sessions/domain/retry-overtaken.js';
 import type { ComponentStore } from '../sessions/storage/component-store.js';
 import { ComponentConflictError } from './component-errors.js';
 import { KeyedQueue } from './keyed-queue.js';
@@ -15,15 +15,14 @@ export interface ListSave {
   readonly onConflict: ConflictPolicy;
 }
 
-/** What has to be written over what is stored. */
-type Step =
-  | { readonly kind: 'append' | 'replace'; readonly texts: readonly string[] }
-  | { readonly kind: 'nothing' }
-  | { readonly kind: 'conflict'; readonly expectedVersion: number };
+interface WriteStep {
+  readonly kind: 'append' | 'replace';
+  readonly texts: readonly string[];
+}
 
-const MAX_TRIES = 30;
-const TRIES_WITHOUT_PAUSE = 2;
-const LONGEST_PAUSE_MS = 100;
+/** What has to be written over what is stored. */
+type Step = WriteStep | { readonly kind: 'nothing' } | { readonly kind: 'conflict'; readonly expectedVersion: number };
+
 const MAX_REMEMBERED = 1_000;
 
 /** Writes lists: only what is new at their end, if the store has the rest. Saves of a list in this process wait for each other. */
@@ -51,26 +50,28 @@ export class ListWriter {
     const key = `${place.session}\u0000${place.name}`;
     return this.#queue.run(key, async () => {
       let tried = 0;
-      for (let tries = 0; tries < MAX_TRIES; tries++) {
-        if (tries > TRIES_WITHOUT_PAUSE) await wait(Math.random() * Math.min(2 ** tries, LONGEST_PAUSE_MS));
-        const remembered = this.#heads.get(key);
-        const head = remembered ?? (await this.store.head(place));
-        const step = stepFor(head);
-        if (step.kind === 'append' || step.kind === 'replace') {
+      const saved = await retryUndefined(async () => {
+        let head = this.#heads.get(key);
+        let step = head && stepFor(head);
+        // Only a write is checked by the store.
+        if (!step || !isWrite(step)) {
+          this.#remember(key, undefined);
+          head = await this.store.head(place);
+          step = stepFor(head);
+        }
+        tried = head?.version ?? 0;
+        if (isWrite(step)) {
           const written = await this.#tryToWrite(place, head, step);
           this.#remember(key, written);
-          if (written) return written.version;
-          tried = head?.version ?? 0;
-        } else if (remembered) {
-          // Only a write is checked by the store.
-          this.#remember(key, undefined);
-        } else if (step.kind === 'conflict') {
-          throw new ComponentConflictError(place.session, place.name, step.expectedVersion, head?.version ?? 0);
-        } else {
-          if (this.ttlMs !== undefined) await this.store.renew(place.session, this.ttlMs);
-          return head?.version ?? 0;
+          return written?.version;
         }
-      }
+        if (step.kind === 'conflict') {
+          throw new ComponentConflictError(place.session, place.name, step.expectedVersion, tried);
+        }
+        if (this.ttlMs !== undefined) await this.store.renew(place.session, this.ttlMs);
+        return tried;
+      });
+      if (saved !== undefined) return saved;
       throw new ComponentConflictError(place.session, place.name, tried, (await this.store.head(place))?.version ?? 0);
     });
   }
@@ -79,7 +80,7 @@ export class ListWriter {
   async #tryToWrite(
     place: ComponentPlace,
     head: ComponentHead | undefined,
-    { kind, texts }: { readonly kind: 'append' | 'replace'; readonly texts: readonly string[] },
+    { kind, texts }: WriteStep,
   ): Promise<ComponentHead | undefined> {
     const { length: keep, digest: keptDigest } = kind === 'append' && head ? head : NO_TEXTS;
     const digest = digestAfter(keptDigest, texts);
@@ -101,6 +102,10 @@ export class ListWriter {
 
 const NOTHING: Step = { kind: 'nothing' };
 const NO_TEXTS = { length: 0, digest: EMPTY_DIGEST };
+
+function isWrite(step: Step): step is WriteStep {
+  return step.kind === 'append' || step.kind === 'replace';
+}
 
 function stepOf({ texts, loaded, onConflict }: ListSave, head: ComponentHead | undefined): Step {
   const version = head?.version ?? 0;

@@ -5,6 +5,7 @@ import type { LoggedEvent } from '../sessions/domain/event.js';
 import { type Lifetimes, NEVER, isExpired } from '../sessions/domain/expiry.js';
 import { type SessionKey, sessionKeyOf } from '../sessions/domain/ids.js';
 import type { MetadataChange } from '../sessions/domain/metadata-entries.js';
+import { retryOvertaken } from '../sessions/domain/retry-overtaken.js';
 import type { SessionRecord } from '../sessions/domain/session-record.js';
 import type { StateExcess } from '../sessions/domain/state-size.js';
 import { loggedEvent } from '../sessions/domain/stored-json.js';
@@ -72,9 +73,6 @@ export interface CheckEnvironment extends LimitedReads {
   readonly lifetimes?: Lifetimes | undefined;
 }
 
-/** How often a session is read again because its log was trimmed in the meantime. */
-const MAX_TRIES = 20;
-
 /**
  * Reads a session and its whole log, and compares what is stored with what follows from the events. Others may append
  * meanwhile: only events up to the record that was read first count. `undefined` if there is no such session any more.
@@ -86,16 +84,18 @@ export async function checkSession(
   key: SessionKey,
   shared: readonly SharedWrites[] = [],
 ): Promise<SessionCheck | undefined> {
-  for (let tries = 0; tries < MAX_TRIES; tries++) {
-    try {
-      const read = await readForCheck(env, key);
-      return read && (await checkStored(env, read, shared));
-    } catch (error) {
-      if (error instanceof SessionNotFoundError) return undefined;
-      if (!(error instanceof LogChangedError)) throw error;
-    }
-  }
-  return undefined;
+  const check = async (): Promise<SessionCheck | undefined> => {
+    const read = await readForCheck(env, key);
+    return read && checkStored(env, read, shared);
+  };
+  return retryOvertaken(check, isLogChanged).catch((error: unknown) => {
+    if (error instanceof SessionNotFoundError || isLogChanged(error)) return undefined;
+    throw error;
+  });
+}
+
+function isLogChanged(error: unknown): boolean {
+  return error instanceof LogChangedError;
 }
 
 async function checkStored(

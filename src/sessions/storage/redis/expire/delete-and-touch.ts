@@ -1,3 +1,4 @@
+import { retryUndefined } from '../../../domain/retry-overtaken.js';
 import type { DeleteRequest, TouchRequest } from '../../session-storage.js';
 import type { AppScope } from '../app-scope/app-scope.js';
 import { afterWrite } from '../connect/driver-errors.js';
@@ -9,29 +10,30 @@ import { SESSION, SESSION_REGISTRATION } from '../script/session.lua.js';
 import { REGISTRY, SHARED_STATE } from '../script/shared-state.lua.js';
 import { unregisterUser } from './purge-expired.js';
 
-/** After so many attempts, the session is deleted even if writes are pending. */
-const MAX_ATTEMPTS = 5;
-
-/** Deletes a session. Pending writes are applied first, so that they are not lost with it. */
+/**
+ * Deletes a session. Pending writes are applied first, so that they are not lost with it. If others write each time, it is deleted even if
+ * writes are pending.
+ */
 export async function deleteSession(
   scripts: ScriptRunner,
   keys: RedisKeys,
   app: AppScope,
   { incarnation: wanted = '', expectedVersion, ...key }: DeleteRequest,
 ): Promise<void> {
-  for (let attempt = 1; ; attempt++) {
+  const attempt = async (isForced: boolean): Promise<true | undefined> => {
     const [deleted, wasLast, pending, readAt, incarnation] = await scripts.write<
       [deleted: NumberReply, wasLast: NumberReply, pending: FlatHash, readAt: string, incarnation: string]
     >(DELETE_SESSION, {
       keys: app.sessionKeys(key),
-      args: [...keyArguments(key), flag(attempt > MAX_ATTEMPTS), wanted, optional(expectedVersion)],
+      args: [...keyArguments(key), flag(isForced), wanted, optional(expectedVersion)],
     });
     await afterWrite(async () => {
       await app.applyPending({ key, incarnation, pending, readAt });
       if (app.isCluster && Number(wasLast)) await unregisterUser(scripts, keys, key);
     });
-    if (Number(deleted)) return;
-  }
+    return Number(deleted) ? true : undefined;
+  };
+  if (!(await retryUndefined(() => attempt(false)))) await attempt(true);
 }
 
 /**
