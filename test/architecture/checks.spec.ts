@@ -2,6 +2,7 @@ import {
   findCycles,
   findForbiddenImports,
   findLongFiles,
+  findOwnRetries,
   findPeersReached,
   findStrayPeers,
   findVagueNames,
@@ -159,6 +160,39 @@ describe('findCycles', () => {
     const files = filesOf({ 'a.ts': "import './b.js'; import './c.js';", 'b.ts': "import './c.js';", 'c.ts': '' });
 
     expect(findCycles(files)).toEqual([]);
+  });
+});
+
+describe('findOwnRetries', () => {
+  it.each([
+    ['for (;;) {\n  try { return await save(); } catch (error) { if (!isStale(error)) throw error; }\n}', [1]],
+    ['while (!done) {\n  try { await save(); done = true; } catch {}\n}', [1]],
+    [
+      'for (let round = 0; round < 9; round++) {\n  if (ready) try { await save(); } catch (error) { note(error); }\n}',
+      [1],
+    ],
+    ['const MAX_TRIES = 50;\nfor (let tries = 0; tries < MAX_TRIES; tries++) if (await save()) break;', [1, 2]],
+    ["import { setTimeout as delay } from 'node:timers/promises';\nawait delay(Math.random() * 10);", [2]],
+  ])('finds what tries again in %j', (text, lines) => {
+    expect(parseSourceFile('a.ts', text).retryLines).toEqual(lines);
+  });
+
+  it.each([
+    'for (const each of all) {\n  try { await save(each); } catch (error) { note(error); }\n}',
+    'for (;;) {\n  try { page = await read(); } catch (error) { throw failed(error); }\n}',
+    'while (left) {\n  queue.push(async () => { try { await save(); } catch (error) { note(error); } });\n}',
+    'const MAX_ENTRIES = 50;\nconst place = Math.floor(Math.random() * MAX_ENTRIES);',
+  ])('accepts %j', (text) => {
+    expect(parseSourceFile('a.ts', text).retryLines).toEqual([]);
+  });
+
+  it('wants a reason for each such file, and no reason without one', () => {
+    const files = filesOf({ 'a.ts': 'const MOST_ATTEMPTS = 3;', 'b.ts': 'const MAX_RETRIES = 3;', 'c.ts': '' });
+
+    expect(findOwnRetries(files, { 'b.ts': 'It waits for a lock.', 'c.ts': 'It waits for a lock.' })).toEqual([
+      expect.stringMatching(/^a\.ts:1 tries again in its own way: use /),
+      'c.ts has a reason to try again in its own way, but does not: remove the reason',
+    ]);
   });
 });
 

@@ -79,6 +79,24 @@ export function findLongFiles(files: readonly SourceFile[], maxLines: number): V
     .map(({ path, lines }) => `${path} has ${lines} lines, ${maxLines} are allowed: split it`);
 }
 
+/** What tries again uses the common retry, unless a reason stands for its file. A reason without need is a violation as well. */
+export function findOwnRetries(files: readonly SourceFile[], reasons: Readonly<Record<string, string>>): Violations {
+  const own = files.filter(({ retryLines }) => retryLines.length > 0);
+  const paths = new Set(own.map(({ path }) => path));
+  return [
+    ...own
+      .filter(({ path }) => !Object.hasOwn(reasons, path))
+      .map(
+        ({ path, retryLines }) =>
+          `${path}:${retryLines.join(', ')} tries again in its own way: use sessions/domain/retry-overtaken.ts or ` +
+          '`sessions.change`, or give a reason in test/architecture/rules.ts',
+      ),
+    ...Object.keys(reasons)
+      .filter((path) => !paths.has(path))
+      .map((path) => `${path} has a reason to try again in its own way, but does not: remove the reason`),
+  ];
+}
+
 interface OwnLayer {
   readonly name: string;
   readonly rule: Layer;

@@ -324,5 +324,32 @@ export const entriesWithoutPeers = [
   'transfer/index.ts',
 ];
 
+/** The files that try again in their own way, and why `sessions/domain/retry-overtaken.ts` is not for them. */
+export const ownRetries: Readonly<Record<string, string>> = {
+  'sessions/domain/retry-overtaken.ts': 'It is the common retry.',
+  'agents/run-budget.ts':
+    'It waits for other runs to give back what they have reserved, as long as a message may wait.',
+  'agents/tool-run.ts': 'The app says how often a tool is called again, and when.',
+  'client/agents-client.ts': 'It connects to a server again, and goes on where the connection broke.',
+  'client/event-stream.ts': 'It connects to a server again, and goes on where the connection broke.',
+  'client/requests.ts': 'It sends a request to a server again, after the pause that the server asks for.',
+  'client/sessions-client.ts': 'It reads or creates a session; whoever is first ends the loop.',
+  'components/json-files/folder-lock.ts': 'It waits for a lock in the file system.',
+  'sessions/awaited-turn.ts': 'It waits for the end of a turn, as long as the caller says.',
+  'sessions/consumers/polling-loop.ts': 'It polls as long as the app runs.',
+  'sessions/module/open-with-patience.ts': 'The app says how long it waits for a server that is not up yet.',
+  'sessions/storage/typeorm/connect/app-transactions.ts':
+    'It goes back to a savepoint in the transaction of an app, whose locks allow no pause.',
+  'sessions/storage/typeorm/connect/pooled-transactions.ts':
+    'It begins a transaction again after a deadlock or the loss of its connection, within the time of a call.',
+  'sessions/storage/typeorm/connect/sqlite/open-sqlite.ts': 'It waits for a file that another process has locked.',
+  'sessions/storage/typeorm/connect/sqlite/sqlite-transactions.ts':
+    'It waits for a file that another process has locked.',
+  'sessions/storage/typeorm/live/postgres-feed.ts': 'It connects to the server again as long as somebody listens.',
+  'sessions/storage/vertex/vertex-client.ts': 'It sends a request to a server again, after the pause that it asks for.',
+  'summarizer/models/call-with-retry.ts': 'It calls a model again, after the pause that the provider asks for.',
+  'transfer/export-records.ts': 'It has written lines of each attempt, and says that they are void.',
+};
+
 export const vagueNames = ['utils', 'util', 'helpers', 'helper', 'common', 'misc'];
 export const maxLines = 350;

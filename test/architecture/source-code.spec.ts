@@ -4,11 +4,21 @@ import {
   findCycles,
   findForbiddenImports,
   findLongFiles,
+  findOwnRetries,
   findPeersReached,
   findStrayPeers,
   findVagueNames,
 } from './checks.js';
-import { appFiles, browserEntries, entriesWithoutPeers, layers, maxLines, peerFolders, vagueNames } from './rules.js';
+import {
+  appFiles,
+  browserEntries,
+  entriesWithoutPeers,
+  layers,
+  maxLines,
+  ownRetries,
+  peerFolders,
+  vagueNames,
+} from './rules.js';
 import { isPackage, readRunningFiles, readSourceFiles, targetOf } from './source-files.js';
 
 interface Manifest {
@@ -32,6 +42,10 @@ describe('The source code', () => {
 
   it('has names that say something', () => {
     expect(findVagueNames(files, vagueNames)).toEqual([]);
+  });
+
+  it('tries again in one way', () => {
+    expect(findOwnRetries(files, ownRetries)).toEqual([]);
   });
 
   it(`has no file of more than ${maxLines} lines`, () => {

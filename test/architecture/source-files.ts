@@ -1,6 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { posix, resolve, sep } from 'node:path';
 import ts from 'typescript';
+import { retryLinesIn } from './retry-lines.js';
 
 export interface Import {
   readonly specifier: string;
@@ -15,6 +16,8 @@ export interface SourceFile {
   readonly lines: number;
   /** Static and dynamic imports, type-only imports, re-exports and `require` calls. */
   readonly imports: readonly Import[];
+  /** Lines that try again on their own: see {@link retryLinesIn}. */
+  readonly retryLines: readonly number[];
 }
 
 export function readSourceFiles(folder: string): SourceFile[] {
@@ -45,6 +48,7 @@ export function parseSourceFile(path: string, text: string): SourceFile {
       line: text.slice(0, pos).split('\n').length,
       isDynamic: /(\bawait|=>)\s+import\($/.test(text.slice(0, pos).trimEnd()),
     })),
+    retryLines: retryLinesIn(text),
   };
 }
 

@@ -1,5 +1,5 @@
 import { SummaryModelError } from './summary-model.js';
-import { callWithin } from '../../sessions/domain/timeouts.js';
+import { backoffMs, callWithin } from '../../sessions/domain/timeouts.js';
 
 /** Timeouts and retries of a call to a model. */
 export interface ModelCallOptions {
@@ -13,8 +13,7 @@ export interface ModelCallOptions {
   readonly wait?: ((ms: number, signal: AbortSignal) => Promise<unknown>) | undefined;
 }
 
-const FIRST_PAUSE_MS = 500;
-const MAX_PAUSE_MS = 8_000;
+const PAUSES = { firstMs: 500, maxMs: 8_000 };
 /** If the provider requests a longer pause, the call fails and the error contains the pause. */
 const MAX_RETRY_AFTER_MS = 60_000;
 
@@ -32,7 +31,7 @@ export async function callWithRetry<T>(
       } catch (error) {
         total.throwIfAborted();
         if (attempts > maxRetries || !isTemporary(error)) throw error;
-        await wait(Math.max(backoffMs(attempts), error.retryAfterMs ?? 0), total);
+        await wait(Math.max(backoffMs(attempts, PAUSES, Math.random()), error.retryAfterMs ?? 0), total);
         total.throwIfAborted();
       }
     }
@@ -45,11 +44,6 @@ function timedOut(limitMs: number): SummaryModelError {
 
 function isTemporary(error: unknown): error is SummaryModelError {
   return error instanceof SummaryModelError && error.retryable && (error.retryAfterMs ?? 0) <= MAX_RETRY_AFTER_MS;
-}
-
-/** Exponential backoff with jitter. */
-function backoffMs(attempts: number): number {
-  return Math.min(FIRST_PAUSE_MS * 2 ** (attempts - 1), MAX_PAUSE_MS) * (0.5 + Math.random() / 2);
 }
 
 /** Ends early on an abort, and removes its timer then. */

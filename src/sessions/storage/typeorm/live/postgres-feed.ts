@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { backoffMs } from '../../../domain/timeouts.js';
 import { ListenerRegistry, type MessageListener } from '../../listener-registry.js';
 import type {
   ChangeFeed,
@@ -15,8 +16,7 @@ import { type ListenerOptions, PostgresListener } from './postgres-listener.js';
 
 /** The name of news for consumers. Other names are keys. */
 const CONSUMERS = 'consumers';
-const FIRST_BACKOFF_MS = 50;
-const LONGEST_BACKOFF_MS = 2_000;
+const PAUSES = { firstMs: 50, maxMs: 2_000 };
 
 /**
  * Receives notifications over one connection. It connects for the first listener, reconnects after an error, and
@@ -84,8 +84,8 @@ export class PostgresFeed implements ChangeFeed {
       if (stop.aborted) return;
       this.#isLive = false;
       this.#connection?.close();
-      const backoff = Math.min(FIRST_BACKOFF_MS * 2 ** failures, LONGEST_BACKOFF_MS);
-      await delay(backoff * (0.5 + Math.random() / 2), undefined, { signal: stop, ref: false }).catch(() => undefined);
+      const pauseMs = backoffMs(failures + 1, PAUSES, Math.random());
+      await delay(pauseMs, undefined, { signal: stop, ref: false }).catch(() => undefined);
     }
   }
 
