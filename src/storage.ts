@@ -52,6 +52,7 @@ export {
 } from './sessions/domain/metadata-entries.js';
 export {
   countedSize,
+  entryBytes,
   readExcess,
   readExcessError,
   sizeAfter,

@@ -95,8 +95,6 @@ export type AppendOutcome =
       readonly now: number;
       /** The last event before it that was not a summary. */
       readonly previousTipSeq: number;
-      /** The stored events, if the store has them at hand: see `SessionStorage.isInProcess`. */
-      readonly events?: readonly StoredEvent[] | undefined;
     }
   /** The log has events of these ids. The caller decides whether they are the same events. */
   | {

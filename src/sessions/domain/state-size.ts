@@ -26,7 +26,10 @@ export function stateLimitsOf(limits: SessionLimits): StateLimits {
 /** A size that nobody has counted yet: state that an older version wrote. */
 export const UNCOUNTED = Number.MAX_SAFE_INTEGER;
 
-/** The bytes of a key, without its prefix, and of its value as JSON, in UTF-8. */
+/**
+ * The bytes of a key, without its prefix, and of its value as JSON, in UTF-8.
+ * @example const bytes = entryBytes('step', '1'); // 5
+ */
 export function entryBytes(name: string, value: string): number {
   return Buffer.byteLength(name) + Buffer.byteLength(value);
 }

@@ -30,7 +30,7 @@ export function unparsedViewItem(stored: UnparsedEvent): ViewItem {
   return new UnparsedItem(stored);
 }
 
-/** A stored event, of which the text may be decoded when it is read. */
+/** A stored event that is parsed later. */
 export type UnparsedEvent = Pick<StoredEvent, 'seq' | 'payload' | 'appendedAt'>;
 
 class UnparsedItem implements ViewItem {

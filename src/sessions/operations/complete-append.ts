@@ -108,17 +108,14 @@ function acceptedOutcome(outcome: AppendOutcome, { key, events, commit }: Prepar
   }
 }
 
-function newEventsOf(
-  { events }: PreparedAppend,
-  { record, now, previousTipSeq, events: stored }: Appended,
-): AppendedEvent[] {
+function newEventsOf({ events }: PreparedAppend, { record, now, previousTipSeq }: Appended): AppendedEvent[] {
   const before = record.lastSeq - events.length;
   return events.map(({ submitted }, index) => {
     const seq = before + 1 + index;
     submitted.event.seq = seq;
     return {
       event: submitted.event as LoggedEvent,
-      stored: stored?.[index] ?? { seq, payload: submitted.payload, appendedAt: now },
+      stored: { seq, payload: submitted.payload, appendedAt: now },
       temp: submitted.temp,
       appendedAt: now,
       previousTipSeq: index === 0 ? previousTipSeq : seq - 1,

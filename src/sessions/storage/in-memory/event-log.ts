@@ -1,210 +1,108 @@
 import type { StoredEvent } from '../../domain/commit.js';
-import { EventGroups } from '../event-groups.js';
 import type { InitialEvent, SessionRecord } from '../../domain/session-record.js';
-import type { EventWindow } from '../session-storage.js';
 import { firstIndex } from '../binary-search.js';
-import type { SlabText, TextPlace, TextSlabs } from './text-slabs.js';
+import { EventGroups } from '../event-groups.js';
+import type { EventWindow } from '../session-storage.js';
 
-/** How many events are moved at once. */
-const MOVED_TOGETHER = 64;
-const TRIMMED = -1;
+/** Replaced and never changed, since readers may hold it. */
+interface LogEvent extends StoredEvent {
+  readonly bytes: number;
+  readonly anchor: boolean;
+  readonly highWater: number;
+}
 
-/**
- * The events of one session, indexed by seq, id, anchor, time and group. Columns take less memory than an object for each
- * event, and the texts are in slabs.
- */
+/** The events of one session. */
 export class EventLog {
-  /** In all columns, the event `seq` is at index `seq - 1`. */
-  readonly #places: TextPlace[] = [];
-  readonly #ids: string[] = [];
-  readonly #appendTimes: number[] = [];
-  /** As soon as one is not the time of the append. */
-  #highWaters: number[] | undefined;
+  /** The event `seq` is at index `seq - 1`. */
+  readonly #events: LogEvent[] = [];
   readonly #seqOfId = new Map<string, number>();
-  readonly #anchorSeqs: number[] = [];
   readonly groups = new EventGroups();
-  /** Of trimmed events. */
-  #digests: Map<number, string> | undefined;
 
-  constructor(
-    private readonly texts: TextSlabs,
-    events: readonly InitialEvent[] = [],
-  ) {
+  constructor(events: readonly InitialEvent[] = []) {
     for (const event of events) this.add(event);
   }
 
   get length(): number {
-    return this.#places.length;
+    return this.#events.length;
   }
 
   /** Begins an empty log as one whose first events were trimmed. */
   beginAt(firstSeq: number): void {
     for (let seq = 1; seq < firstSeq; seq++) {
-      this.#places.push(TRIMMED);
-      this.#ids.push('');
-      this.#appendTimes.push(0);
+      this.#put({ seq, id: '', digest: '', appendedAt: 0, payload: null, bytes: 0, anchor: false, highWater: 0 });
     }
   }
 
   add({ id, payload, anchor, group = '', appendedAt, highWater }: InitialEvent): void {
-    if (highWater !== appendedAt) this.#highWaters ??= this.#appendTimes.slice();
-    this.#highWaters?.push(highWater);
-    this.#appendTimes.push(appendedAt);
-    this.#ids.push(id);
-    const seq = this.#places.push(this.texts.add(payload));
+    const seq = this.length + 1;
+    this.#put({ seq, id, digest: '', appendedAt, payload, bytes: Buffer.byteLength(payload), anchor, highWater });
     this.#seqOfId.set(id, seq);
-    if (anchor) this.#anchorSeqs.push(seq);
     this.groups.add(group, seq);
   }
 
   /** Makes events anchors that are not known as such. */
   addAnchors(seqs: readonly number[]): void {
-    const all = [...new Set([...this.#anchorSeqs, ...seqs])].sort((a, b) => a - b);
-    this.#anchorSeqs.splice(0, Infinity, ...all);
+    for (const seq of seqs) this.#replace(seq, { anchor: true });
   }
 
-  entries(): StoredEvent[] {
-    return this.#places.map((_, index) => this.#entry(index + 1));
+  entries(): readonly StoredEvent[] {
+    return this.#events;
   }
 
   at(seq: number): StoredEvent | undefined {
-    return seq >= 1 && seq <= this.length ? this.#entry(seq) : undefined;
+    return this.#events[seq - 1];
   }
 
   find(id: string): StoredEvent | undefined {
-    const seq = this.#seqOfId.get(id);
-    return seq === undefined ? undefined : this.#entry(seq);
-  }
-
-  /** The last events, up to so many. */
-  newest(count: number): StoredEvent[] {
-    return Array.from({ length: count }, (_, index) => this.#entry(this.length - count + 1 + index));
+    return this.at(this.#seqOfId.get(id) ?? 0);
   }
 
   /** The events of a window, and whether its `maxBytes` left out some. */
   window(
-    window: EventWindow,
+    { keep = 'newest', limit = Infinity, maxBytes = Infinity, anchorsOnly, ...window }: EventWindow,
     { firstSeq, lastSeq, marks }: SessionRecord,
     now: number,
   ): { events: StoredEvent[]; isCut: boolean } {
-    const { limit = Infinity, maxBytes = Infinity } = window;
     const since = Math.max(window.since ?? 0, window.maxAgeMs === undefined ? 0 : now - window.maxAgeMs);
-    const times = this.#highWaters ?? this.#appendTimes;
     const from = Math.max(
       firstSeq,
       (window.afterSeq ?? 0) + 1,
       window.inView ? marks.viewFromSeq + 1 : 1,
-      since > 0 ? firstIndex(this.length, (index) => (times[index] as number) >= since) + 1 : 1,
+      since > 0 ? firstIndex(this.length, (index) => (this.#events[index] as LogEvent).highWater >= since) + 1 : 1,
     );
-    const newest = window.keep !== 'oldest';
-    const found: StoredEvent[] = [];
-    let [size, isCut] = [0, false];
-    const ranges = window.ranges ?? [{ from, to: lastSeq }];
-    search: for (const range of newest ? ranges.toReversed() : ranges) {
+    const { ranges = [{ from, to: lastSeq }] } = window;
+    const events: StoredEvent[] = [];
+    const isNewest = keep === 'newest';
+    let size = 0;
+    let isCut = false;
+    search: for (const range of isNewest ? ranges.toReversed() : ranges) {
       const [low, high] = [Math.max(range.from, from), Math.min(range.to, lastSeq)];
-      const { count, seqAt } = window.anchorsOnly ? this.#anchorsIn(low, high) : everySeq(low, high);
-      for (let step = 0; step < count; step++) {
-        if (found.length >= limit) break search;
-        const seq = seqAt(newest ? count - 1 - step : step);
-        const entry = this.#entry(seq);
-        size += entry.bytes;
-        if (found.length > 0 && size > maxBytes) {
-          isCut = true;
-          break search;
-        }
-        found.push(entry);
+      for (let step = 0; step <= high - low; step++) {
+        const event = this.#events[(isNewest ? high - step : low + step) - 1] as LogEvent;
+        if (anchorsOnly && !event.anchor) continue;
+        if (events.length >= limit) break search;
+        size += event.bytes;
+        isCut = events.length > 0 && size > maxBytes;
+        if (isCut) break search;
+        events.push(event);
       }
     }
-    return { events: newest ? found.toReversed() : found, isCut };
+    return { events: isNewest ? events.toReversed() : events, isCut };
   }
 
-  /** Keeps digests of events instead of their payloads. Returns how many bytes of text are free now. */
-  forgetPayloads(from: number, digests: readonly string[]): number {
-    const kept = (this.#digests ??= new Map());
-    let bytes = 0;
+  /** Keeps digests of events instead of their payloads. */
+  forgetPayloads(from: number, digests: readonly string[]): void {
     for (const [index, digest] of digests.entries()) {
-      const seq = from + index;
-      const place = this.#places[seq - 1] ?? TRIMMED;
-      if (place === TRIMMED) continue;
-      kept.set(seq, digest);
-      this.#places[seq - 1] = TRIMMED;
-      bytes += this.texts.release(place);
+      if (this.at(from + index)?.payload != null) this.#replace(from + index, { digest, payload: null, bytes: 0 });
     }
-    return bytes;
   }
 
-  /** Lets go of all texts. The log must not be used afterwards. Returns how many bytes are free now. */
-  release(): number {
-    let bytes = 0;
-    for (const place of this.#places.splice(0)) if (place !== TRIMMED) bytes += this.texts.release(place);
-    return bytes;
+  #put(event: LogEvent): void {
+    this.#events[event.seq - 1] = Object.freeze(event);
   }
 
-  /** For a sweep: moves the texts, some at a time. */
-  *moveTexts(): Generator<void> {
-    for (let index = 0; index < this.length; index++) {
-      const place = this.#places[index] as number;
-      if (place !== TRIMMED) this.#places[index] = this.texts.moved(place);
-      if ((index + 1) % MOVED_TOGETHER === 0) yield;
-    }
-    yield;
+  #replace(seq: number, change: Partial<LogEvent>): void {
+    const event = this.#events[seq - 1];
+    if (event) this.#put({ ...event, ...change });
   }
-
-  #entry(seq: number): LogEntry {
-    const index = seq - 1;
-    const place = this.#places[index] ?? TRIMMED;
-    return new LogEntry(
-      seq,
-      this.#ids[index] as string,
-      this.#digests?.get(seq) ?? '',
-      this.#appendTimes[index] as number,
-      place === TRIMMED ? null : this.texts.at(place),
-    );
-  }
-
-  #anchorsIn(from: number, to: number): Seqs {
-    const seqs = this.#anchorSeqs;
-    const first = firstIndex(seqs.length, (index) => (seqs[index] as number) >= from);
-    const end = firstIndex(seqs.length, (index) => (seqs[index] as number) > to);
-    return { count: Math.max(0, end - first), seqAt: (place) => seqs[first + place] as number };
-  }
-}
-
-/** An event whose text is decoded when somebody looks at it. */
-class LogEntry implements StoredEvent {
-  readonly #text: SlabText | null;
-
-  constructor(
-    readonly seq: number,
-    readonly id: string,
-    readonly digest: string,
-    readonly appendedAt: number,
-    text: SlabText | null,
-  ) {
-    this.#text = text;
-  }
-
-  get payload(): string | null {
-    return this.#text && this.#text.toString();
-  }
-
-  get bytes(): number {
-    return this.#text?.bytes ?? 0;
-  }
-
-  /** With the text, for tests and diagnosis. */
-  toJSON(): StoredEvent {
-    const { seq, id, digest, appendedAt, payload } = this;
-    return { seq, id, digest, appendedAt, payload };
-  }
-}
-
-/** Numbers of events in ascending order. */
-interface Seqs {
-  readonly count: number;
-  readonly seqAt: (place: number) => number;
-}
-
-function everySeq(from: number, to: number): Seqs {
-  return { count: Math.max(0, to - from + 1), seqAt: (place) => from + place };
 }

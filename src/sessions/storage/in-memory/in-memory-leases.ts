@@ -5,24 +5,21 @@ import type { AnyLeaseRequest, Lease, LeaseRequest, LeaseStore } from '../coordi
 /** Held leases by name. */
 export class InMemoryLeases implements LeaseStore {
   readonly #leases = new Map<string, Lease>();
-  readonly #now: () => number;
   /** Begins with the time in microseconds, so that tokens of a later process are higher. */
   #lastToken = systemClock.now() * 1000;
 
   /** @param now the time of an operation */
-  constructor(now: () => number) {
-    this.#now = now;
-  }
+  constructor(private readonly now: () => number) {}
 
   async acquire({ name, holder, ttlMs }: LeaseRequest): Promise<Lease | undefined> {
-    const now = this.#now();
+    const now = this.now();
     const held = this.#leases.get(name);
     if (held && !isExpired(held.expiresAt, now)) return undefined;
     return this.#put({ name, holder, token: ++this.#lastToken, expiresAt: expiresAt(now, { ttlMs }) });
   }
 
   async acquireAny({ names, atMost = names.length, ...request }: AnyLeaseRequest): Promise<Lease | undefined> {
-    const now = this.#now();
+    const now = this.now();
     const free = names.filter((name) => isExpired(this.#leases.get(name)?.expiresAt ?? 0, now));
     const [name] = free;
     if (name === undefined || names.length - free.length >= atMost) return undefined;
@@ -30,22 +27,18 @@ export class InMemoryLeases implements LeaseStore {
   }
 
   async renew(lease: Lease, ttlMs: number): Promise<Lease | undefined> {
-    const now = this.#now();
+    const now = this.now();
     const held = this.#current(lease, now);
     return held && this.#put({ ...held, expiresAt: expiresAt(now, { ttlMs }) });
   }
 
   async release(lease: Lease): Promise<void> {
-    if (this.#current(lease, this.#now())) this.#leases.delete(lease.name);
+    if (this.#current(lease, this.now())) this.#leases.delete(lease.name);
   }
 
   purge(limit: number, now: number): void {
-    const expired: string[] = [];
-    for (const [name, lease] of this.#leases) {
-      if (expired.length >= limit) break;
-      if (isExpired(lease.expiresAt, now)) expired.push(name);
-    }
-    for (const name of expired) this.#leases.delete(name);
+    const expired = this.all().filter((lease) => isExpired(lease.expiresAt, now));
+    for (const { name } of expired.slice(0, limit)) this.#leases.delete(name);
   }
 
   all(): Lease[] {

@@ -2,20 +2,19 @@ import { type Clock, systemClock } from '../../domain/clock.js';
 import { isAsExpected, isDeletable, numberedEvents, recordAfter, refusalOf } from '../../domain/commit-rules.js';
 import type { AppendOutcome, Commit } from '../../domain/commit.js';
 import { StoreUnavailableError } from '../../domain/errors.js';
-import { type Lifetime, expiresAt, isExpired } from '../../domain/expiry.js';
-import type { SessionKey, StateOwner } from '../../domain/ids.js';
+import { type Lifetime, type Lifetimes, expiresAt, isExpired } from '../../domain/expiry.js';
+import { type SessionKey, type StateOwner, scopeOfOwner } from '../../domain/ids.js';
 import { metadataAfter } from '../../domain/metadata-entries.js';
 import { newRecord } from '../../domain/session-record.js';
 import { partialsLeft } from '../../domain/partial-event.js';
-import { type StateLimits, sizeAfter, writeExcessError } from '../../domain/state-size.js';
+import { type StateLimits, writeExcessError } from '../../domain/state-size.js';
+import type { StateWrites } from '../../domain/stored-json.js';
 import { turnOutcome } from '../../domain/turn-rules.js';
 import type { TurnOutcome, TurnRequest } from '../../domain/turn.js';
 import { type UsageQuery, sessionOfUsage } from '../../domain/usage-periods.js';
 import type { ComponentStore } from '../component-store.js';
-import type { Agenda, ConsumerStore, LeaseStore } from '../coordination.js';
-import type { PartialStore } from '../partial-store.js';
 import type { RebuildRequest } from '../rebuild.js';
-import type { SessionChanges } from '../session-changes.js';
+import type { LogPosition, LogReference, SessionChanges } from '../session-changes.js';
 import type {
   CheckpointRequest,
   CreateRequest,
@@ -34,7 +33,6 @@ import type {
   WriteStateRequest,
 } from '../session-storage.js';
 import type { TransferStore } from '../transfer-store.js';
-import { checkpointOf, keepCheckpoint } from './checkpoints.js';
 import { EventLog } from './event-log.js';
 import { InMemoryAgenda } from './in-memory-agenda.js';
 import { InMemoryComponentStore } from './in-memory-component-store.js';
@@ -42,25 +40,17 @@ import { InMemoryConsumers } from './in-memory-consumers.js';
 import { InMemoryLeases } from './in-memory-leases.js';
 import { InMemoryPartials } from './in-memory-partials.js';
 import { InMemoryTransfer } from './in-memory-transfer.js';
-import { positionsOf } from './log-positions.js';
-import { rebuildSession } from './rebuild-session.js';
-import { ScopeStates } from './scope-states.js';
-import { SessionIndex, type StoredEntry } from './session-index.js';
-import { SharedWrites } from './shared-writes.js';
+import { ScopeState, excessIn, sharingEntries, storedState } from './scope-state.js';
+import { SessionIndex, type SharedWrites, type StoredEntry } from './session-index.js';
+import { SharedStates } from './shared-states.js';
 import { type Snapshot, snapshotOf } from './snapshot.js';
-import { StateLimitChecks } from './state-limit-checks.js';
-import { TextSlabs } from './text-slabs.js';
 import { ModelSums, UsageSums } from './usage-sums.js';
 
-/** For so many bytes that are freed, a sweep does one step more. */
-const BYTES_OF_A_STEP = 1_024;
-
-const NO_STATE = { state: { session: [], user: [], app: [] }, size: 0 };
 const NO_EVENTS = { events: [] };
 
 /**
- * Stores sessions in the memory of this process, for development, tests and short-lived agents. Everything is stored
- * as JSON text, so returned objects are never shared with the store.
+ * Stores sessions in the memory of this process, for development, tests and short-lived agents. It is `Map`s and
+ * arrays; texts and frozen objects, so that nothing it returns lets a caller change what is stored.
  *
  * @example
  * const sessions = new SessionService({ storage: new InMemorySessionStorage() });
@@ -68,32 +58,26 @@ const NO_EVENTS = { events: [] };
 export class InMemorySessionStorage implements SessionStorage {
   readonly isInProcess = true;
   readonly #clock: Clock;
-  readonly #sessions = new SessionIndex();
-  readonly #texts = new TextSlabs();
-  /** A sweep of the texts, if one runs. */
-  #sweep: Iterator<void> | undefined;
-  readonly #scopes = new ScopeStates();
-  readonly #stateLimits = new StateLimitChecks(this.#scopes);
-  readonly #usage = new UsageSums();
-  readonly #leases = new InMemoryLeases(() => this.#now());
-  readonly #agenda = new InMemoryAgenda(() => this.#now());
-  readonly leases: LeaseStore = this.#leases;
-  readonly agenda: Agenda = this.#agenda;
-  readonly #consumers = new InMemoryConsumers(this.#sessions, () => this.#now());
-  readonly consumers: ConsumerStore = this.#consumers;
-  readonly #partials = new InMemoryPartials(this.#sessions, () => this.#now());
-  readonly partials: PartialStore = this.#partials;
-  readonly components: ComponentStore = new InMemoryComponentStore({ clock: { now: () => this.#now() } });
-  readonly changes: SessionChanges = {
-    positions: async (logs) => positionsOf(logs, (key, now) => this.#live(key, now), this.#now()),
+  readonly #now = (): number => {
+    if (this.#isClosed) throw new StoreUnavailableError('The session store is closed.', false);
+    return this.#clock.now();
   };
+  readonly #sessions = new SessionIndex();
+  readonly #shared = new SharedStates();
+  readonly #usage = new UsageSums();
+  readonly leases = new InMemoryLeases(this.#now);
+  readonly agenda = new InMemoryAgenda(this.#now);
+  readonly consumers = new InMemoryConsumers(this.#sessions, this.#now);
+  readonly partials = new InMemoryPartials(this.#sessions, this.#now);
+  readonly components: ComponentStore = new InMemoryComponentStore({ clock: { now: this.#now } });
+  readonly changes: SessionChanges = { positions: async (logs) => this.#positions(logs) };
   readonly transfer: TransferStore = new InMemoryTransfer({
     sessions: this.#sessions,
-    scopes: this.#scopes,
+    shared: this.#shared,
     usage: this.#usage,
-    agenda: this.#agenda,
-    now: () => this.#now(),
-    remove: (key) => this.#remove(key),
+    agenda: this.agenda,
+    now: this.#now,
+    remove: (entry) => this.#remove(entry),
   });
   #incarnations = 0;
   #isClosed = false;
@@ -105,29 +89,25 @@ export class InMemorySessionStorage implements SessionStorage {
   async create(request: CreateRequest): Promise<StoredSession | undefined> {
     const { key, baseState, upserts, expiry, metadata = '', log, turnsOnly, maxStateBytes } = request;
     const now = this.#now();
-    if (this.#live(key, now)) return undefined;
-    this.#stateLimits.expectShared(key, maxStateBytes, now);
+    const before = this.#sessions.get(key);
+    if (before && !isExpired(before.record.expiresAt, now)) return undefined;
     const writes = { upserts, removals: [] };
-    const sizes = this.#stateLimits.sizesFor(key, { stateBytes: 0, state: new Map() }, writes, maxStateBytes, now);
-    if ('most' in sizes) throw writeExcessError(sizes);
-    this.#remove(key);
-    const stateBytes = sizeAfter(sizes.session, writes, 'session').atMost;
-    const incarnation = String(++this.#incarnations);
-    const record = newRecord(key, incarnation, now, expiresAt(now, expiry.session), log, turnsOnly, stateBytes);
-    const entry: StoredEntry = {
-      record,
-      baseState,
-      metadata,
-      state: new Map(),
-      sharedWrites: log ? undefined : new SharedWrites(),
-      log: new EventLog(this.#texts, log?.events),
-      checkpoints: [],
-    };
-    this.#sessions.put(entry);
-    this.#consumers.noteChange(entry);
+    const state = new ScopeState('session', key);
+    const scopes = this.#scopesOf(key, state, now);
+    for (const scope of scopes) scope.expectReadable(maxStateBytes);
+    const excess = excessIn(scopes, writes, maxStateBytes);
+    if (excess) throw writeExcessError(excess);
+    if (before) this.#remove(before);
+    state.write(writes);
     // The initial state is no event.
-    this.#scopes.write(key, { state: entry.state, sharedWrites: undefined }, writes, expiry, now, sizes);
-    return { record, now, events: [], metadata, state: this.#scopes.stateOf(entry, now) };
+    this.#writeShared(key, writes, expiry, now, undefined);
+    const incarnation = String(++this.#incarnations);
+    const record = newRecord(key, incarnation, now, expiresAt(now, expiry.session), log, turnsOnly, state.bytes);
+    const sharedWrites = log ? undefined : {};
+    const entry = { record, baseState, metadata, state, sharedWrites, log: new EventLog(log?.events), checkpoints: [] };
+    this.#sessions.put(entry);
+    this.consumers.noteChange(entry);
+    return { record, now, events: [], metadata, state: storedState(this.#scopesOf(key, state, now)) };
   }
 
   async append(commit: Commit): Promise<AppendOutcome> {
@@ -139,29 +119,22 @@ export class InMemorySessionStorage implements SessionStorage {
     if (!entry) return { kind: 'missing' };
     const metadata = commit.metadata ? metadataAfter(entry.metadata, commit.metadata) : entry.metadata;
     if (metadata === undefined) return { kind: 'full' };
-    const { stateBytes } = entry.record;
-    const sizes = this.#stateLimits.sizesFor(
-      commit.key,
-      { stateBytes, state: entry.state },
-      commit,
-      commit.maxStateBytes,
-      now,
-    );
-    if ('most' in sizes) return { kind: 'stateFull', excess: sizes };
+    const excess = excessIn(this.#scopesOf(commit.key, entry.state, now), commit, commit.maxStateBytes);
+    if (excess) return { kind: 'stateFull', excess };
 
     const { tipSeq: previousTipSeq } = entry.record;
+    const record = recordAfter(commit, entry.record, now, entry.state.sizeBefore(commit));
     for (const event of numberedEvents(commit, entry.record, now)) entry.log.add(event);
-    this.#sessions.change(entry, recordAfter(commit, entry.record, now, sizes.session), metadata);
-    this.#consumers.noteChange(entry);
+    this.#sessions.change(entry, record, metadata);
+    this.consumers.noteChange(entry);
     if (entry.partials) entry.partials = partialsLeft(entry.partials, commit.endsPartials);
     if (commit.usage) {
       (entry.usage ??= new ModelSums()).add(commit.usage.models);
       this.#usage.add(commit.key, commit.usage, now);
     }
-    this.#scopes.write(commit.key, entry, commit, commit.expiry, now, sizes);
-    this.#continueSweep(1);
-    const events = entry.log.newest(commit.events.length);
-    return { kind: 'appended', record: entry.record, now, previousTipSeq, events };
+    entry.state.write(commit);
+    if (commit.expiry) this.#writeShared(commit.key, commit, commit.expiry, now, entry.sharedWrites);
+    return { kind: 'appended', record, now, previousTipSeq };
   }
 
   async turn(request: TurnRequest): Promise<TurnOutcome> {
@@ -176,22 +149,26 @@ export class InMemorySessionStorage implements SessionStorage {
     const now = this.#now();
     const entry = this.#live(request.key, now);
     if (!entry) return undefined;
-    const { record, log, baseState } = entry;
-    if (request.withState) this.#stateLimits.expectReadable(entry, request.maxStateBytes, now);
+    const { record, log, baseState, sharedWrites } = entry;
+    const scopes = request.withState ? this.#scopesOf(record, entry.state, now) : [];
+    for (const scope of scopes) scope.expectReadable(request.maxStateBytes);
     const summary = request.withSummary ? log.at(record.marks.summarySeq) : undefined;
+    const { checkpointAt } = request;
+    const checkpoint =
+      checkpointAt === undefined ? undefined : entry.checkpoints.findLast(({ seq }) => seq <= checkpointAt);
     return {
       record,
       now,
       ...(request.window ? log.window(request.window, record, now) : NO_EVENTS),
-      ...(request.withState && {
-        state: this.#scopes.stateOf(entry, now),
-        scopeExpiry: this.#scopes.expiryOf(request.key, now),
-      }),
+      ...(request.withState && { state: storedState(scopes), scopeExpiry: this.#shared.expiryOf(record, now) }),
       ...(request.withMetadata && { metadata: entry.metadata }),
       ...(summary && { summary }),
-      ...(request.withSharedWrites && entry.sharedWrites && { sharedWrites: entry.sharedWrites.entries }),
+      ...(request.withSharedWrites &&
+        sharedWrites && {
+          sharedWrites: { user: sharedWrites.user?.entries() ?? [], app: sharedWrites.app?.entries() ?? [] },
+        }),
       ...(request.withBase && { baseState }),
-      ...(request.checkpointAt !== undefined && checkpointOf(entry, request.checkpointAt)),
+      ...(checkpoint && { checkpoint }),
       ...(request.find && { found: log.groups.find(request.find) }),
     };
   }
@@ -200,16 +177,18 @@ export class InMemorySessionStorage implements SessionStorage {
     const now = this.#now();
     const { maxBytes = Infinity, withState = true, maxStateBytes } = request;
     const { items, ...rest } = this.#sessions.page(request, now);
-    const states = this.#scopes.reader(now);
+    const entriesOf = sharingEntries();
     const sessions: ListedSession[] = [];
     let size = 0;
-    for (const item of items) {
-      const { record, metadata, state } = item;
-      if (withState) this.#stateLimits.expectReadable(item, maxStateBytes, now);
-      const read = withState ? states.of(record, state) : NO_STATE;
-      size += metadata.length + read.size;
+    for (const { record, metadata, state } of items) {
+      const scopes = withState ? this.#scopesOf(record, state, now) : [];
+      for (const scope of scopes) {
+        scope.expectReadable(maxStateBytes);
+        size += scope.bytes;
+      }
+      size += metadata.length;
       if (sessions.length > 0 && size > maxBytes) return { ...rest, sessions, examinedTo: undefined, isCut: true };
-      sessions.push({ record, metadata, state: read.state });
+      sessions.push({ record, metadata, state: storedState(scopes, entriesOf) });
     }
     return { sessions, ...rest };
   }
@@ -221,48 +200,59 @@ export class InMemorySessionStorage implements SessionStorage {
       this.#sessions.change(entry, { ...entry.record, expiresAt: expiresAt(now, renew.session) });
     }
     const { appName, userId } = key;
-    if (renew.user) this.#scopes.renew({ appName, userId }, renew.user, now);
-    if (renew.app) this.#scopes.renew({ appName }, renew.app, now);
+    if (renew.user) this.#shared.renew({ appName, userId }, renew.user, now);
+    if (renew.app) this.#shared.renew({ appName }, renew.app, now);
   }
 
   async trim({ key, newFirstSeq, digests, baseState, ...expected }: TrimRequest): Promise<void> {
     const entry = this.#live(key, this.#now());
     if (!entry || !isAsExpected(entry.record, expected)) return;
-    const freed = entry.log.forgetPayloads(expected.firstSeq, digests);
+    entry.log.forgetPayloads(expected.firstSeq, digests);
     entry.baseState = baseState;
     entry.checkpoints = entry.checkpoints.filter(({ seq }) => seq >= newFirstSeq - 1);
     this.#sessions.change(entry, { ...entry.record, firstSeq: newFirstSeq });
-    this.#textsWereFreed(freed);
   }
 
-  async saveCheckpoint(request: CheckpointRequest): Promise<void> {
-    const entry = this.#live(request.key, this.#now());
-    if (entry?.record.incarnation !== request.incarnation || request.seq < entry.record.firstSeq - 1) return;
-    keepCheckpoint(entry, request);
+  async saveCheckpoint({ key, incarnation, seq, text }: CheckpointRequest): Promise<void> {
+    const entry = this.#live(key, this.#now());
+    if (entry?.record.incarnation !== incarnation || seq < entry.record.firstSeq - 1) return;
+    const before = entry.checkpoints.findLastIndex((other) => other.seq <= seq);
+    if (entry.checkpoints[before]?.seq !== seq) entry.checkpoints.splice(before + 1, 0, { seq, text });
   }
 
-  async rebuild(request: RebuildRequest): Promise<boolean> {
-    const entry = this.#live(request.key, this.#now());
-    return entry !== undefined && rebuildSession(entry, request);
+  async rebuild({ key, usage, anchors = [], removeCheckpoints = [], ...expected }: RebuildRequest): Promise<boolean> {
+    const entry = this.#live(key, this.#now());
+    const { incarnation, lastSeq } = expected;
+    if (!entry || !isAsExpected(entry.record, { incarnation, lastSeq })) return false;
+    if (usage) entry.usage = new ModelSums(usage);
+    entry.checkpoints = entry.checkpoints.filter(({ seq }) => !removeCheckpoints.includes(seq));
+    entry.log.addAnchors(anchors);
+    return true;
   }
 
   async delete({ incarnation, expectedVersion, ...key }: DeleteRequest): Promise<void> {
     this.#now();
-    if (isDeletable(this.#sessions.get(key)?.record, { incarnation, expectedVersion })) this.#remove(key);
+    const entry = this.#sessions.get(key);
+    if (entry && isDeletable(entry.record, { incarnation, expectedVersion })) this.#remove(entry);
   }
 
-  async readState(owner: StateOwner, lifetime?: Lifetime, maxStateBytes?: StateLimits): Promise<StateEntries> {
+  async readState(owner: StateOwner, renew?: Lifetime, maxStateBytes?: StateLimits): Promise<StateEntries> {
     const now = this.#now();
-    this.#scopes.expectReadable(owner, maxStateBytes, now);
-    if (lifetime) this.#scopes.renewIfDue(owner, lifetime, now);
-    return this.#scopes.entriesOf(owner, now);
+    const state = this.#shared.get(owner, now);
+    state.expectReadable(maxStateBytes);
+    if (renew) this.#shared.renewIfDue(owner, renew, now);
+    return state.entries();
   }
 
   async writeState({ owner, lifetime, maxStateBytes, ...writes }: WriteStateRequest): Promise<StateEntries> {
     const now = this.#now();
-    this.#scopes.writeWithin(owner, writes, lifetime, now, maxStateBytes);
-    this.#scopes.expectReadable(owner, maxStateBytes, now, true);
-    return this.#scopes.entriesOf(owner, now);
+    const state = this.#shared.get(owner, now);
+    const excess = state.excessAfter(writes, maxStateBytes);
+    if (excess) throw writeExcessError(excess);
+    this.#shared.write(owner, writes, lifetime, now);
+    const after = this.#shared.get(owner, now);
+    after.expectReadable(maxStateBytes, true);
+    return after.entries();
   }
 
   async readUsage(queries: readonly UsageQuery[]): Promise<UsageReply> {
@@ -278,63 +268,31 @@ export class InMemorySessionStorage implements SessionStorage {
 
   async purgeExpired(limit: number): Promise<PurgeCounts> {
     const now = this.#now();
-    this.#leases.purge(limit, now);
-    this.#partials.purge(now);
+    this.leases.purge(limit, now);
+    this.partials.purge(now);
     this.#usage.purge(limit, now);
-    const expired = this.#sessions.purge(limit, now);
-    for (const session of expired) this.#forget(session);
-    return { sessions: expired.length, ...this.#scopes.purge(limit, now) };
+    const expired = this.#sessions.expired(limit, now);
+    for (const entry of expired) this.#remove(entry);
+    return { sessions: expired.length, ...this.#shared.purge(limit, now) };
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    this.#sessions.clear();
-    this.#texts.clear();
-    this.#sweep = undefined;
-    this.#scopes.clear();
-    this.#usage.clear();
-    this.#leases.clear();
-    this.#agenda.clear();
+    const { leases, agenda, consumers, partials } = this;
+    for (const part of [this.#sessions, this.#shared, this.#usage, leases, agenda, consumers, partials]) part.clear();
     void this.components.close();
-    this.#consumers.clear();
-    this.#partials.clear();
   }
 
   /** The current content, including expired data; for tests and diagnosis. */
   snapshot(): Snapshot {
-    const others = [this.#usage.all(), this.#leases.all(), this.#agenda.all(), this.#consumers.all()];
-    return snapshotOf([...this.#sessions.all()], this.#scopes.all(), others);
+    const others = [this.#usage.all(), this.leases.all(), this.agenda.all(), this.consumers.all()];
+    return snapshotOf([...this.#sessions.all()], this.#shared.all(), others);
   }
 
-  #remove(key: SessionKey): void {
-    const entry = this.#sessions.get(key);
-    if (!entry) return;
-    this.#sessions.remove(key);
-    this.#forget(entry);
-  }
-
-  #forget(entry: StoredEntry): void {
-    this.#consumers.forget(entry);
-    this.#partials.forget(entry);
-    this.#textsWereFreed(entry.log.release());
-  }
-
-  /** Begins a sweep if slabs of text are half empty. It moves more than was freed, and has an end. */
-  #textsWereFreed(bytes: number): void {
-    if (this.#texts.beginSweep()) this.#sweep = this.#moves();
-    this.#continueSweep(Math.ceil(bytes / BYTES_OF_A_STEP));
-  }
-
-  #continueSweep(steps: number): void {
-    for (let step = 0; this.#sweep && step < steps; step++) {
-      if (!this.#sweep.next().done) continue;
-      this.#sweep = undefined;
-      this.#texts.endSweep();
-    }
-  }
-
-  *#moves(): Generator<void> {
-    for (const { log } of this.#sessions.all()) yield* log.moveTexts();
+  #remove(entry: StoredEntry): void {
+    this.#sessions.remove(entry);
+    this.consumers.forget(entry);
+    this.partials.forget(entry);
   }
 
   #live(key: SessionKey, now: number): StoredEntry | undefined {
@@ -342,9 +300,32 @@ export class InMemorySessionStorage implements SessionStorage {
     return entry && !isExpired(entry.record.expiresAt, now) ? entry : undefined;
   }
 
-  /** The time of an operation. Throws after close. */
-  #now(): number {
-    if (this.#isClosed) throw new StoreUnavailableError('The session store is closed.', false);
-    return this.#clock.now();
+  #scopesOf({ appName, userId }: SessionKey, own: ScopeState, now: number): ScopeState[] {
+    return [own, this.#shared.get({ appName, userId }, now), this.#shared.get({ appName }, now)];
+  }
+
+  /** @param noted what the events of the session gave to shared scopes */
+  #writeShared(
+    { appName, userId }: SessionKey,
+    writes: StateWrites,
+    lifetimes: Lifetimes,
+    now: number,
+    noted: SharedWrites | undefined,
+  ): void {
+    for (const owner of [{ appName, userId }, { appName }]) {
+      const scope = scopeOfOwner(owner);
+      const isWritten = this.#shared.write(owner, writes, lifetimes[scope], now);
+      if (isWritten && noted) (noted[scope] ??= new ScopeState(scope, owner)).write(writes);
+    }
+  }
+
+  #positions(logs: readonly LogReference[]): (LogPosition | undefined)[] {
+    const now = this.#now();
+    return logs.map(({ key, incarnation }) => {
+      const { record, partials } = this.#live(key, now) ?? {};
+      if (record?.incarnation !== incarnation) return undefined;
+      const lastPartial = partials?.at(-1)?.number ?? 0;
+      return { lastSeq: record.lastSeq, livesForMs: record.expiresAt - now, lastPartial };
+    });
   }
 }

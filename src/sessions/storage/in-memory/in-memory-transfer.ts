@@ -10,19 +10,19 @@ import type {
   TransferStore,
 } from '../transfer-store.js';
 import type { InMemoryAgenda } from './in-memory-agenda.js';
-import type { ScopeStates } from './scope-states.js';
 import type { SessionIndex, StoredEntry } from './session-index.js';
+import type { SharedStates } from './shared-states.js';
 import { ModelSums, type UsageSums } from './usage-sums.js';
 
 /** The parts of the store, and the time of an operation. */
 interface Parts {
   readonly sessions: SessionIndex;
-  readonly scopes: ScopeStates;
+  readonly shared: SharedStates;
   readonly usage: UsageSums;
   readonly agenda: InMemoryAgenda;
   readonly now: () => number;
   /** Removes a session with all that belongs to it. */
-  readonly remove: (key: SessionKey) => void;
+  readonly remove: (entry: StoredEntry) => void;
 }
 
 /** Takes over sessions of other stores, and erases users. */
@@ -30,14 +30,14 @@ export class InMemoryTransfer implements TransferStore {
   constructor(private readonly parts: Parts) {}
 
   async sharedState(owner: StateOwner): Promise<SharedScope> {
-    const { scopes, now } = this.parts;
-    return { entries: scopes.entriesOf(owner, now()), expiresAt: scopes.expiryOfOwner(owner, now()) };
+    const { shared, now } = this.parts;
+    return { entries: shared.get(owner, now()).entries(), expiresAt: shared.expiryOfOwner(owner, now()) };
   }
 
   async *sharedOwners(appName: string): AsyncIterable<readonly string[]> {
-    const { scopes, usage, now } = this.parts;
+    const { shared, usage, now } = this.parts;
     now();
-    yield [...new Set([...scopes.usersOf(appName), ...usage.usersOf(appName)])];
+    yield [...new Set([...shared.usersOf(appName), ...usage.usersOf(appName)])];
   }
 
   async restoreEvents({ key, incarnation, lastSeq, events }: RestoreEventsRequest): Promise<boolean> {
@@ -56,18 +56,17 @@ export class InMemoryTransfer implements TransferStore {
     if (!key) return usage.restore(owner, sums, keepMs, now());
     const entry = this.#live(key);
     if (!entry || entry.usage) return false;
-    entry.usage = new ModelSums();
-    for (const { models } of sums) entry.usage.add(models);
+    entry.usage = new ModelSums(sums.flatMap(({ models }) => models));
     return true;
   }
 
   async eraseUser({ appName, userId, agendaPrefix }: EraseUserRequest): Promise<number> {
-    const { sessions, scopes, usage, agenda, now, remove } = this.parts;
+    const { sessions, shared, usage, agenda, now, remove } = this.parts;
     now();
     const user: UserKey = { appName, userId };
     const erased = sessions.ofUser(user);
-    for (const { record } of erased) remove(record);
-    scopes.remove(user);
+    for (const entry of erased) remove(entry);
+    shared.remove(user);
     usage.remove(user);
     agenda.removeAll(agendaPrefix);
     return erased.length;

@@ -1,3 +1,4 @@
+import type { ScopeState } from './scope-state.js';
 import type { StoredEntry } from './session-index.js';
 
 /** What a store holds, for tests and diagnosis. */
@@ -11,11 +12,11 @@ export interface Snapshot {
 /** @param others what is no part of a session or of shared state */
 export function snapshotOf(
   entries: readonly StoredEntry[],
-  scopes: readonly ReadonlyMap<string, string>[],
+  scopes: readonly ScopeState[],
   others: readonly unknown[],
 ): Snapshot {
   const events = entries.flatMap(({ log }) => log.entries());
-  const states = [...entries.map(({ state }) => state), ...scopes].flatMap((state) => [...state]);
+  const states = [...entries.map(({ state }) => state), ...scopes].flatMap((state) => state.entries());
   return {
     sessions: entries.length,
     events: events.length,

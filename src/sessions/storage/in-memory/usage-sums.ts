@@ -11,16 +11,21 @@ import {
 } from '../../domain/usage-periods.js';
 import { type ModelUsage, type TokenUsage, USAGE_COUNTS, usageByModel } from '../../domain/usage.js';
 import type { PeriodUsage } from '../transfer-store.js';
+import { ownerNameOf } from './names.js';
 
 /** Sums by model. They are changed in place, since almost every answer of a model changes several. */
 export class ModelSums {
   readonly #models = new Map<string, { -readonly [Count in keyof TokenUsage]: TokenUsage[Count] }>();
 
+  constructor(models: readonly ModelUsage[] = []) {
+    this.add(models);
+  }
+
   add(models: readonly ModelUsage[]): void {
-    for (const usage of models) {
-      const sum = this.#models.get(usage.model);
-      if (!sum) this.#models.set(usage.model, countsOf(usage));
-      else for (const name of USAGE_COUNTS) sum[name] += usage[name];
+    for (const { model, ...counts } of models) {
+      const sum = this.#models.get(model);
+      if (!sum) this.#models.set(model, counts);
+      else for (const name of USAGE_COUNTS) sum[name] += counts[name];
     }
   }
 
@@ -29,67 +34,58 @@ export class ModelSums {
   }
 }
 
-function countsOf({ model: _model, ...counts }: ModelUsage): TokenUsage {
-  return counts;
-}
-
 interface PeriodSum extends StoredPeriod {
+  readonly owner: StateOwner;
   readonly sums: ModelSums;
 }
 
-/** Usage of users and apps. */
+/** Usage of users and apps: for each of them, the sums of some periods by name. */
 export class UsageSums {
   readonly #owners = new Map<string, Map<string, PeriodSum>>();
 
   add({ appName, userId }: SessionKey, { models, keepMs }: UsageIncrement, now: number): void {
     const periods = storedPeriods(now, keepMs);
-    for (const owner of [ownerKey({ appName }), ownerKey({ appName, userId })]) {
-      let stored = this.#owners.get(owner);
-      if (!stored) this.#owners.set(owner, (stored = new Map<string, PeriodSum>()));
+    for (const owner of [{ appName }, { appName, userId }]) {
+      const stored = this.#periodsOf(owner);
       for (const period of periods) {
         const before = stored.get(period.name);
         if (before && !isExpired(before.expiresAt, now)) {
           before.sums.add(models);
-          if (before.expiresAt !== period.expiresAt) stored.set(period.name, { ...period, sums: before.sums });
+          if (before.expiresAt !== period.expiresAt) stored.set(period.name, { ...before, ...period });
           continue;
         }
         removeExpired(stored, now);
-        const sums = new ModelSums();
-        sums.add(models);
-        stored.set(period.name, { ...period, sums });
+        stored.set(period.name, { ...period, owner, sums: new ModelSums(models) });
       }
     }
   }
 
   read({ period, ...owner }: UsageQuery, now: number): readonly ModelUsage[] {
     const name = periodName(period, now);
-    const stored = [...(this.#owners.get(ownerKey(owner))?.values() ?? [])];
+    const stored = [...(this.#owners.get(ownerNameOf(owner))?.values() ?? [])];
     const parts = stored.filter((sum) => isPartOf(sum.name, name) && !isExpired(sum.expiresAt, now));
     return usageByModel(parts.flatMap(({ sums }) => sums.list()));
   }
 
   /** Returns `false` if the owner has sums. */
   restore(owner: StateOwner, sums: readonly PeriodUsage[], keepMs: number, now: number): boolean {
-    const stored = this.#owners.get(ownerKey(owner)) ?? new Map<string, PeriodSum>();
+    const stored = this.#periodsOf(owner);
     removeExpired(stored, now);
     if (stored.size > 0) return false;
     for (const { period, models } of sums) {
-      const restored = { ...restoredPeriod(period, now, keepMs), sums: new ModelSums() };
-      restored.sums.add(models);
-      stored.set(period, restored);
+      stored.set(period, { ...restoredPeriod(period, now, keepMs), owner, sums: new ModelSums(models) });
     }
-    this.#owners.set(ownerKey(owner), stored);
     return true;
   }
 
   remove(owner: StateOwner): void {
-    this.#owners.delete(ownerKey(owner));
+    this.#owners.delete(ownerNameOf(owner));
   }
 
   /** The users of an app who have sums. */
   usersOf(appName: string): string[] {
-    const prefix = ownerKey({ appName, userId: '' });
-    return [...this.#owners.keys()].flatMap((key) => (key.startsWith(prefix) ? [key.slice(prefix.length)] : []));
+    const owners = [...this.#owners.values()].map((stored) => [...stored.values()][0]?.owner);
+    return owners.flatMap((owner) => (owner?.appName === appName ? (owner.userId ?? []) : []));
   }
 
   purge(limit: number, now: number): void {
@@ -111,6 +107,13 @@ export class UsageSums {
   clear(): void {
     this.#owners.clear();
   }
+
+  #periodsOf(owner: StateOwner): Map<string, PeriodSum> {
+    const name = ownerNameOf(owner);
+    const stored = this.#owners.get(name) ?? new Map<string, PeriodSum>();
+    this.#owners.set(name, stored);
+    return stored;
+  }
 }
 
 /** Returns the number of removed sums. */
@@ -118,9 +121,4 @@ function removeExpired(stored: Map<string, PeriodSum>, now: number): number {
   const before = stored.size;
   for (const [name, { expiresAt }] of stored) if (isExpired(expiresAt, now)) stored.delete(name);
   return before - stored.size;
-}
-
-/** No id holds a control character, so no two owners share a key. */
-function ownerKey({ appName, userId }: StateOwner): string {
-  return userId === undefined ? appName : `${appName}\u0000${userId}`;
 }

@@ -6,7 +6,6 @@ import type { InitialEvent } from '../../domain/session-record.js';
 import { loggedEvent } from '../../domain/stored-json.js';
 import { NO_MARKS } from '../../domain/view-marks.js';
 import { EventLog } from '../in-memory/event-log.js';
-import { TextSlabs } from '../in-memory/text-slabs.js';
 import { effectiveEvents } from './effective-events.js';
 import { type RecordPart, type Snapshot, recordPart } from './snapshot.js';
 import type { ReadEvent } from './stamped-event.js';
@@ -133,7 +132,7 @@ export class Replica {
 }
 
 function emptyLog(firstSeq: number): EventLog {
-  const log = new EventLog(new TextSlabs());
+  const log = new EventLog();
   log.beginAt(firstSeq);
   return log;
 }

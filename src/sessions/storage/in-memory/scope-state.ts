@@ -1,0 +1,108 @@
+import type { StoredScope } from '../../../state/scopes.js';
+import type { SessionKey, StateOwner } from '../../domain/ids.js';
+import {
+  type StateExcess,
+  type StateLimits,
+  type StateSize,
+  entryBytes,
+  readExcess,
+  readExcessError,
+  stateExcess,
+} from '../../domain/state-size.js';
+import type { StateWrites } from '../../domain/stored-json.js';
+import type { StateEntries, StoredState } from '../session-storage.js';
+
+/** The state of one scope. */
+export class ScopeState {
+  readonly #values = new Map<string, string>();
+  #bytes = 0;
+
+  constructor(
+    private readonly scope: StoredScope,
+    private readonly owner: StateOwner | SessionKey,
+  ) {}
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  get isEmpty(): boolean {
+    return this.#values.size === 0;
+  }
+
+  entries(): StateEntries {
+    return [...this.#values];
+  }
+
+  /** Refuses state that is too large to be read. */
+  expectReadable(limits: StateLimits | undefined, isWritten = false): void {
+    const excess = readExcess(this.scope, { atMost: this.#bytes }, limits);
+    if (excess) throw readExcessError(excess, this.owner, isWritten);
+  }
+
+  /** Whether writes would leave more than there may be. */
+  excessAfter(writes: StateWrites, limits: StateLimits | undefined): StateExcess | undefined {
+    // What the writes replace is looked up only if it matters.
+    if (!stateExcess(this.scope, { atMost: this.#bytes }, writes, limits)) return undefined;
+    return stateExcess(this.scope, this.sizeBefore(writes), writes, limits);
+  }
+
+  /** The exact size, with what the entries have that are written. */
+  sizeBefore({ upserts, removals }: StateWrites): StateSize {
+    const entries = new Map<string, number>();
+    for (const { scope, name } of [...upserts, ...removals]) {
+      const value = scope === this.scope ? this.#values.get(name) : undefined;
+      if (value !== undefined) entries.set(name, entryBytes(name, value));
+    }
+    return { atMost: this.#bytes, entries };
+  }
+
+  /** Sets and removes the keys of this scope. Returns whether there are any. */
+  write({ upserts, removals }: StateWrites): boolean {
+    let isWritten = false;
+    for (const { scope, name, value } of upserts) if (scope === this.scope) isWritten = this.#put(name, value);
+    for (const { scope, name } of removals) if (scope === this.scope) isWritten = this.#put(name, undefined);
+    return isWritten;
+  }
+
+  #put(name: string, value: string | undefined): true {
+    const before = this.#values.get(name);
+    if (before !== undefined) this.#bytes -= entryBytes(name, before);
+    if (value === undefined) this.#values.delete(name);
+    else this.#values.set(name, value);
+    if (value !== undefined) this.#bytes += entryBytes(name, value);
+    return true;
+  }
+}
+
+/** The first scope that would have more than it may have. */
+export function excessIn(
+  scopes: readonly ScopeState[],
+  writes: StateWrites,
+  limits: StateLimits | undefined,
+): StateExcess | undefined {
+  for (const scope of scopes) {
+    const excess = scope.excessAfter(writes, limits);
+    if (excess) return excess;
+  }
+  return undefined;
+}
+
+/** The state that a session shows: its own, its user's and its app's. */
+export function storedState([session, user, app]: readonly ScopeState[], entriesOf = entriesIn): StoredState {
+  return { session: entriesOf(session), user: entriesOf(user), app: entriesOf(app) };
+}
+
+/** For a list: sessions of a user share an array. */
+export function sharingEntries(): (state: ScopeState | undefined) => StateEntries {
+  const known = new Map<ScopeState | undefined, StateEntries>();
+  return (state) => {
+    const entries = known.get(state) ?? entriesIn(state);
+    known.set(state, entries);
+    return entries;
+  };
+}
+
+function entriesIn(state: ScopeState | undefined): StateEntries {
+  return state?.entries() ?? [];
+}

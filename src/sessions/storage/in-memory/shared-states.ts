@@ -1,0 +1,88 @@
+import { type Lifetime, expiresAt, isExpired, isRenewalDue } from '../../domain/expiry.js';
+import { type StateOwner, type UserKey, scopeOfOwner } from '../../domain/ids.js';
+import type { StateWrites } from '../../domain/stored-json.js';
+import { ownerNameOf } from './names.js';
+import { ScopeState } from './scope-state.js';
+
+interface SharedState {
+  readonly owner: StateOwner;
+  readonly state: ScopeState;
+  expiresAt: number;
+}
+
+/** The state of users and apps. */
+export class SharedStates {
+  readonly #states = new Map<string, SharedState>();
+
+  /** The state, which may be empty. */
+  get(owner: StateOwner, now: number): ScopeState {
+    return this.#live(owner, now)?.state ?? new ScopeState(scopeOfOwner(owner), owner);
+  }
+
+  /** When the state of a user expires, if it is there, or without a user that of an app. */
+  expiryOfOwner(owner: StateOwner, now: number): number | undefined {
+    return this.#live(owner, now)?.expiresAt;
+  }
+
+  expiryOf({ appName, userId }: UserKey, now: number): { user?: number; app?: number } {
+    const [user, app] = [this.expiryOfOwner({ appName, userId }, now), this.expiryOfOwner({ appName }, now)];
+    return { ...(user !== undefined && { user }), ...(app !== undefined && { app }) };
+  }
+
+  /** Sets and removes keys. Without any, the state is only kept alive. Returns whether there are any. */
+  write(owner: StateOwner, writes: StateWrites, lifetime: Lifetime, now: number): boolean {
+    const state = this.get(owner, now);
+    if (!state.write(writes)) {
+      this.renewIfDue(owner, lifetime, now);
+      return false;
+    }
+    if (state.isEmpty) this.remove(owner);
+    else this.#states.set(ownerNameOf(owner), { owner, state, expiresAt: expiresAt(now, lifetime) });
+    return true;
+  }
+
+  renew(owner: StateOwner, lifetime: Lifetime, now: number): void {
+    const shared = this.#live(owner, now);
+    if (shared) shared.expiresAt = expiresAt(now, lifetime);
+  }
+
+  renewIfDue(owner: StateOwner, lifetime: Lifetime, now: number): void {
+    const expiry = this.expiryOfOwner(owner, now);
+    if (expiry !== undefined && isRenewalDue(expiry, now, lifetime)) this.renew(owner, lifetime, now);
+  }
+
+  /** Removes expired states, at most so many of users and of apps. */
+  purge(limit: number, now: number): { userStates: number; appStates: number } {
+    const removed = { user: 0, app: 0 };
+    for (const { owner, expiresAt: expiry } of this.#states.values()) {
+      const scope = scopeOfOwner(owner);
+      if (!isExpired(expiry, now) || removed[scope] >= limit) continue;
+      this.remove(owner);
+      removed[scope]++;
+    }
+    return { userStates: removed.user, appStates: removed.app };
+  }
+
+  remove(owner: StateOwner): void {
+    this.#states.delete(ownerNameOf(owner));
+  }
+
+  /** The users of an app who have state. */
+  usersOf(appName: string): string[] {
+    const ofApp = [...this.#states.values()].filter(({ owner }) => owner.appName === appName);
+    return ofApp.flatMap(({ owner: { userId } }) => userId ?? []);
+  }
+
+  all(): ScopeState[] {
+    return [...this.#states.values()].map(({ state }) => state);
+  }
+
+  clear(): void {
+    this.#states.clear();
+  }
+
+  #live(owner: StateOwner, now: number): SharedState | undefined {
+    const shared = this.#states.get(ownerNameOf(owner));
+    return shared && !isExpired(shared.expiresAt, now) ? shared : undefined;
+  }
+}
