@@ -12,7 +12,7 @@ import { withLease } from './leases/with-lease.js';
 import type { AfterAppend } from './session-hooks.js';
 import { environmentBehind } from './service-environment.js';
 import type { SessionService } from './session.service.js';
-import { retryOvertaken } from './domain/retry-overtaken.js';
+import type { TurnReference } from './operations/turns.js';
 import type { LeaseStore } from './storage/coordination.js';
 
 /** The id of the event with the title. Ids are unique, so a session gets at most one such event. */
@@ -105,23 +105,19 @@ export class SessionTitles {
   }
 
   async #giveTitle(key: SessionKey, turnsOnly: boolean, leaseLost: AbortSignal): Promise<void> {
-    let session = await this.#untitled(key);
-    if (!session) return;
-    const title = (await this.#ask(session, leaseLost))?.trim();
+    const session = await this.options.sessions.getSession(key);
+    if (session?.metadata.title !== undefined) return;
+    const title = session && (await this.#ask(session, leaseLost))?.trim();
     if (!title) return;
     try {
-      await retryOvertaken(async (attempt) => {
-        if (attempt > 1) session = await this.#untitled(key);
-        if (session) await this.#write(key, title, session.version, turnsOnly);
-      });
+      if (turnsOnly) {
+        await this.options.sessions.withTurn({ ...key, holder: TITLE_EVENT }, (turn) => this.#write(key, title, turn));
+      } else {
+        await this.#write(key, title);
+      }
     } catch (error) {
       if (!isGivenUp(error)) throw error;
     }
-  }
-
-  async #untitled(key: SessionKey): Promise<Session | undefined> {
-    const session = await this.options.sessions.getSession(key);
-    return session?.metadata.title === undefined ? session : undefined;
   }
 
   async #ask(session: Session, leaseLost: AbortSignal): Promise<string | undefined> {
@@ -131,17 +127,11 @@ export class SessionTitles {
     return callWithin(limits, (signal) => titler.titleOf({ session, signal })).finally(outer.release);
   }
 
-  /** `expectedVersion` protects a title that was written in the meantime. */
-  async #write(key: SessionKey, title: string, expectedVersion: number, turnsOnly: boolean): Promise<void> {
-    const { sessions } = this.options;
-    const { sessionId: id, ...owner } = key;
+  /** Unless a title was written in the meantime. */
+  async #write(key: SessionKey, title: string, turn?: TurnReference): Promise<void> {
     const event = { id: TITLE_EVENT, author: 'system', actions: { metadataDelta: { title } } };
-    if (!turnsOnly) {
-      await sessions.appendEvent({ session: { ...owner, id }, event, expectedVersion });
-      return;
-    }
-    await sessions.withTurn({ ...key, holder: TITLE_EVENT }, (turn) =>
-      sessions.appendEvent({ session: { ...owner, id }, event, expectedVersion, turn }),
+    await this.options.sessions.change({ ...key, config: { numRecentEvents: 0 }, turn }, ({ metadata }) =>
+      metadata.title === undefined ? [event] : [],
     );
   }
 }
