@@ -256,6 +256,7 @@ export class PooledTransactions implements Transactions, DirectWrites {
       const { clock = connection } = this.options;
       const transaction = new OpenTransaction(connection, this.options, {
         time: () => clock.now(),
+        serverTime: this.options.clock ? undefined : this.options.dialect.serverTime,
         commit(message) {
           attempt.isCommitting = attempt.mode === 'write';
           return connection.commit(message);

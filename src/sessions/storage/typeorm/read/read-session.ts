@@ -11,6 +11,7 @@ import {
 } from '../sql/session-rows.js';
 import { boundedWindow, isOver, outermostFitting } from './event-window.js';
 import { isReadAtOnce, readAtOnce } from './read-at-once.js';
+import { windowStart } from './window-start.js';
 import { LastQueries } from '../sql/last-queries.js';
 import { joinSql, NO_SQL, type Sql, sql } from '../sql/sql.js';
 import type { SqlTransaction } from '../sql/transaction.js';
@@ -23,7 +24,10 @@ export function readSession(transaction: SqlTransaction, request: ReadRequest): 
 
 /** Reads the record, which says what else to read. */
 async function readInSteps(transaction: SqlTransaction, request: ReadRequest): Promise<StoredSession | undefined> {
-  const session = await findLiveSession(transaction, request.key, request.withMetadata ? METADATA_COLUMN : undefined);
+  const session = await findLiveSession(transaction, request.key, [
+    ...(request.withMetadata ? [METADATA_COLUMN] : []),
+    ...windowStart(transaction, request),
+  ]);
   if (!session) return undefined;
   const { summarySeq } = session.record.marks;
   const last = new LastQueries(transaction);
@@ -31,7 +35,9 @@ async function readInSteps(transaction: SqlTransaction, request: ReadRequest): P
     request.withSummary && summarySeq > 0
       ? await addEvents(last, transaction, session, { ranges: [{ from: summarySeq, to: summarySeq }] })
       : noEvents;
-  const events = request.window ? await addEvents(last, transaction, session, request.window) : noEvents;
+  const { window } = request;
+  const afterSeq = Math.max(window?.afterSeq ?? 0, session.windowStart ?? 0);
+  const events = window ? await addEvents(last, transaction, session, { ...window, afterSeq }) : noEvents;
   const { find, checkpointAt } = request;
   const states = request.withState
     ? last.add<StateRow>(selectState(transaction, session, request.maxStateBytes))
@@ -144,14 +150,9 @@ function rangesOf(window: EventWindow, { record }: FoundSession): SeqRange[] {
     .filter(({ from, to }) => from <= to);
 }
 
-/** The log has no gaps, so without a filter the limit can narrow the ranges. A start time leaves their newest events. */
-function limitRanges(
-  ranges: SeqRange[],
-  { anchorsOnly, since, maxAgeMs, keep }: EventWindow,
-  limit: number,
-): SeqRange[] {
+/** The log has no gaps, so without a filter the limit can narrow the ranges. */
+function limitRanges(ranges: SeqRange[], { anchorsOnly, keep }: EventWindow, limit: number): SeqRange[] {
   if (anchorsOnly || limit === Infinity) return ranges;
-  if (keep === 'oldest' && (since !== undefined || maxAgeMs !== undefined)) return ranges;
   return keep === 'oldest' ? oldestOf(ranges, limit) : newestOf(ranges, limit);
 }
 
@@ -168,7 +169,6 @@ function selectEvents(transaction: SqlTransaction, pk: number, ranges: readonly 
       SELECT ${eventLines(transaction.dialect)} FROM ${transaction.tables.events}
       WHERE session_pk = ${pk} AND seq BETWEEN ${from} AND ${to}
       ${selection.window.anchorsOnly ? sql`AND anchor = 1` : NO_SQL}
-      ${fromStartTime(transaction, pk, selection)}
       ${withinBytes(transaction, pk, { from, to }, selection)}
       ${order}`,
   );
@@ -184,17 +184,6 @@ function orderOf({ window, limit }: Selection): Sql {
   return sql`ORDER BY seq ${direction} ${Number.isFinite(limit) ? sql`LIMIT ${limit}` : NO_SQL}`;
 }
 
-/** `high_water` never decreases along the log, so the first event that reaches the start time begins the window. */
-function fromStartTime({ tables, now }: SqlTransaction, pk: number, { window }: Selection): Sql {
-  const { since = 0, maxAgeMs } = window;
-  const start = Math.ceil(Math.max(since, maxAgeMs === undefined ? 0 : now - maxAgeMs));
-  if (start <= 0) return NO_SQL;
-  return sql`AND seq >= (
-        SELECT seq FROM ${tables.events} WHERE session_pk = ${pk} AND high_water >= ${start}
-        ORDER BY high_water, seq LIMIT 1
-      )`;
-}
-
 /** Ends the window at the first event with which the payloads have too many bytes. */
 function withinBytes(
   transaction: SqlTransaction,
@@ -204,8 +193,7 @@ function withinBytes(
 ): Sql {
   const { maxBytes, keep } = window;
   if (maxBytes === undefined) return NO_SQL;
-  const range = sql`
-    session_pk = ${pk} AND seq BETWEEN ${from} AND ${to} ${fromStartTime(transaction, pk, { window, limit })}`;
+  const range = sql`session_pk = ${pk} AND seq BETWEEN ${from} AND ${to}`;
   const compared = keep === 'oldest' ? sql`<=` : sql`>=`;
   return sql`AND seq ${compared} (${outermostFitting(transaction, { range, limit, maxBytes, keep })})`;
 }

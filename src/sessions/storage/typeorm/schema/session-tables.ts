@@ -69,7 +69,6 @@ export const EVENTS = table({
   parent: 'agent_sessions',
   indexes: {
     agent_session_events_by_id: unique(['session_pk', 'event_id']),
-    agent_session_events_by_time: index(['session_pk', 'high_water', 'seq']),
     agent_session_events_by_group: index(['session_pk', 'event_group', 'seq']),
     agent_session_events_anchors: {
       columns: ['session_pk', 'seq'],

@@ -1,11 +1,14 @@
 import type { DataSourceOptions } from 'typeorm';
 import { ConfigurationError } from '../../../../config/configuration-error.js';
+import { MYSQL_NOW, POSTGRES_NOW } from './server-time.js';
 import { joinSql, orderBy, NO_SQL, Sql, sql } from './sql.js';
 import { type RowUpdates, updateRowsOfMysql, updateRowsOfPostgres } from './update-rows.js';
 
 /** The differences in SQL between the databases. All other SQL is written once. */
 export interface Dialect {
   readonly name: 'sqlite' | 'mysql' | 'postgres';
+  /** The time of the server; missing if it is that of this machine. */
+  readonly serverTime?: Sql;
   /** Whether an index can have a WHERE clause. */
   readonly hasPartialIndexes: boolean;
   /** Whether a session is read with one large statement. Otherwise several small ones cost less. */
@@ -96,6 +99,7 @@ export const sqliteDialect: Dialect = {
 /** MySQL and MariaDB. */
 export const mysqlDialect: Dialect = {
   name: 'mysql',
+  serverTime: new Sql(MYSQL_NOW),
   hasPartialIndexes: false,
   readsAtOnce: false,
   locksRows: true,
@@ -115,6 +119,7 @@ export const mysqlDialect: Dialect = {
 
 export const postgresDialect: Dialect = {
   name: 'postgres',
+  serverTime: new Sql(POSTGRES_NOW),
   hasPartialIndexes: true,
   readsAtOnce: true,
   locksRows: true,

@@ -235,6 +235,8 @@ export interface FoundSession {
   readonly record: SessionRecord;
   /** If it was requested. */
   readonly metadata?: string | undefined;
+  /** The `seq` after which a window of events begins, if it was requested and is not the beginning of the log. */
+  readonly windowStart?: number | undefined;
 }
 
 /** Matches the row of a session key. */
@@ -253,22 +255,24 @@ export async function lockLiveSession(transaction: SqlTransaction, key: SessionK
   return unlessExpired(await lockSession(transaction, key), transaction);
 }
 
-/** Finds a session that has not expired. `besides` is a column besides those of the record. */
+/** Finds a session that has not expired. `besides` are columns besides those of the record. */
 export async function findLiveSession(
   transaction: SqlTransaction,
   key: SessionKey,
-  besides?: Sql,
+  besides: readonly Sql[] = [],
 ): Promise<FoundSession | undefined> {
-  const found = sessionOf(await transaction.rows<RecordRow>(selectSession(transaction, key, NO_SQL, besides)));
+  const found = sessionOf(await transaction.rows<FoundRow>(selectSession(transaction, key, NO_SQL, besides)));
   return unlessExpired(found, transaction);
 }
 
-function selectSession({ tables }: SqlTransaction, key: SessionKey, lock: Sql, besides?: Sql): Sql {
-  return sql`SELECT ${columnsWith(besides)} FROM ${tables.sessions} s WHERE ${hasKey(key)} ${lock}`;
+function selectSession({ tables }: SqlTransaction, key: SessionKey, lock: Sql, besides: readonly Sql[] = []): Sql {
+  return sql`SELECT ${joinSql([RECORD_COLUMNS, ...besides], ', ')} FROM ${tables.sessions} s WHERE ${hasKey(key)} ${lock}`;
 }
 
-function sessionOf([row]: readonly (RecordRow & Partial<MetadataRow>)[]): FoundSession | undefined {
-  return row && { pk: row.pk, record: recordOf(row), metadata: row.metadata };
+type FoundRow = RecordRow & Partial<MetadataRow> & { readonly window_start?: number };
+
+function sessionOf([row]: readonly FoundRow[]): FoundSession | undefined {
+  return row && { pk: row.pk, record: recordOf(row), metadata: row.metadata, windowStart: row.window_start };
 }
 
 function unlessExpired(found: FoundSession | undefined, { now }: SqlTransaction): FoundSession | undefined {

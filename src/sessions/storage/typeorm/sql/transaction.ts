@@ -1,6 +1,6 @@
 import type { Tables } from '../tables.js';
 import type { Dialect } from './dialect.js';
-import type { Sql } from './sql.js';
+import { type Sql, sql } from './sql.js';
 
 /** Runs statements on one connection. */
 export interface StatementRunner {
@@ -23,6 +23,8 @@ export interface SqlTransaction extends StatementRunner {
   readonly sessionsKey: Sql;
   /** The store's time when the transaction began, or when it last got locks. */
   readonly now: number;
+  /** The time for a statement that the transaction begins with, which is sent before `now` is known. */
+  readonly time: Sql;
   /** Sends these statements together with COMMIT, which saves a round trip. No other statement may follow. */
   addToCommit(statements: readonly Sql[]): void;
   /** Runs queries together with COMMIT, after the statements added to it, and returns their rows. No statement may follow. */
@@ -97,6 +99,8 @@ export interface CommitMessage {
 
 interface OpenTransactionOptions {
   readonly time: () => number;
+  /** Where the time comes from, if it is not known before the first statement. */
+  readonly serverTime?: Sql | undefined;
   /** Commits with queries. Default: they run, and the owner of the transaction commits later. */
   readonly commit?: (message: CommitMessage) => Promise<readonly unknown[][]>;
 }
@@ -126,6 +130,10 @@ export class OpenTransaction implements SqlTransaction {
 
   get now(): number {
     return (this.#now ??= this.options.time());
+  }
+
+  get time(): Sql {
+    return this.options.serverTime ?? sql`${this.now}`;
   }
 
   rows<Row>(statement: Sql): Promise<Row[]> {

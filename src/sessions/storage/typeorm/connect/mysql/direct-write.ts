@@ -12,11 +12,9 @@ import { insertOfSession } from '../../append/insert-session.js';
 import { insertEntries } from '../../sql/session-rows.js';
 import { areReadable, selectSharedState } from '../../state/read-state.js';
 import type { Dialect } from '../../sql/dialect.js';
+import { MYSQL_NOW } from '../../sql/server-time.js';
 import { joinSql, NO_SQL, Sql, sql, sqlList } from '../../sql/sql.js';
 import type { Tables } from '../../tables.js';
-
-/** The server's time in milliseconds. Other functions depend on daylight saving time. */
-export const MYSQL_NOW = "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) DIV 1000";
 
 /** Fails with the code {@link NOT_WRITTEN}, in every `sql_mode`, so that the server runs no further statement of the message. */
 const FAIL = new Sql('(SELECT 1 UNION ALL SELECT 2)');

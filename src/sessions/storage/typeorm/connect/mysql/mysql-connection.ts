@@ -1,4 +1,5 @@
 import type { CreatedRows, DirectCreate } from '../../append/direct-write.js';
+import { MYSQL_NOW } from '../../sql/server-time.js';
 import { mysqlDialect } from '../../sql/dialect.js';
 import type { Sql } from '../../sql/sql.js';
 import type { StateRow } from '../../state/read-state.js';
@@ -15,7 +16,7 @@ import {
   type PooledConnection,
 } from '../connection-pool.js';
 import { codeOf, isDuplicateKey } from '../driver-errors.js';
-import { directCreateOfMysql, directWriteOfMysql, MYSQL_NOW, NOT_WRITTEN } from './direct-write.js';
+import { directCreateOfMysql, directWriteOfMysql, NOT_WRITTEN } from './direct-write.js';
 import { GALERA_SETTINGS, isGaleraNode, isKnownAsSingle } from './galera.js';
 import { refuseLongMessage } from './packet-limit.js';
 

@@ -11,6 +11,7 @@ import {
 import type { DirectCreate } from '../../append/direct-write.js';
 import { insertOfSession, UNLESS_THERE } from '../../append/insert-session.js';
 import { postgresDialect } from '../../sql/dialect.js';
+import { POSTGRES_NOW } from '../../sql/server-time.js';
 import { joinSql, NO_SQL, Sql, sql } from '../../sql/sql.js';
 import { INDEX_COLUMNS } from '../../sql/session-rows.js';
 import { areReadable, selectSharedState } from '../../state/read-state.js';
@@ -24,9 +25,6 @@ import {
   type UsageTable,
 } from '../../state/write-usage.js';
 import type { Tables } from '../../tables.js';
-
-/** The server's time in milliseconds. */
-export const POSTGRES_NOW = 'floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
 
 /**
  * One statement, which is a transaction of its own. Its text does not depend on the number of rows, so that it can be

@@ -1,5 +1,6 @@
 import { StoreUnavailableError } from '../../../../domain/errors.js';
 import type { CreatedRows, DirectCreate } from '../../append/direct-write.js';
+import { POSTGRES_NOW } from '../../sql/server-time.js';
 import type { Sql } from '../../sql/sql.js';
 import type { StateRow } from '../../state/read-state.js';
 import type { Tables } from '../../tables.js';
@@ -15,7 +16,7 @@ import {
 } from '../connection-pool.js';
 import { namingStandby } from './standby.js';
 import { awaitAll, columnTypes, MAX_DIRECT_VALUES, numberedStatement } from './statements.js';
-import { directCreateOfPostgres, directWriteOfPostgres, POSTGRES_NOW } from './direct-write.js';
+import { directCreateOfPostgres, directWriteOfPostgres } from './direct-write.js';
 
 interface QueryResult {
   readonly command: string;
