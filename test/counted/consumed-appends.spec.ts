@@ -5,9 +5,9 @@ import { StatementLog } from '../support/statement-log.js';
 import { KEY, SESSION } from './operations.js';
 
 /** The same as of an append where nobody consumes. */
-const APPEND = { transactions: 1, reads: 1, writes: 2, rows: 1 };
-/** The session is not the one that this process remembers, which an update finds out. */
-const APPEND_AFTER_OTHERS = { ...APPEND, writes: 3 };
+const APPEND = { transactions: 1, reads: 0, writes: 2, rows: 0 };
+/** The session is not as this process knows it, which an update finds out. */
+const APPEND_AFTER_OTHERS = { transactions: 1, reads: 1, writes: 3, rows: 1 };
 /** Consumers; marks of the sessions; their work and their new marks. */
 const DISPATCH = { transactions: 1, reads: 1, writes: 2, rows: 1 };
 

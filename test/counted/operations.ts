@@ -78,7 +78,7 @@ export const OPERATIONS: readonly Operation[] = [
   operation('append, on a condition', [1, 0, 2, 0], ({ sessions, session }) =>
     sessions.appendEvent({ session, event: { author: 'agent' }, expectedVersion: session.version }),
   ),
-  operation('begin a turn', [1, 1, 1, 1], async ({ sessions }) => {
+  operation('begin a turn', [1, 0, 1, 0], async ({ sessions }) => {
     tokens.set(sessions, (await sessions.beginTurn(KEY)).token);
   }),
   operation('append, in a turn', [1, 0, 2, 0], async ({ sessions, session }) => {

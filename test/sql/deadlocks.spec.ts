@@ -173,5 +173,7 @@ async function fillLog(raw: RawConnection, server: SqlBench['name'], count: numb
     INSERT INTO agent_session_events (session_pk, seq, event_id, digest, appended_at, high_water, anchor, event_group, payload)
     SELECT e.session_pk, n.seq, CONCAT('f', n.seq), e.digest, e.appended_at, e.high_water, 0, e.event_group, e.payload
     FROM agent_session_events e CROSS JOIN ${numbers} n`);
-  await raw.query(`UPDATE agent_sessions SET last_seq = ${count}, tip_seq = ${count}, events = ${count}`);
+  await raw.query(
+    `UPDATE agent_sessions SET last_seq = ${count}, tip_seq = ${count}, events = ${count}, stamp = stamp + 1`,
+  );
 }

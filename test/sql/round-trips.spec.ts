@@ -24,8 +24,8 @@ const EXPECTED: Record<string, readonly [mariadb: number, postgres: number]> = {
   'append the same ten events again': [5, 4],
   'append to 64 sessions at once': [1, 1],
   'append to 64 sessions at once, with usage and state of user and app': [1, 1],
-  'append to a session that another process wrote to': [4, 3],
-  'append to it again': [2, 2],
+  'append to a session that another process wrote to': [3, 2],
+  'append to it again': [1, 1],
   'read the session with its last 20 events': [2, 1],
   'read the session with its last 1,000 events': [2, 1],
   'read the last 5 events since a time': [2, 2],
@@ -62,19 +62,19 @@ describeSqlServers('Round trips to a $name store', (bench) => {
     expect(counts).toEqual([expected, expected]);
   });
 
-  it('are those of an append to begin, renew or end a turn, and none more to append in it', async () => {
+  it('are those of an append to begin, renew or end a turn, and to append in it', async () => {
     const { proxy, behind } = await bench().proxy();
     const sessions = bench().sessions(behind);
     await sessions.createSession(KEY);
     const trips = countTrips(proxy);
     const turn = await sessions.beginTurn(KEY);
-    expect(trips()).toBe(2);
+    expect(trips()).toBe(1);
     await sessions.appendEvent({ session: SESSION, event: { author: 'agent' }, turn });
-    expect(trips()).toBe(2 + 1);
+    expect(trips()).toBe(1 + 1);
     await sessions.renewTurn(turn);
-    expect(trips()).toBe(2 + 1 + 2);
+    expect(trips()).toBe(1 + 1 + 1);
     await sessions.appendEvent({ session: SESSION, event: { author: 'agent' }, turn, endTurn: true });
-    expect(trips()).toBe(2 + 1 + 2 + 1);
+    expect(trips()).toBe(1 + 1 + 1 + 1);
   });
 
   it('are those of an append to save the partial events of 5 sessions, one to read them, and none more to end them', async () => {
@@ -105,7 +105,7 @@ describeSqlServers('Round trips to a $name store', (bench) => {
     expect(trips()).toBe(2 + 1 + 2);
     const session = { ...key, id: key.sessionId };
     await sessions.appendEvents({ session, events: [{ author: 'agent' }], turn: turnToken, endPartials: ['m'] });
-    expect(trips()).toBe(2 + 1 + 2 + 2);
+    expect(trips()).toBe(2 + 1 + 2 + 1);
     expect((await storage.partials.read({ key, incarnation, after: 0 }))?.partials).toEqual([]);
   });
 

@@ -38,7 +38,7 @@ export async function fillSqlLog(
   }
   const last = first + count - 1;
   await raw.query(`
-    UPDATE agent_sessions SET last_seq = ${last}, tip_seq = ${last}, events = ${last}, high_water = ${now}
+    UPDATE agent_sessions SET last_seq = ${last}, tip_seq = ${last}, events = ${last}, high_water = ${now}, stamp = stamp + 1
     WHERE pk = ${Number(session?.pk)}`);
 }
 

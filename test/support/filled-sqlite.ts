@@ -21,7 +21,9 @@ export function fillLog(connection: Libsql.Database, count: number, eventAt: (se
     insert.run(session.pk, seq, id, payloadChecksum(payload), now, now, anchor ? 1 : 0, group, payload);
   }
   connection
-    .prepare('UPDATE agent_sessions SET last_seq = ?, tip_seq = ?, events = ?, high_water = ? WHERE pk = ?')
+    .prepare(
+      'UPDATE agent_sessions SET last_seq = ?, tip_seq = ?, events = ?, high_water = ?, stamp = stamp + 1 WHERE pk = ?',
+    )
     .run(last, last, last, now, session.pk);
   connection.exec('COMMIT');
 }

@@ -28,5 +28,6 @@ export const SESSION_ROW = {
   turn_expires_at: 0,
   dispatched_seq: 0,
   waiting_since: 0,
+  stamp: 1,
   state_bytes: 0,
 };

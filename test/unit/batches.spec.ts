@@ -1,7 +1,6 @@
-import { insertEvents } from '../../src/sessions/storage/typeorm/append/append-commits.js';
+import { insertEvents } from '../../src/sessions/storage/typeorm/append/planned-rows.js';
 import { inBatches } from '../../src/sessions/domain/batches.js';
 import { sql } from '../../src/sessions/storage/typeorm/sql/sql.js';
-import type { Tables } from '../../src/sessions/storage/typeorm/tables.js';
 
 describe('inBatches', () => {
   it('limits the number of items per batch and keeps their order', () => {
@@ -35,7 +34,7 @@ describe('insertEvents', () => {
         timestamp: 0,
         payload,
       }));
-      const statements = insertEvents({ events: sql`t` } as Tables, events);
+      const statements = insertEvents({ events: sql`t` }, events);
       expect(statements.map(({ values }) => values.filter((value) => value === payload).length)).toEqual(portions);
     },
   );

@@ -31,7 +31,7 @@ class IdlePool {
       changeAll: async () => undefined,
       commit: (message) => this.commit(message),
       canWriteDirectly: true,
-      writeDirectly: async () => true,
+      writeDirectly: async () => 'written',
       createDirectly: async () => undefined,
       rollback: async () => undefined,
       release: () => undefined,

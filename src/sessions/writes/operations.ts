@@ -1,7 +1,7 @@
 import type { AppendOutcome, Commit } from '../domain/commit.js';
 import { StoreUnavailableError } from '../domain/errors.js';
-import type { SessionKey, StateOwner } from '../domain/ids.js';
-import { scopesWritten } from '../domain/stored-json.js';
+import type { SessionKey } from '../domain/ids.js';
+import type { SharedPart } from '../domain/stored-json.js';
 import type { TurnOutcome, TurnRequest } from '../domain/turn.js';
 import type { Held, HeldSession } from '../storage/planned-write.js';
 import { type SessionPlan, UNCOUNTED_STATE } from './session-plan.js';
@@ -17,8 +17,8 @@ export interface Operation {
   readonly characters: number;
   /** Whether it decides on metadata. */
   readonly withMetadata: boolean;
-  /** The users and apps to whose state it writes. */
-  readonly owners: readonly StateOwner[];
+  /** What it does to the state of users and apps. */
+  readonly shared: SharedPart | undefined;
   readonly calledAt: number;
   /** Decides on what the plan leaves. It may be called again with another plan. */
   decide(plan: SessionPlan, now: number): Decision;
@@ -41,6 +41,11 @@ abstract class Pending<Outcome> {
     protected readonly resolve: (outcome: Outcome) => void,
     private readonly reject: (error: unknown) => void,
   ) {}
+
+  /** What was decided last. */
+  get decided(): Outcome | undefined {
+    return this.outcome;
+  }
 
   settle(): void {
     if (this.outcome !== undefined) this.resolve(this.outcome);
@@ -95,8 +100,8 @@ export class PendingAppend extends Pending<AppendOutcome> implements Operation {
     return (this.commit.metadata?.length ?? 0) > 0;
   }
 
-  get owners(): readonly StateOwner[] {
-    return scopesWritten(this.commit);
+  get shared(): SharedPart {
+    return this.commit;
   }
 
   decide(plan: SessionPlan, now: number): Decision {
@@ -146,7 +151,7 @@ export class PendingTurn extends Pending<TurnOutcome> implements Operation {
   readonly ids: readonly string[] = [];
   readonly characters = 0;
   readonly withMetadata = false;
-  readonly owners: readonly StateOwner[] = [];
+  readonly shared = undefined;
 
   constructor(
     private readonly request: TurnRequest,

@@ -8,6 +8,7 @@ import type { EndedPartials } from '../domain/partial-event.js';
 import type { NumberedEvent, SessionRecord } from '../domain/session-record.js';
 import { type StateExcess, type StateSize, UNCOUNTED, sizeAfter, stateExcess } from '../domain/state-size.js';
 import { changesNothing, type StateWrites, writesOf } from '../domain/stored-json.js';
+import { newStamp } from '../domain/stamp.js';
 import { turnOutcome } from '../domain/turn-rules.js';
 import type { TurnOutcome, TurnRequest } from '../domain/turn.js';
 import type { UsageIncrement } from '../domain/usage-periods.js';
@@ -168,11 +169,6 @@ export function isCertain({ expiresAt, turn }: SessionRecord, { now, slackMs }: 
   if (slackMs === 0) return true;
   const isTurnCertain = isExpired(turn.expiresAt, now - AHEAD_MS) || !isExpired(turn.expiresAt, now + slackMs);
   return !isExpired(expiresAt, now + slackMs) && isTurnCertain;
-}
-
-/** Random, so that no other process, and no server that lost its last writes, has the same one. */
-function newStamp(): number {
-  return Math.floor(Math.random() * Number.MAX_SAFE_INTEGER);
 }
 
 /** The last write to a name wins. Within a commit, no name is both set and removed. */

@@ -2,9 +2,11 @@ import { groupBy } from '../domain/batches.js';
 import type { AppendOutcome, Commit } from '../domain/commit.js';
 import { StoreUnavailableError } from '../domain/errors.js';
 import { sessionNameOf } from '../domain/ids.js';
+import { scopesWritten } from '../domain/stored-json.js';
 import type { TurnOutcome, TurnRequest } from '../domain/turn.js';
 import type { HoldRequest, Moment, PlannedWrite, WriteStore } from '../storage/planned-write.js';
 import { Semaphore } from '../storage/semaphore.js';
+import { type HeldDecisions, decideHeld } from './held-decisions.js';
 import { KnownHeads } from './known-heads.js';
 import { type Operation, PendingAppend, PendingTurn } from './operations.js';
 import { SessionPlan, isCertain } from './session-plan.js';
@@ -193,8 +195,8 @@ export class SessionWriter {
   /** Returns the operations that the store answered with another head. */
   async #writeOnce(batch: readonly Operation[], left: Operation[]): Promise<readonly Operation[]> {
     const { known } = this;
-    const candidates = batch.filter(({ key }) => known.find(key) !== undefined);
-    left.push(...batch.filter(({ key }) => known.find(key) === undefined));
+    const candidates = batch.filter((operation) => this.#mayPlan(operation));
+    left.push(...batch.filter((operation) => !candidates.includes(operation)));
     if (candidates.length === 0) return [];
     let works: readonly SessionWork[] = [];
     try {
@@ -236,6 +238,12 @@ export class SessionWriter {
     for (const operation of work.operations.slice(0, work.decided)) operation.doubt();
   }
 
+  #mayPlan({ key, shared, withMetadata }: Operation): boolean {
+    const head = this.known.find(key);
+    if (!head || (withMetadata && head.metadata === undefined)) return false;
+    return !shared || (this.store.canPlan?.(shared) ?? true);
+  }
+
   #plan(operations: readonly Operation[], moment: Moment): readonly SessionWork[] {
     return [...groupBy(operations, nameOf).values()].map((ofSession) => {
       const work: SessionWork = { operations: ofSession, decided: 0 };
@@ -272,35 +280,21 @@ export class SessionWriter {
     options: { readonly waits: boolean; readonly isSingleAttempt: boolean },
   ): Promise<readonly Operation[]> {
     const groups = [...groupBy(operations, nameOf).values()];
-    let skipped: Operation[] = [];
-    let learnt: (() => void)[] = [];
+    let decisions: HeldDecisions | undefined;
     await this.store.hold(
       groups.map(requestFor),
       async (held) => {
-        skipped = [];
-        learnt = [];
-        const writes: PlannedWrite[] = [];
-        for (const [index, ofSession] of groups.entries()) {
-          const session = held.sessions[index];
-          if (!session) {
-            skipped.push(...ofSession);
-            continue;
-          }
-          const { head } = session;
-          const plan = head && new SessionPlan(head, new Map(session.events));
-          for (const operation of ofSession) await operation.decideHeld(plan, session, held);
-          const write = plan?.write();
-          if (write) writes.push(write);
-          const current = write?.after ?? head;
-          learnt.push(() => (current ? this.known.remember(current) : this.known.forget(ofSession[0]?.key ?? noKey())));
-        }
-        return writes;
+        decisions = await decideHeld(groups, held);
+        return decisions.writes;
       },
       { ...options, calledAt: calledAtOf(operations) },
     );
-    for (const learn of learnt) learn();
-    const isSkipped = new Set(skipped);
-    for (const operation of operations) if (!isSkipped.has(operation)) operation.settle();
+    for (const { key, head } of decisions?.heads ?? []) {
+      if (head) this.known.remember(head);
+      else this.known.forget(key);
+    }
+    const skipped = decisions?.skipped ?? [];
+    for (const operation of operations) if (!skipped.includes(operation)) operation.settle();
     return skipped;
   }
 }
@@ -315,7 +309,7 @@ function requestFor(operations: readonly Operation[]): HoldRequest {
     key: first?.key ?? noKey(),
     ids: operations.flatMap(({ ids }) => ids),
     withMetadata: operations.some(({ withMetadata }) => withMetadata),
-    owners: operations.flatMap(({ owners }) => owners),
+    owners: operations.flatMap(({ shared }) => (shared ? scopesWritten(shared) : [])),
   };
 }
 

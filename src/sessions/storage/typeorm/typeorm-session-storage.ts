@@ -8,6 +8,7 @@ import { type Lifetime, isRenewalDue } from '../../domain/expiry.js';
 import type { StateOwner } from '../../domain/ids.js';
 import type { StateLimits } from '../../domain/state-size.js';
 import type { TurnOutcome, TurnRequest } from '../../domain/turn.js';
+import { newStamp } from '../../domain/stamp.js';
 import type { UsageQuery } from '../../domain/usage-periods.js';
 import type { ComponentStore } from '../component-store.js';
 import type { Agenda, ConsumerStore, LeaseStore } from '../coordination.js';
@@ -35,7 +36,7 @@ import type { TransferStore } from '../transfer-store.js';
 import type { AuditPage, AuditRequest } from '../store-audit.js';
 import { appendWithin } from './append/append-within.js';
 import { createSession } from './append/create-session.js';
-import { saveCheckpoint, trimLog, turnSession } from './append/session-writes.js';
+import { saveCheckpoint, trimLog } from './append/session-writes.js';
 import { SqlComponents } from './components/sql-components.js';
 import { auditDatabase } from './audit/audit-database.js';
 import { groupedEvents } from './audit/grouped-events.js';
@@ -90,8 +91,8 @@ export class TypeOrmSessionStorage implements SessionStorage {
   });
   readonly changes: SessionChanges;
   readonly transfer: TransferStore = new SqlTransfer(async () => {
-    const { transactions, appends } = await this.#database.open();
-    return { transactions, forget: (key) => appends.known.forget(key) };
+    const { transactions, writer } = await this.#database.open();
+    return { transactions, forget: (key) => writer.known.forget(key) };
   });
 
   /** @param open how to open the database; for this package */
@@ -114,15 +115,16 @@ export class TypeOrmSessionStorage implements SessionStorage {
   }
 
   async create(request: CreateRequest): Promise<StoredSession | undefined> {
-    const { transactions, appends } = await this.#database.open();
-    const created = await createSession(transactions, request);
-    if (created) appends.known.remember(created.record);
+    const { transactions, writer } = await this.#database.open();
+    const stamp = newStamp();
+    const created = await createSession(transactions, request, stamp);
+    if (created) writer.known.remember({ record: created.record, metadata: created.metadata, stamp });
     return created;
   }
 
   async append(commit: Commit): Promise<AppendOutcome> {
-    const { appends } = await this.#database.open();
-    return appends.append(commit);
+    const { writer } = await this.#database.open();
+    return writer.append(commit);
   }
 
   async appendWithin(commit: Commit, within: AppendWithin): Promise<AppendOutcome> {
@@ -137,10 +139,8 @@ export class TypeOrmSessionStorage implements SessionStorage {
   }
 
   async turn(request: TurnRequest): Promise<TurnOutcome> {
-    const outcome = await this.#write((transaction) => turnSession(transaction, request), BEGIN_LAZILY);
-    const { appends } = await this.#database.open();
-    if (outcome.kind === 'changed') appends.known.setTurn(request.key, outcome.turn);
-    return outcome;
+    const { writer } = await this.#database.open();
+    return writer.turn(request);
   }
 
   read(request: ReadRequest): Promise<StoredSession | undefined> {

@@ -1,11 +1,13 @@
 import type { AppendOutcome, Commit } from '../../../domain/commit.js';
 import { inBatches } from '../../../domain/batches.js';
+import { scopesWritten } from '../../../domain/stored-json.js';
 import type { AppendWithin } from '../../session-storage.js';
 import { AppTransactions, type AppTransactionsOptions } from '../connect/app-transactions.js';
 import { joinSql, sql } from '../sql/sql.js';
 import type { SqlTransaction } from '../sql/transaction.js';
-import { appendCommits } from './append-commits.js';
-import type { LockPolicy } from './locked-sessions.js';
+import { decideAppend } from '../../../writes/held-decisions.js';
+import type { LockPolicy } from './held-sessions.js';
+import { addWrites, lockAll } from './sql-writes.js';
 
 /** The app chooses the isolation of its transactions, and may have read before. */
 const WITHIN: LockPolicy = { hasOldSnapshot: true };
@@ -34,10 +36,16 @@ export async function appendWithin(
   within: AppendWithin,
 ): Promise<AppendOutcome> {
   const { outcome } = await transactions.run(within.transaction, async (transaction, isRepeated) => {
-    const { outcomes } = await appendCommits(transaction, [commit], isRepeated ? REPEATED_WITHIN : WITHIN);
-    const [written] = outcomes;
-    const found = written ?? { kind: 'missing' };
-    return { outcome: found, within, last: lastOf(commit, found), isSettled: false };
+    const request = {
+      key: commit.key,
+      ids: commit.events.map(({ id }) => id),
+      withMetadata: commit.metadata !== undefined,
+      owners: scopesWritten(commit),
+    };
+    const { held, scopes } = await lockAll(transaction, [request], isRepeated ? REPEATED_WITHIN : WITHIN);
+    const decided = await decideAppend(commit, held);
+    await addWrites(transaction, decided.write ? [decided.write] : [], scopes);
+    return { outcome: decided.outcome, within, last: lastOf(commit, decided.outcome), isSettled: false };
   });
   return outcome;
 }

@@ -4,8 +4,9 @@ import { EMPTY_LOG, newRecord } from '../../../domain/session-record.js';
 import { sizeAfter } from '../../../domain/state-size.js';
 import type { CreateRequest, StoredSession } from '../../session-storage.js';
 import { stateOf } from '../state/read-state.js';
-import type { DirectWrites } from './append-directly.js';
-import { type DirectCreate, type Moment, timeRange } from './direct-write.js';
+import type { Moment } from '../../planned-write.js';
+import type { DirectCreate } from './direct-writes.js';
+import { type DirectWrites, timeRange } from './direct-writes.js';
 
 /** More does not belong in one message. */
 const MAX_ENTRIES = 50;
@@ -23,7 +24,7 @@ function isPlain({ baseState, upserts, expiry, metadata = '', log = EMPTY_LOG }:
   );
 }
 
-function planOf(request: CreateRequest, moment: Moment): DirectCreate {
+function planOf(request: CreateRequest, stamp: number, moment: Moment): DirectCreate {
   const { key, baseState, upserts, expiry, metadata = '', turnsOnly, maxStateBytes: limits } = request;
   const { now } = moment;
   const { atMost: stateBytes } = sizeAfter({ atMost: 0 }, { upserts, removals: [] }, 'session');
@@ -31,6 +32,7 @@ function planOf(request: CreateRequest, moment: Moment): DirectCreate {
   return {
     limits,
     record,
+    stamp,
     baseState,
     metadata,
     entries: indexEntries(metadata),
@@ -46,11 +48,12 @@ function planOf(request: CreateRequest, moment: Moment): DirectCreate {
 export async function createDirectly(
   database: DirectWrites,
   request: CreateRequest,
+  stamp: number,
   calledAt: number,
 ): Promise<StoredSession | undefined> {
   if (!isPlain(request)) return undefined;
   let planned: DirectCreate | undefined;
-  const created = await database.createDirectly((moment) => (planned = planOf(request, moment)), calledAt);
+  const created = await database.createDirectly((moment) => (planned = planOf(request, stamp, moment)), calledAt);
   if (!created || !planned) return undefined;
   const { record, metadata, state } = planned;
   const now = record.createTime;

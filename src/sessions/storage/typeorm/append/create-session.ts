@@ -1,17 +1,19 @@
 import { expiresAt, isExpired } from '../../../domain/expiry.js';
 import { EMPTY_LOG, newRecord, NOTHING_WAITS } from '../../../domain/session-record.js';
+import { scopeOfOwner, type SessionKey, type StateOwner } from '../../../domain/ids.js';
 import { initialExcess, sizeAfter, writeExcessError } from '../../../domain/state-size.js';
+import { scopesWritten, writesOf } from '../../../domain/stored-json.js';
 import type { CreateRequest, StoredSession } from '../../session-storage.js';
 import { changeIndex, lockSession } from '../sql/session-rows.js';
 import { sql } from '../sql/sql.js';
 import type { SqlTransaction, Transactions } from '../sql/transaction.js';
-import { LockedScopes, scopesWritten } from '../state/locked-scopes.js';
+import { LockedScopes } from '../state/locked-scopes.js';
 import { expectSharedReadable, selectState, type StateRow, stateOf } from '../state/read-state.js';
-import { StateWriter } from '../state/write-state.js';
-import { insertEvents } from './append-commits.js';
-import type { DirectWrites } from './append-directly.js';
+import { entriesOf, ScopeWriter, STATE_OWNER, writeEntries } from '../state/write-state.js';
 import { createDirectly } from './create-directly.js';
+import type { DirectWrites } from './direct-writes.js';
 import { insertOfSession } from './insert-session.js';
+import { insertEvents } from './planned-rows.js';
 
 /** User and app. */
 const BOTH = 2;
@@ -20,13 +22,14 @@ const BOTH = 2;
 export async function createSession(
   transactions: Transactions & DirectWrites,
   request: CreateRequest,
+  stamp: number,
 ): Promise<StoredSession | undefined> {
   const excess = initialExcess({ upserts: request.upserts, removals: [] }, request.maxStateBytes);
   if (excess) throw writeExcessError(excess);
   const calledAt = performance.now();
-  const direct = await createDirectly(transactions, request, calledAt);
+  const direct = await createDirectly(transactions, request, stamp, calledAt);
   if (direct) return direct;
-  const work = (transaction: SqlTransaction) => createInTransaction(transaction, request);
+  const work = (transaction: SqlTransaction) => createInTransaction(transaction, request, stamp);
   const created = await transactions.write(work, { calledAt, beginsLazily: true });
   return created?.();
 }
@@ -35,6 +38,7 @@ export async function createSession(
 async function createInTransaction(
   transaction: SqlTransaction,
   { key, baseState, upserts, expiry, metadata = '', log = EMPTY_LOG, turnsOnly, maxStateBytes }: CreateRequest,
+  stamp: number,
 ): Promise<(() => StoredSession) | undefined> {
   const found = await lockSession(transaction, key);
   const { tables, now } = transaction;
@@ -52,16 +56,29 @@ async function createInTransaction(
 
   const { atMost: stateBytes } = sizeAfter({ atMost: 0 }, commit, 'session');
   const blank = newRecord(key, '', now, expiresAt(now, expiry.session), log, turnsOnly, stateBytes);
-  const pk = await transaction.insert(insertOfSession(tables, { record: blank, baseState, metadata }), 'pk');
+  const pk = await transaction.insert(insertOfSession(tables, { record: blank, stamp, baseState, metadata }), 'pk');
   const record = { ...blank, incarnation: String(pk) };
   const events = log.events.map((event, index) => ({ ...event, pk, seq: record.firstSeq + index }));
   for (const statement of insertEvents(tables, events)) await transaction.change(statement);
   if (record.waitingSince !== NOTHING_WAITS) transaction.notifyConsumers('marks');
-  const state = new StateWriter(transaction, scopes);
-  state.addCommit(pk, key, commit, expiry);
+  const shared = new ScopeWriter(transaction, scopes);
+  for (const owner of ownersOf(key)) {
+    const entries = entriesOf(writesOf(scopeOfOwner(owner), commit));
+    shared.add({ owner, lifetime: expiry[scopeOfOwner(owner)], entries });
+  }
+  scopes.growBy(commit);
+  const own = entriesOf(writesOf('session', commit)).map((entry) => ({ ...entry, ownerPk: pk }));
   const indexed = changeIndex(tables, { pk, record, before: '', after: metadata });
-  transaction.addToCommit([...indexed, ...(await state.statements())]);
+  transaction.addToCommit([
+    ...indexed,
+    ...writeEntries(transaction.dialect, tables.sessionState, STATE_OWNER, own),
+    ...(await shared.statements()),
+  ]);
   const [rows = []] = await transaction.commitWith([selectState(transaction, { pk, record }, maxStateBytes)]);
   const stored = { record, now, events: [], metadata };
   return () => ({ ...stored, ...stateOf(rows as StateRow[], key, maxStateBytes, true) });
+}
+
+function ownersOf({ appName, userId }: SessionKey): readonly StateOwner[] {
+  return [{ appName }, { appName, userId }];
 }

@@ -9,6 +9,7 @@ import type { Tables } from '../tables.js';
 /** A row of the sessions table. */
 export interface NewSession {
   readonly record: SessionRecord;
+  readonly stamp: number;
   readonly baseState: string;
   readonly metadata: MetadataText;
 }
@@ -20,10 +21,10 @@ export interface NewSession {
  */
 export function insertOfSession(
   { sessions }: Pick<Tables, 'sessions'>,
-  { record, baseState, metadata }: NewSession,
+  { record, stamp, baseState, metadata }: NewSession,
   createTime: Sql = sql`${record.createTime}`,
 ): Sql {
-  const row = { ...rowOf(record), base_state: baseState, metadata };
+  const row = { ...rowOf(record), base_state: baseState, metadata, stamp };
   return sql`
     INSERT INTO ${sessions} (create_time, ${OTHER_COLUMNS})
     VALUES (${createTime}, ${sqlList(OTHERS.map((name) => row[name]))})`;

@@ -1,28 +1,11 @@
 import { isAsExpected } from '../../../domain/commit-rules.js';
 import { inBatches } from '../../../domain/batches.js';
-import { turnOutcome } from '../../../domain/turn-rules.js';
-import type { TurnOutcome, TurnRequest } from '../../../domain/turn.js';
+import { newStamp } from '../../../domain/stamp.js';
 import type { CheckpointRequest, TrimRequest } from '../../session-storage.js';
-import { lockLiveSession, lockSession } from '../sql/session-rows.js';
+import { lockLiveSession } from '../sql/session-rows.js';
 import { type Sql, joinSql, sql } from '../sql/sql.js';
 import type { SqlTransaction } from '../sql/transaction.js';
 import type { Tables } from '../tables.js';
-
-/** Begins, renews or ends the turn of a session. The lock makes it wait for appends that are being committed. */
-export async function turnSession(transaction: SqlTransaction, request: TurnRequest): Promise<TurnOutcome> {
-  const session = await lockSession(transaction, request.key);
-  const outcome = turnOutcome(request, session?.record, transaction.now);
-  if (!session || outcome.kind !== 'changed') return outcome;
-  const { number, token, holder, requestId, expiresAt } = outcome.turn;
-  transaction.addToCommit([
-    sql`
-      UPDATE ${transaction.tables.sessions} SET
-        turn_number = ${number}, turn_token = ${token}, turn_holder = ${holder},
-        turn_request = ${requestId}, turn_expires_at = ${expiresAt}
-      WHERE pk = ${session.pk}`,
-  ]);
-  return outcome;
-}
 
 /** Inserts a checkpoint. The lock makes it wait for a trim, and two savers wait for each other. */
 export async function saveCheckpoint(
@@ -47,7 +30,7 @@ export async function trimLog(
   if (!session || !isAsExpected(session.record, expected)) return;
   const { sessions, checkpoints } = transaction.tables;
   transaction.addToCommit([
-    sql`UPDATE ${sessions} SET first_seq = ${newFirstSeq}, base_state = ${baseState} WHERE pk = ${session.pk}`,
+    sql`UPDATE ${sessions} SET first_seq = ${newFirstSeq}, base_state = ${baseState}, stamp = ${newStamp()} WHERE pk = ${session.pk}`,
     ...replacePayloads(transaction.tables, session.pk, expected.firstSeq, digests),
     sql`DELETE FROM ${checkpoints} WHERE session_pk = ${session.pk} AND seq < ${newFirstSeq - 1}`,
   ]);

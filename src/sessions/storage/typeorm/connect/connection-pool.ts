@@ -1,5 +1,5 @@
-import type { CreatedRows, DirectCreate } from '../append/direct-write.js';
-import type { DirectWrite } from '../append/direct-write.js';
+import type { CreatedRows, DirectCreate } from '../append/direct-writes.js';
+import type { MessageAnswer, PlannedMessage } from '../append/direct-writes.js';
 import type { Dialect } from '../sql/dialect.js';
 import type { Sql } from '../sql/sql.js';
 import type { CommitMessage, StatementRunner, TransactionMode } from '../sql/transaction.js';
@@ -21,8 +21,8 @@ export interface PooledConnection extends StatementRunner {
   commit(message: CommitMessage): Promise<readonly unknown[][]>;
   /** Whether it can write in one message, and has answered a moment ago, so that it is not lost. */
   readonly canWriteDirectly: boolean;
-  /** Writes in one message, in a transaction of its own. Returns whether it wrote. */
-  writeDirectly(message: DirectMessage): Promise<boolean>;
+  /** Writes in one message, in a transaction of its own. */
+  writeDirectly(message: DirectMessage): Promise<MessageAnswer>;
   /** Inserts a session in one message, in a transaction of its own. `undefined` if there is one with its ids. */
   createDirectly(tables: Tables, session: DirectCreate): Promise<CreatedRows | undefined>;
   /** Ends the transaction, if there is one. */
@@ -37,7 +37,7 @@ export interface PooledConnection extends StatementRunner {
 export interface DirectMessage {
   readonly dialect: Dialect;
   readonly tables: Tables;
-  readonly write: DirectWrite;
+  readonly message: PlannedMessage;
   /** Runs after the commit; its failure is ignored. */
   readonly notification?: Sql | undefined;
 }

@@ -1,7 +1,8 @@
 import type { DataSource, QueryRunner } from 'typeorm';
 import type { Clock } from '../../../domain/clock.js';
-import { AppendQueue } from '../append/append-queue.js';
+import { SessionWriter } from '../../../writes/session-writer.js';
 import { appTransactionsOf } from '../append/append-within.js';
+import { SqlWrites } from '../append/sql-writes.js';
 import { channelOf, PostgresNotifications, PostgresFeed } from '../live/postgres-feed.js';
 import { type ListeningClient, newListeningClient } from '../live/postgres-listener.js';
 import { dialectOf } from '../sql/dialect.js';
@@ -35,7 +36,7 @@ interface PooledDatabaseOptions {
 const DEFAULT_POOL_SIZE = 10;
 
 /** Four of ten connections for batches, because more would only wait for the same disk, and three for waits for locks. */
-function appendConcurrency({ options }: DataSource): { maxBatches: number; maxWaiting: number } {
+function writeConcurrency({ options }: DataSource): { maxBatches: number; maxWaiting: number } {
   const connections = ('poolSize' in options ? options.poolSize : undefined) ?? DEFAULT_POOL_SIZE;
   return {
     maxBatches: Math.max(1, Math.floor(connections * 0.4)),
@@ -64,15 +65,15 @@ export function openPooledDatabase(dataSource: DataSource, { close, ...use }: Po
     : undefined;
   const newClient = (): ListeningClient => newListeningClient(dataSource.driver, timeLimitMs);
   const feed = channel === undefined ? undefined : new PostgresFeed({ newClient, channel, timeoutMs: timeLimitMs });
-  const appends = new AppendQueue(transactions, {
-    ...appendConcurrency(dataSource),
+  const writer = new SessionWriter(new SqlWrites(transactions), {
+    ...writeConcurrency(dataSource),
     isOn: use.coalesceAppends ?? true,
   });
   const closeAll = async (): Promise<void> => {
     appTransactions?.close();
     await close();
   };
-  return { transactions, appends, appTransactions, close: closeAll, feed };
+  return { transactions, writer, appTransactions, close: closeAll, feed };
 }
 
 /** The connection of a query runner of the app. */

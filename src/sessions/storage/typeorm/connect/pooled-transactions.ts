@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from '../../../domain/clock.js';
 import { StoreUnavailableError } from '../../../domain/errors.js';
-import type { DirectAppends, DirectWrites } from '../append/append-directly.js';
-import type { CreatedRows, DirectCreate, Moment } from '../append/direct-write.js';
+import type { Moment } from '../../planned-write.js';
+import type { CreatedRows, DirectCreate } from '../append/direct-writes.js';
+import type { DirectWrites, MessageAnswer, PlannedMessage } from '../append/direct-writes.js';
 import {
   type DatabaseContext,
   OpenTransaction,
@@ -82,11 +83,14 @@ export class PooledTransactions implements Transactions, DirectWrites {
     return this.#tracked(this.#withRetries('write', work, options));
   }
 
-  writeDirectly(plan: (moment: Moment) => DirectAppends, calledAt: number): Promise<DirectAppends | undefined> {
+  writeDirectly(
+    plan: (moment: Moment) => PlannedMessage | undefined,
+    calledAt: number,
+  ): Promise<MessageAnswer | undefined> {
     const { timeLimitMs } = this.options;
     const deadline = calledAt + timeLimitMs * SINGLE_ATTEMPT_SHARE;
-    const send = (attempt: Attempt): Promise<DirectAppends | undefined> =>
-      this.#sendDirectly(attempt, (connection, moment) => this.#appendsOn(connection, plan(moment)));
+    const send = (attempt: Attempt): Promise<MessageAnswer | undefined> =>
+      this.#sendDirectly(attempt, (connection, moment) => this.#messageOn(connection, plan(moment)));
     // Its caller looks whether it was written, which takes time.
     return this.#tracked(this.#directly(send, { deadline, commitDeadline: deadline }));
   }
@@ -160,16 +164,15 @@ export class PooledTransactions implements Transactions, DirectWrites {
     }
   }
 
-  #appendsOn(
+  #messageOn(
     connection: PooledConnection,
-    appends: DirectAppends,
-  ): (() => Promise<DirectAppends | undefined>) | undefined {
-    if (appends.isEmpty) return undefined;
+    message: PlannedMessage | undefined,
+  ): (() => Promise<MessageAnswer>) | undefined {
+    if (!message) return undefined;
     const { dialect, tables, notifications } = this.options;
-    const { write, logs, news } = appends;
-    const notification = notifications?.ofCommit(logs, news);
-    return async () =>
-      (await connection.writeDirectly({ dialect, tables, write, notification })) ? appends : undefined;
+    const { logs, news } = message.rows;
+    const notification = logs.length + news.size > 0 ? notifications?.ofCommit(logs, news) : undefined;
+    return () => connection.writeDirectly({ dialect, tables, message, notification });
   }
 
   async #withRetries<Result>(

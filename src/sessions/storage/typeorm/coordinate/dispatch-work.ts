@@ -1,5 +1,6 @@
 import { dueTime } from '../../../domain/coordination-rules.js';
 import { type DispatchMark, type MarkedLog, markAfterDispatch } from '../../../domain/session-record.js';
+import { newStamp } from '../../../domain/stamp.js';
 import type { DispatchRequest } from '../../coordination.js';
 import { type Sql, sql, sqlList } from '../sql/sql.js';
 import type { SqlTransaction } from '../sql/transaction.js';
@@ -69,6 +70,7 @@ async function lockMarks(
 
 function setMark({ tables }: SqlTransaction, incarnation: string, { dispatchedSeq, waitingSince }: DispatchMark): Sql {
   return sql`
-    UPDATE ${tables.sessions} SET dispatched_seq = ${dispatchedSeq}, waiting_since = ${waitingSince}
+    UPDATE ${tables.sessions} SET dispatched_seq = ${dispatchedSeq}, waiting_since = ${waitingSince},
+      stamp = ${newStamp()}
     WHERE pk = ${Number(incarnation)}`;
 }

@@ -1,4 +1,5 @@
 import { expiresAt } from '../../../domain/expiry.js';
+import { newStamp } from '../../../domain/stamp.js';
 import type { DeleteRequest, TouchRequest } from '../../session-storage.js';
 import { hasKey, lockLiveSession } from '../sql/session-rows.js';
 import { NO_SQL, type Sql, sql } from '../sql/sql.js';
@@ -31,7 +32,9 @@ export async function touchSession(
   const session = renew.session && (await lockLiveSession(transaction, key));
   if (renew.session && session?.record.incarnation === incarnation) {
     const expiry = expiresAt(transaction.now, renew.session);
-    renewals.push(sql`UPDATE ${tables.sessions} SET expires_at = ${expiry} WHERE pk = ${session.pk}`);
+    renewals.push(
+      sql`UPDATE ${tables.sessions} SET expires_at = ${expiry}, stamp = ${newStamp()} WHERE pk = ${session.pk}`,
+    );
   }
   if (renew.app) renewals.push(renewScope(transaction, { appName }, renew.app));
   if (renew.user) renewals.push(renewScope(transaction, { appName, userId }, renew.user));

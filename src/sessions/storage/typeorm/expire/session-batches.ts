@@ -1,3 +1,4 @@
+import { newStamp } from '../../../domain/stamp.js';
 import { inBatches } from '../../../domain/batches.js';
 import { sql, sqlList } from '../sql/sql.js';
 import type { SqlTransaction, Transactions } from '../sql/transaction.js';
@@ -25,7 +26,9 @@ export function endLargeSessions(transaction: SqlTransaction, sessions: readonly
   const large = sessions.filter(isLarge).map(({ pk }) => pk);
   if (large.length === 0) return;
   const { tables } = transaction;
-  transaction.addToCommit([sql`UPDATE ${tables.sessions} SET expires_at = 0 WHERE pk IN (${sqlList(large)})`]);
+  transaction.addToCommit([
+    sql`UPDATE ${tables.sessions} SET expires_at = 0, stamp = ${newStamp()} WHERE pk IN (${sqlList(large)})`,
+  ]);
 }
 
 /** Deletes the events of large sessions, some in each transaction. */

@@ -1,6 +1,10 @@
-import type { Commit } from '../../../domain/commit.js';
 import { isExpired } from '../../../domain/expiry.js';
-import { type PartialOutcome, type PartialWrite, partialOutcome } from '../../../domain/partial-event.js';
+import {
+  type EndedPartials,
+  type PartialOutcome,
+  type PartialWrite,
+  partialOutcome,
+} from '../../../domain/partial-event.js';
 import { inBatches } from '../../../domain/batches.js';
 import type { PartialsRequest, PartialStore, StoredPartials } from '../../partial-store.js';
 import { LastQueries } from '../sql/last-queries.js';
@@ -115,9 +119,8 @@ async function readPartials(
   };
 }
 
-/** The statements that remove the partial events that a commit ends. */
-export function endPartials({ partials }: Tables, pk: number, { endsPartials }: Commit): Sql[] {
-  if (endsPartials === undefined || endsPartials.length === 0) return [];
-  if (endsPartials === 'all') return [sql`DELETE FROM ${partials} WHERE session_pk = ${pk}`];
-  return [sql`DELETE FROM ${partials} WHERE session_pk = ${pk} AND message_id IN (${sqlList(endsPartials)})`];
+/** The statements that remove partial events of a session. */
+export function endPartials({ partials }: Pick<Tables, 'partials'>, pk: number, ended: EndedPartials): Sql[] {
+  if (ended === 'all') return [sql`DELETE FROM ${partials} WHERE session_pk = ${pk}`];
+  return [sql`DELETE FROM ${partials} WHERE session_pk = ${pk} AND message_id IN (${sqlList(ended)})`];
 }

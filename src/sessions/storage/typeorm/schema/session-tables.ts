@@ -35,6 +35,7 @@ export const SESSIONS = table({
     dispatched_seq: count,
     waiting_since: number,
     state_bytes: number,
+    stamp: number,
   },
   primaryKey: ['pk'],
   indexes: {

@@ -8,9 +8,10 @@ import type { SessionRecord } from '../../../domain/session-record.js';
 import { DamagedDataError, storedJson } from '../../../domain/stored-json.js';
 import { type EVENTS, SESSIONS } from '../schema/session-tables.js';
 import { type RowOf, columnsOf } from '../schema/table.js';
+import type { SessionHead } from '../../planned-write.js';
 import type { Tables } from '../tables.js';
 import type { Dialect } from './dialect.js';
-import { joinSql, NO_SQL, Sql, sql, sqlList } from './sql.js';
+import { joinSql, NO_SQL, Sql, sql, sqlList, type SqlValue } from './sql.js';
 import type { SqlTransaction } from './transaction.js';
 
 /** The column of each counter. */
@@ -32,33 +33,40 @@ export function changedColumns(record: SessionRecord): readonly (readonly [colum
     ...COUNTERS.map((name) => [COUNTER_COLUMNS[name], record.counters[name]] as const),
     ['turn_expires_at', record.turn.expiresAt],
     ['state_bytes', record.stateBytes],
-  ];
-}
-
-/**
- * The columns by which a remembered record is known to be the stored one. All others change only together with one of them,
- * except those that appends do not read. A server that lost its last commits may give a key again: the new session has another
- * `create_time`.
- */
-export function guardColumns({
-  turn,
-  ...record
-}: SessionRecord): readonly (readonly [column: string, value: number])[] {
-  return [
-    ['create_time', record.createTime],
-    ['last_seq', record.lastSeq],
-    ['first_seq', record.firstSeq],
-    ['expires_at', record.expiresAt],
-    ['turn_number', turn.number],
-    ['turn_expires_at', turn.expiresAt],
     ['dispatched_seq', record.dispatchedSeq],
     ['waiting_since', record.waitingSince],
   ];
 }
 
-/** The columns that every append changes, and its mark for the dispatch to consumers. */
-export function directColumns(record: SessionRecord): readonly (readonly [column: string, value: number])[] {
-  return [...changedColumns(record), ['dispatched_seq', record.dispatchedSeq], ['waiting_since', record.waitingSince]];
+/** The columns that rare writes change besides. */
+export function rareColumns(
+  before: SessionHead,
+  after: SessionHead,
+): readonly (readonly [column: string, value: SqlValue])[] {
+  const { turn, marks, marksSeq } = after.record;
+  const hasNewTurn = turn.number !== before.record.turn.number;
+  const hasNewMarks = marksSeq !== before.record.marksSeq;
+  const hasNewMetadata = after.metadata !== before.metadata;
+  return [
+    ...(hasNewTurn
+      ? ([
+          ['turn_number', turn.number],
+          ['turn_token', turn.token],
+          ['turn_holder', turn.holder],
+          ['turn_request', turn.requestId],
+        ] as const)
+      : []),
+    ...(hasNewMarks
+      ? ([
+          ['hidden', JSON.stringify(marks.hidden)],
+          ['view_from_seq', marks.viewFromSeq],
+          ['summary_seq', marks.summarySeq],
+          ['covered', JSON.stringify(marks.covered)],
+          ['marks_seq', marksSeq],
+        ] as const)
+      : []),
+    ...(hasNewMetadata ? ([['metadata', after.metadata ?? '']] as const) : []),
+  ];
 }
 
 /** A row of the sessions table, with the columns of {@link RECORD_COLUMNS}. */
@@ -161,7 +169,7 @@ export function recordOf(row: RecordRow): SessionRecord {
 }
 
 /** The row of a record, but for its generated key. */
-export function rowOf({ counters, marks, turn, ...record }: SessionRecord): Omit<RecordRow, 'pk'> {
+export function rowOf({ counters, marks, turn, ...record }: SessionRecord): Omit<RecordRow, 'pk' | 'stamp'> {
   return {
     app_name: record.appName,
     user_id: record.userId,
@@ -192,6 +200,17 @@ export function rowOf({ counters, marks, turn, ...record }: SessionRecord): Omit
     dispatched_seq: record.dispatchedSeq,
     waiting_since: record.waitingSince,
   };
+}
+
+/** What planned writes are compared with. */
+export function headOf(row: RecordRow & Partial<MetadataRow>): SessionHead {
+  const metadata = row.metadata === undefined ? undefined : (row.metadata ?? '');
+  return { record: recordOf(row), metadata, stamp: row.stamp };
+}
+
+/** The same, with the record as lines. */
+export function headOfLines(text: string, metadata: string | null): SessionHead {
+  return headOf(Object.assign(new RowOfLines(text), { metadata }) as unknown as RecordRow & MetadataRow);
 }
 
 /** A row of the events table, with the columns of {@link EVENT_COLUMNS}. */
@@ -287,10 +306,19 @@ export interface IndexedSession {
   readonly after: MetadataText;
 }
 
+/** The entries of the index that a change of metadata adds and removes. */
+export function entryChanges({
+  before,
+  after,
+}: Pick<IndexedSession, 'before' | 'after'>): ReturnType<typeof indexChanges> {
+  return before === after ? NO_CHANGES : indexChanges(indexEntries(before), indexEntries(after));
+}
+
+const NO_CHANGES = indexChanges([], []);
+
 /** Statements that make the index of entries agree with the metadata. None if no indexed entry changes. */
 export function changeIndex({ sessionIndex }: Tables, { pk, record, before, after }: IndexedSession): Sql[] {
-  if (before === after) return [];
-  const { added, removed } = indexChanges(indexEntries(before), indexEntries(after));
+  const { added, removed } = entryChanges({ before, after });
   const rows = added.map(
     (entry) => sql`(${pk}, ${entry}, ${record.appName}, ${record.userId}, ${record.sessionId}, ${record.createTime})`,
   );

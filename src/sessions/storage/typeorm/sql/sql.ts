@@ -1,5 +1,5 @@
 /** A value that a statement can bind. */
-type SqlValue = string | number | null;
+export type SqlValue = string | number | null;
 
 /** A piece of SQL and its bound values. The text never contains values. */
 export class Sql {

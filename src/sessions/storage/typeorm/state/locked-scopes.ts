@@ -1,8 +1,7 @@
 import { type Lifetime, expiresAt, isExpired } from '../../../domain/expiry.js';
 import { type StateOwner, scopeOfOwner } from '../../../domain/ids.js';
 import { type StateExcess, type StateLimits, readExcessError } from '../../../domain/state-size.js';
-import { type StateWrites, changesNothing, writesOf } from '../../../domain/stored-json.js';
-import type { Commit } from '../../../domain/commit.js';
+import { type SharedPart, type StateWrites, scopesWritten, writesOf } from '../../../domain/stored-json.js';
 import { joinSql, type Sql, sql } from '../sql/sql.js';
 import type { SqlTransaction } from '../sql/transaction.js';
 import { SizedState } from './state-sizes.js';
@@ -30,19 +29,6 @@ export function ownerKey(owner: StateOwner): string {
 
 export function isOwner(owner: StateOwner): Sql {
   return sql`(app_name = ${owner.appName} AND user_id = ${userIdOf(owner)})`;
-}
-
-/** The parts of a commit, or of a creation, that concern shared scopes. */
-type WritingCommit = Pick<Commit, 'key' | 'expiry' | 'maxStateBytes' | 'upserts' | 'removals'>;
-
-/** The scopes that a commit writes to. */
-export function scopesWritten(commit: WritingCommit): StateOwner[] {
-  if (!commit.expiry) return [];
-  const { appName, userId } = commit.key;
-  return [
-    ...(changesNothing(writesOf('app', commit)) ? [] : [{ appName }]),
-    ...(changesNothing(writesOf('user', commit)) ? [] : [{ appName, userId }]),
-  ];
 }
 
 function ownerOf(appName: string, userId: string): StateOwner {
@@ -112,7 +98,7 @@ export class LockedScopes {
   }
 
   /** Whether one of the scopes that a commit writes to would have more state than it may. */
-  async excessOfCommit(commit: WritingCommit, hasOldSnapshot?: boolean): Promise<StateExcess | undefined> {
+  async excessOfCommit(commit: SharedPart, hasOldSnapshot?: boolean): Promise<StateExcess | undefined> {
     for (const owner of scopesWritten(commit)) {
       const excess = await this.excessOf(owner, commit, commit.maxStateBytes, hasOldSnapshot);
       if (excess) return excess;
@@ -126,6 +112,11 @@ export class LockedScopes {
       const excess = await this.of(owner).state.readExcess(this.transaction, limits);
       if (excess) throw readExcessError(excess, owner);
     }
+  }
+
+  /** Adds the writes of a commit to the sizes. */
+  growBy(commit: SharedPart): void {
+    for (const owner of scopesWritten(commit)) this.grow(owner, writesOf(scopeOfOwner(owner), commit));
   }
 
   /** Adds writes to the size. */

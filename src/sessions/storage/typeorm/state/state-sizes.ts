@@ -32,7 +32,11 @@ export function sumOfState(dialect: Dialect, { table, owner, pk }: StateRows): S
 }
 
 /** Counts a state entry by entry. It is locked, so that its rows change no more. */
-async function countState(transaction: SqlTransaction, { table, owner, pk }: StateRows, lock: Sql): Promise<StateSize> {
+export async function countState(
+  transaction: SqlTransaction,
+  { table, owner, pk }: StateRows,
+  lock: Sql,
+): Promise<StateSize> {
   const rows = await transaction.rows<{ name: string; bytes: number | string }>(
     sql`SELECT v.name, ${rowBytes(transaction.dialect)} AS bytes FROM ${table} v WHERE v.${owner} = ${pk} ${lock}`,
   );

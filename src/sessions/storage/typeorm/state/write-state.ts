@@ -1,8 +1,9 @@
-import { type Lifetime, type Lifetimes, NEVER, expiresAt } from '../../../domain/expiry.js';
-import type { SessionKey, StateOwner } from '../../../domain/ids.js';
+import { type Lifetime, NEVER, expiresAt } from '../../../domain/expiry.js';
+import type { StateOwner } from '../../../domain/ids.js';
 import { writeExcessError } from '../../../domain/state-size.js';
-import { type StateWrites, changesNothing, writesOf } from '../../../domain/stored-json.js';
+import { type StateWrites, changesNothing } from '../../../domain/stored-json.js';
 import { groupBy, inBatches } from '../../../domain/batches.js';
+import type { PlannedEntry } from '../../planned-write.js';
 import type { StateEntries, WriteStateRequest } from '../../session-storage.js';
 import type { Dialect } from '../sql/dialect.js';
 import { type Sql, joinSql, sql, sqlList } from '../sql/sql.js';
@@ -14,15 +15,12 @@ import { readScopeAndCommit } from './read-state.js';
 interface ScopePlan {
   readonly owner: StateOwner;
   readonly lifetime: Lifetime;
-  readonly writes: readonly StateWrites[];
+  readonly entries: readonly PlannedEntry[];
 }
 
-/**
- * Collects the state changes of a transaction and writes them with few statements.
- */
-export class StateWriter {
-  readonly #ofSessions = new Entries();
-  readonly #ofScopes = new Entries();
+/** Collects the changes of shared scopes in a transaction, and writes them with few statements. */
+export class ScopeWriter {
+  readonly #entries = new Entries();
   readonly #scopes = new Map<string, ScopePlan>();
   /** The scopes that the statements write to, and that never expire. */
   readonly lastingScopes = new Map<string, number>();
@@ -33,20 +31,11 @@ export class StateWriter {
     private readonly locked: LockedScopes,
   ) {}
 
-  /** Adds the changes of a commit. Without lifetimes it neither writes nor renews shared scopes. */
-  addCommit(sessionPk: number, { appName, userId }: SessionKey, writes: StateWrites, lifetimes?: Lifetimes): void {
-    this.#ofSessions.add(sessionPk, writesOf('session', writes));
-    if (!lifetimes) return;
-    this.addToScope({ appName }, writesOf('app', writes), lifetimes.app);
-    this.addToScope({ appName, userId }, writesOf('user', writes), lifetimes.user);
-  }
-
   /** Adds changes to a shared scope. Without changes it only renews the scope. */
-  addToScope(owner: StateOwner, writes: StateWrites, lifetime: Lifetime): void {
+  add({ owner, lifetime, entries }: ScopePlan): void {
     const key = ownerKey(owner);
-    const before = this.#scopes.get(key)?.writes ?? [];
-    if (!changesNothing(writes)) this.locked.grow(owner, writes);
-    this.#scopes.set(key, { owner, lifetime, writes: changesNothing(writes) ? before : [...before, writes] });
+    const before = this.#scopes.get(key)?.entries ?? [];
+    this.#scopes.set(key, { owner, lifetime, entries: [...before, ...entries] });
   }
 
   /** Inserts missing scopes, and returns the statements that write the changes. */
@@ -54,23 +43,22 @@ export class StateWriter {
     const { transaction } = this;
     // One order for all transactions prevents deadlocks.
     const plans = [...this.#scopes].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, plan]) => plan);
-    const untouched = plans.filter(({ writes }) => writes.length === 0);
-    const touched = plans.filter(({ writes }) => writes.length > 0);
+    const untouched = plans.filter(({ entries }) => entries.length === 0);
+    const touched = plans.filter(({ entries }) => entries.length > 0);
     const renewals: Sql[] = [];
     const removals: Sql[] = [];
-    for (const { owner, lifetime, writes } of touched) {
+    for (const { owner, lifetime, entries } of touched) {
       const scope = this.locked.of(owner);
-      if (scope.pk === undefined && writes.every(({ upserts }) => upserts.length === 0)) continue;
+      if (scope.pk === undefined && entries.every(isRemoval)) continue;
       const pk = scope.pk ?? (await this.locked.insert(owner, lifetime));
-      for (const some of writes) this.#ofScopes.add(pk, some);
+      for (const { name, value } of entries) this.#entries.set({ ownerPk: pk, name, value });
       if (lifetime.ttlMs >= NEVER) this.lastingScopes.set(ownerKey(owner), pk);
       renewals.push(...updateScope(transaction, scope, lifetime));
-      if (writes.some((some) => some.removals.length > 0)) removals.push(deleteScopeIfEmpty(transaction, pk));
+      if (entries.some(isRemoval)) removals.push(deleteScopeIfEmpty(transaction, pk));
     }
     const { dialect, tables } = transaction;
     return [
-      ...writeEntries(dialect, tables.sessionState, STATE_OWNER, this.#ofSessions.sorted()),
-      ...writeEntries(dialect, tables.sharedState, SHARED_OWNER, this.#ofScopes.sorted()),
+      ...writeEntries(dialect, tables.sharedState, SHARED_OWNER, this.#entries.sorted()),
       ...renewals,
       ...untouched.flatMap(({ owner, lifetime }) => renewScopeIfDue(transaction, owner, lifetime)),
       ...removals,
@@ -78,30 +66,31 @@ export class StateWriter {
   }
 }
 
-/** A key of state. */
-export interface Entry {
+function isRemoval({ value }: PlannedEntry): boolean {
+  return value === undefined;
+}
+
+/** Both kinds of changes of a scope. No name is both set and removed. */
+export function entriesOf({ upserts, removals }: StateWrites): PlannedEntry[] {
+  return [...removals.map(({ name }) => ({ name, value: undefined })), ...upserts];
+}
+
+/** A key of the state of a session or a scope. */
+export interface Entry extends PlannedEntry {
   readonly ownerPk: number;
-  readonly name: string;
-  /** `undefined` removes the key. */
-  readonly value: string | undefined;
 }
 
 /** Collects keys to set and to remove. The last write to a key wins. */
 export class Entries {
   readonly #entries = new Map<string, Entry>();
 
-  add(ownerPk: number, { upserts, removals }: StateWrites): void {
-    for (const { name } of removals) this.#set({ ownerPk, name, value: undefined });
-    for (const { name, value } of upserts) this.#set({ ownerPk, name, value });
+  set(entry: Entry): void {
+    this.#entries.set(`${entry.ownerPk} ${entry.name}`, entry);
   }
 
   /** In the order of keys, which prevents deadlocks. */
   sorted(): Entry[] {
     return [...this.#entries.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, entry]) => entry);
-  }
-
-  #set(entry: Entry): void {
-    this.#entries.set(`${entry.ownerPk} ${entry.name}`, entry);
   }
 }
 
@@ -168,8 +157,9 @@ export async function writeScope(
   const scopes = await LockedScopes.lock(transaction, changesNothing(writes) ? [] : [owner]);
   const excess = await scopes.excessOf(owner, writes, maxStateBytes);
   if (excess) throw writeExcessError(excess);
-  const collected = new StateWriter(transaction, scopes);
-  collected.addToScope(owner, writes, lifetime);
+  if (!changesNothing(writes)) scopes.grow(owner, writes);
+  const collected = new ScopeWriter(transaction, scopes);
+  collected.add({ owner, lifetime, entries: entriesOf(writes) });
   transaction.addToCommit(await collected.statements());
   const read = await readScopeAndCommit(transaction, owner, maxStateBytes, true);
   return () => read().entries;

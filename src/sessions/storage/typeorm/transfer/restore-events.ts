@@ -1,6 +1,7 @@
 import { isAsExpected } from '../../../domain/commit-rules.js';
 import type { RestoreEventsRequest } from '../../transfer-store.js';
-import { insertEvents } from '../append/append-commits.js';
+import { newStamp } from '../../../domain/stamp.js';
+import { insertEvents } from '../append/planned-rows.js';
 import { lockLiveSession } from '../sql/session-rows.js';
 import { sql } from '../sql/sql.js';
 import type { SqlTransaction } from '../sql/transaction.js';
@@ -21,7 +22,7 @@ export async function restoreEvents(
       tables,
       events.map((event, index) => ({ ...event, pk, seq: lastSeq + 1 + index })),
     ),
-    sql`UPDATE ${tables.sessions} SET last_seq = ${last}, high_water = ${highWater} WHERE pk = ${pk}`,
+    sql`UPDATE ${tables.sessions} SET last_seq = ${last}, high_water = ${highWater}, stamp = ${newStamp()} WHERE pk = ${pk}`,
   ]);
   transaction.notify({ pk, lastSeq: last });
   return true;

@@ -1,15 +1,10 @@
-import {
-  type DirectSession,
-  type DirectWrite,
-  equalities,
-  growScopes,
-  INSERTED_COLUMNS,
-  valuesOfEvent,
-  writeStateAndUsage,
-} from '../../append/direct-write.js';
-import type { DirectCreate } from '../../append/direct-write.js';
+import type { SessionHead } from '../../../planned-write.js';
+import type { DirectCreate } from '../../append/direct-writes.js';
+import type { PlannedMessage } from '../../append/direct-writes.js';
+import { equalities, type PlannedSession, writeChildren, writeSums } from '../../append/planned-rows.js';
+import { growScopes } from '../../append/sql-writes.js';
 import { insertOfSession } from '../../append/insert-session.js';
-import { insertEntries } from '../../sql/session-rows.js';
+import { headOfLines, insertEntries, recordLines } from '../../sql/session-rows.js';
 import { areReadable, selectSharedState } from '../../state/read-state.js';
 import type { Dialect } from '../../sql/dialect.js';
 import { MYSQL_NOW } from '../../sql/server-time.js';
@@ -24,25 +19,35 @@ export const NOT_WRITTEN = 'ER_SUBQUERY_NO_1_ROW';
  * The statements between START TRANSACTION and COMMIT, for one message. They fail if a session is not the expected one. The
  * first locks without a wait: a session might expire meanwhile, and must not delay the others.
  */
-export function directWriteOfMysql(dialect: Dialect, tables: Tables, write: DirectWrite): readonly Sql[] {
-  const { sessions, events, scopes, time } = write;
+export function directWriteOfMysql(dialect: Dialect, tables: Tables, { rows, time }: PlannedMessage): readonly Sql[] {
+  const { sessions, scopes } = rows;
   const limits = sql`
     ${time ? sql`AND ${new Sql(MYSQL_NOW)} BETWEEN ${time.from} AND ${time.to}` : NO_SQL}
     ${scopes.length > 0 ? sql`AND ROW_COUNT() = ${scopes.length}` : NO_SQL}`;
-  const rows = events.map((event, index) => {
-    const [pk = 0, ...values] = valuesOfEvent(event);
-    if (index > 0) return sql`(${pk}, ${sqlList(values)})`;
-    return sql`(IF(ROW_COUNT() = ${sessions.length}, ${pk}, ${FAIL}), ${sqlList(values)})`;
-  });
   return [
     sql`
       SELECT COUNT(*) INTO @agent_sessions FROM ${tables.sessions}
       WHERE pk IN (${sqlList(sessions.map(({ pk }) => pk))}) FOR UPDATE SKIP LOCKED`,
-    ...(scopes.length > 0 ? [growScopes(tables, scopes, sql`ORDER BY app_name, user_id`)] : []),
+    ...(scopes.length > 0 ? [growScopes(tables, rows, sql`ORDER BY app_name, user_id`)] : []),
     update(tables, sessions, sql`@agent_sessions = ${sessions.length} ${limits}`),
-    sql`INSERT INTO ${tables.events} (${INSERTED_COLUMNS}) VALUES ${joinSql(rows, ', ')}`,
-    ...writeStateAndUsage(dialect, tables, write),
+    sql`SELECT IF(ROW_COUNT() = ${sessions.length}, 1, ${FAIL}) INTO @agent_sessions`,
+    ...writeChildren(dialect, tables, rows),
+    ...writeSums(dialect, tables, rows),
   ];
+}
+
+/** The sessions of a message, after it has written nothing. */
+export function selectHeadsOfMysql(dialect: Dialect, tables: Tables, { rows }: PlannedMessage): Sql {
+  return sql`
+    SELECT ${recordLines(dialect)} AS head, s.metadata FROM ${tables.sessions} s
+    WHERE s.pk IN (${sqlList(rows.sessions.map(({ pk }) => pk))})`;
+}
+
+/** The rows of {@link selectHeadsOfMysql}. */
+export function headsIn(rows: unknown): SessionHead[] {
+  return (rows as readonly { head: string; metadata: string | null }[]).map(({ head, metadata }) =>
+    headOfLines(head, metadata),
+  );
 }
 
 /**
@@ -71,12 +76,12 @@ export function directCreateOfMysql(dialect: Dialect, tables: Tables, session: D
 }
 
 /** The join has this order, so that it neither scans nor locks other rows. */
-function update({ sessions: table }: Tables, sessions: readonly DirectSession[], limits: Sql): Sql {
+function update({ sessions: table }: Tables, sessions: readonly PlannedSession[], limits: Sql): Sql {
   const [first, ...others] = sessions;
   if (first && others.length === 0) {
-    const { pk, guards, sets } = first;
+    const { pk, guards, sets, rareSets } = first;
     return sql`
-      UPDATE ${table} SET ${equalities(sets, ', ')}
+      UPDATE ${table} SET ${equalities([...sets, ...rareSets], ', ')}
       WHERE pk = ${pk} AND ${equalities(guards, ' AND ')} AND ${limits}`;
   }
   const guards = first?.guards.map(([column]) => column) ?? [];

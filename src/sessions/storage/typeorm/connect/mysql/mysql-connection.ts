@@ -1,4 +1,5 @@
-import type { CreatedRows, DirectCreate } from '../../append/direct-write.js';
+import type { CreatedRows, DirectCreate } from '../../append/direct-writes.js';
+import type { MessageAnswer } from '../../append/direct-writes.js';
 import { MYSQL_NOW } from '../../sql/server-time.js';
 import { mysqlDialect } from '../../sql/dialect.js';
 import type { Sql } from '../../sql/sql.js';
@@ -16,9 +17,10 @@ import {
   type PooledConnection,
 } from '../connection-pool.js';
 import { codeOf, isDuplicateKey } from '../driver-errors.js';
-import { directCreateOfMysql, directWriteOfMysql, NOT_WRITTEN } from './direct-write.js';
+import { directCreateOfMysql, directWriteOfMysql, headsIn, NOT_WRITTEN, selectHeadsOfMysql } from './direct-write.js';
 import { GALERA_SETTINGS, isGaleraNode, isKnownAsSingle } from './galera.js';
 import { refuseLongMessage } from './packet-limit.js';
+import { type TypeCast, typeCast } from './type-cast.js';
 
 /** The part of a mysql2 connection that is used here. */
 export interface DriverConnection extends ErrorEmitter {
@@ -30,13 +32,6 @@ export interface DriverConnection extends ErrorEmitter {
   release(): void;
   destroy(): void;
 }
-
-interface Field {
-  readonly type: string;
-  string(encoding: string): string | null;
-}
-
-type TypeCast = (field: Field) => string | number | null;
 
 interface ChangeResult {
   readonly affectedRows: number;
@@ -226,16 +221,24 @@ class MysqlConnection implements PooledConnection {
     return hasJustAnswered && this.connection.config.multipleStatements === true && isKnownAsSingle(physical);
   }
 
-  async writeDirectly({ dialect, tables, write }: DirectMessage): Promise<boolean> {
-    return (await this.#inOneMessage(directWriteOfMysql(dialect, tables, write))) !== undefined;
+  async writeDirectly({ dialect, tables, message }: DirectMessage): Promise<MessageAnswer> {
+    if (await this.#inOneMessage(directWriteOfMysql(dialect, tables, message))) return 'written';
+    const [, rows] = (await this.#query(
+      `ROLLBACK; ${this.#textOf(selectHeadsOfMysql(dialect, tables, message))}`,
+    )) as unknown[];
+    return headsIn(rows);
   }
 
   async createDirectly(tables: Tables, session: DirectCreate): Promise<CreatedRows | undefined> {
     const results = await this.#inOneMessage(directCreateOfMysql(mysqlDialect, tables, session));
-    return results && { pk: Number((results[0] as ChangeResult).insertId), shared: results.at(-1) as StateRow[] };
+    if (!results) {
+      await this.rollback();
+      return undefined;
+    }
+    return { pk: Number((results[0] as ChangeResult).insertId), shared: results.at(-1) as StateRow[] };
   }
 
-  /** Runs these statements as a transaction. `undefined` if they refused to write. */
+  /** Runs these statements as a transaction. `undefined` if they refused to write, and it has to be rolled back. */
   async #inOneMessage(statements: readonly Sql[]): Promise<unknown[] | undefined> {
     const { time, withTime } = this.options;
     const asksTime = withTime && time.age > TIME_IS_OLD_MS;
@@ -247,7 +250,6 @@ class MysqlConnection implements PooledConnection {
       return results.slice(BEGIN.write.length, BEGIN.write.length + texts.length);
     } catch (error) {
       if (codeOf(error) !== NOT_WRITTEN && !isDuplicateKey(error)) throw error;
-      await this.rollback();
       return undefined;
     }
   }
@@ -332,12 +334,4 @@ class MysqlConnection implements PooledConnection {
       });
     });
   }
-}
-
-const NUMBERS = new Set(['TINY', 'SHORT', 'LONG', 'INT24', 'LONGLONG', 'DECIMAL', 'NEWDECIMAL']);
-
-/** Parses all numbers, which are safe integers, and reads binary columns as text. */
-function typeCast(field: Field): string | number | null {
-  const text = field.string('utf8');
-  return text !== null && NUMBERS.has(field.type) ? Number(text) : text;
 }

@@ -1,19 +1,20 @@
 import { NEVER } from '../../../../domain/expiry.js';
+import type { DirectCreate } from '../../append/direct-writes.js';
+import type { MessageAnswer, PlannedMessage, TimeRange } from '../../append/direct-writes.js';
 import {
-  type DirectScope,
-  type DirectSession,
-  type DirectWrite,
   equalities,
   EVENT_COLUMN_TYPES,
   INSERTED_COLUMNS,
+  type PlannedGrowth,
+  type PlannedRows,
+  type PlannedSession,
   valuesOfEvent,
-} from '../../append/direct-write.js';
-import type { DirectCreate } from '../../append/direct-write.js';
+} from '../../append/planned-rows.js';
 import { insertOfSession, UNLESS_THERE } from '../../append/insert-session.js';
 import { postgresDialect } from '../../sql/dialect.js';
 import { POSTGRES_NOW } from '../../sql/server-time.js';
 import { joinSql, NO_SQL, Sql, sql } from '../../sql/sql.js';
-import { INDEX_COLUMNS } from '../../sql/session-rows.js';
+import { entryChanges, headOfLines, INDEX_COLUMNS, recordLines } from '../../sql/session-rows.js';
 import { areReadable, selectSharedState } from '../../state/read-state.js';
 import type { Entry } from '../../state/write-state.js';
 import {
@@ -28,37 +29,110 @@ import type { Tables } from '../../tables.js';
 
 /**
  * One statement, which is a transaction of its own. Its text does not depend on the number of rows, so that it can be
- * prepared. It returns the time, if it wrote.
+ * prepared. Its first row is the time. If it did not write, the sessions as they are follow.
  */
-export function directWriteOfPostgres(tables: Tables, write: DirectWrite): Sql {
-  const { sessions, events, sessionState, sharedState, scopes, usage, time } = write;
-  const [only, ...others] = sessions;
-  const [onlyEvent, ...otherEvents] = events;
-  const limits = sql`
-    ${time ? sql`AND ${new Sql(POSTGRES_NOW)} BETWEEN ${time.from} AND ${time.to}` : NO_SQL} ${haveRoom(tables, scopes)}`;
-  const added =
-    onlyEvent && otherEvents.length === 0
-      ? sql`SELECT ${joinSql(
-          valuesOfEvent(onlyEvent).map(
-            (value, place) => sql`CAST(${value} AS ${new Sql(EVENT_COLUMN_TYPES[place]?.[1] ?? '')})`,
-          ),
-          ', ',
-        )} FROM written`
-      : sql`SELECT v.* FROM ${unnest(
-          EVENT_COLUMN_TYPES.map(([, type]) => type),
-          events.map(valuesOfEvent),
-        )} AS v(${INSERTED_COLUMNS}) WHERE EXISTS (SELECT 1 FROM written)`;
-  const written =
-    only && others.length === 0 ? updateOne(tables, only, limits) : updateTogether(tables, sessions, limits);
+export function directWriteOfPostgres(tables: Tables, { rows, time }: PlannedMessage): Sql {
+  const { sessions, sessionState, sharedState, scopes, usage } = rows;
+  const now = new Sql(POSTGRES_NOW);
+  const pks = sql`CAST(${arrayText(sessions.map(({ pk }) => pk))} AS bigint[])`;
   return sql`
-    WITH ${written}, added AS (INSERT INTO ${tables.events} (${INSERTED_COLUMNS}) ${added})
+    WITH ${updateOf(tables, sessions, limitsOf(tables, scopes, time))}
+      ${addedEvents(tables, rows)}
       ${growth(tables, scopes)}
+      ${endedPartials(tables, rows)}
+      ${changedEntries(tables, sessions)}
       ${upsert(sql`of_sessions`, tables.sessionState, sql`session_pk`, sessionState)}
       ${upsert(sql`shared`, tables.sharedState, sql`scope_pk`, sharedState)}
       ${removal(tables.sessionState, sessionState)}
       ${addition(sql`usage_of_sessions`, tables, SESSION_USAGE, { rows: usage.ofSessions })}
       ${addition(sql`usage`, tables, SHARED_USAGE, { rows: usage.shared, after: sharedState.length > 0 ? sql`shared` : undefined })}
-    SELECT ${new Sql(POSTGRES_NOW)} AS now FROM written LIMIT 1`;
+    SELECT ${now} AS now, NULL AS head, NULL AS metadata WHERE EXISTS (SELECT 1 FROM written)
+    UNION ALL SELECT ${now}, ${recordLines(postgresDialect)}, s.metadata FROM ${tables.sessions} s
+      WHERE s.pk = ANY(${pks}) AND NOT EXISTS (SELECT 1 FROM written)`;
+}
+
+/** A row of {@link directWriteOfPostgres}. */
+interface MessageRow {
+  readonly now: number;
+  /** Null if all is written. */
+  readonly head: string | null;
+  readonly metadata: string | null;
+}
+
+/** What the rows of {@link directWriteOfPostgres} say, and the server's time. */
+export function messageAnswerOf(answer: readonly unknown[]): {
+  readonly now: number | undefined;
+  readonly result: MessageAnswer;
+} {
+  const rows = answer as readonly MessageRow[];
+  const [first] = rows;
+  if (first?.head === null) return { now: first.now, result: 'written' };
+  return { now: first?.now, result: rows.map(({ head, metadata }) => headOfLines(head ?? '', metadata)) };
+}
+
+function limitsOf(tables: Tables, scopes: readonly PlannedGrowth[], time: TimeRange | undefined): Sql {
+  return sql`
+    ${time ? sql`AND ${new Sql(POSTGRES_NOW)} BETWEEN ${time.from} AND ${time.to}` : NO_SQL} ${haveRoom(tables, scopes)}`;
+}
+
+function updateOf(tables: Tables, sessions: readonly PlannedSession[], limits: Sql): Sql {
+  const [only, ...others] = sessions;
+  return only && others.length === 0 ? updateOne(tables, only, limits) : updateTogether(tables, sessions, limits);
+}
+
+function addedEvents(tables: Tables, { events }: PlannedRows): Sql {
+  const [only, ...others] = events;
+  if (!only) return NO_SQL;
+  const added =
+    others.length === 0
+      ? sql`SELECT ${joinSql(
+          valuesOfEvent(only).map(
+            (value, place) => sql`CAST(${value} AS ${new Sql(EVENT_COLUMN_TYPES[place]?.[1] ?? '')})`,
+          ),
+          ', ',
+        )} FROM written LIMIT 1`
+      : sql`SELECT v.* FROM ${unnest(
+          EVENT_COLUMN_TYPES.map(([, type]) => type),
+          events.map(valuesOfEvent),
+        )} AS v(${INSERTED_COLUMNS}) WHERE EXISTS (SELECT 1 FROM written)`;
+  return sql`, added AS (INSERT INTO ${tables.events} (${INSERTED_COLUMNS}) ${added})`;
+}
+
+/** Partial events that are complete. */
+function endedPartials({ partials }: Tables, { endedPartials: all }: PlannedRows): Sql {
+  const ended = all.flatMap(({ pk, ended: messages }) =>
+    messages === 'all' ? [[pk, '']] : messages.map((message) => [pk, message]),
+  );
+  if (ended.length === 0) return NO_SQL;
+  // No message id is empty.
+  return sql`, ended AS (
+    DELETE FROM ${partials} p USING ${unnest(['bigint', 'text'], ended)} AS v(owner, message)
+    WHERE p.session_pk = v.owner AND v.message IN ('', p.message_id) AND EXISTS (SELECT 1 FROM written))`;
+}
+
+/** The index of metadata. */
+function changedEntries({ sessionIndex }: Tables, sessions: readonly PlannedSession[]): Sql {
+  const changes = sessions.map(({ indexed }) => ({ ...indexed, ...entryChanges(indexed) }));
+  const removed = changes.flatMap((change) => change.removed.map((entry) => [change.pk, entry]));
+  const added = changes.flatMap(({ pk, record, added: entries }) =>
+    entries.map((entry) => [pk, entry, record.appName, record.userId, record.sessionId, record.createTime]),
+  );
+  return sql`
+    ${
+      removed.length > 0
+        ? sql`, unindexed AS (
+            DELETE FROM ${sessionIndex} i USING ${unnest(['bigint', 'text'], removed)} AS v(owner, entry)
+            WHERE i.session_pk = v.owner AND i.entry = v.entry AND EXISTS (SELECT 1 FROM written))`
+        : NO_SQL
+    }
+    ${
+      added.length > 0
+        ? sql`, indexed AS (
+            INSERT INTO ${sessionIndex} (${INDEX_COLUMNS})
+            SELECT v.* FROM ${unnest(['bigint', 'text', 'text', 'text', 'text', 'bigint'], added)} AS v
+            WHERE EXISTS (SELECT 1 FROM written))`
+        : NO_SQL
+    }`;
 }
 
 /**
@@ -94,16 +168,16 @@ export function directCreateOfPostgres(tables: Tables, session: DirectCreate): S
 }
 
 /** Never waits for a session: it might expire meanwhile. */
-function updateOne({ sessions }: Tables, { pk, guards, sets }: DirectSession, limits: Sql): Sql {
+function updateOne({ sessions }: Tables, { pk, guards, sets, rareSets }: PlannedSession, limits: Sql): Sql {
   return sql`
     locked AS MATERIALIZED (
       SELECT pk FROM ${sessions} WHERE pk = ${pk} AND ${equalities(guards, ' AND ')} ${limits} FOR UPDATE SKIP LOCKED),
     written AS (
-      UPDATE ${sessions} AS s SET ${equalities(sets, ', ')} FROM locked WHERE s.pk = locked.pk RETURNING s.pk)`;
+      UPDATE ${sessions} AS s SET ${equalities([...sets, ...rareSets], ', ')} FROM locked WHERE s.pk = locked.pk RETURNING s.pk)`;
 }
 
 /** Never waits either, so that a locked session does not delay the others, and two batches cannot deadlock. */
-function updateTogether({ sessions: table }: Tables, sessions: readonly DirectSession[], limits: Sql): Sql {
+function updateTogether({ sessions: table }: Tables, sessions: readonly PlannedSession[], limits: Sql): Sql {
   const [first] = sessions;
   const guards = first?.guards.map(([column]) => column) ?? [];
   const sets = first?.sets.map(([column]) => column) ?? [];
@@ -125,7 +199,7 @@ function updateTogether({ sessions: table }: Tables, sessions: readonly DirectSe
  * The scopes must still exist, never expire, and have room. They are locked before all else, in the order of all transactions: the
  * checks of foreign keys, which need a lock, are the last part of the statement, and could deadlock.
  */
-function haveRoom({ sharedScopes }: Tables, scopes: readonly DirectScope[]): Sql {
+function haveRoom({ sharedScopes }: Tables, scopes: readonly PlannedGrowth[]): Sql {
   if (scopes.length === 0) return NO_SQL;
   const rooms = unnest(
     ['bigint', 'bigint'],
@@ -140,7 +214,7 @@ function haveRoom({ sharedScopes }: Tables, scopes: readonly DirectScope[]): Sql
 }
 
 /** Adds to the sizes of scopes. */
-function growth({ sharedScopes }: Tables, scopes: readonly DirectScope[]): Sql {
+function growth({ sharedScopes }: Tables, scopes: readonly PlannedGrowth[]): Sql {
   if (scopes.length === 0) return NO_SQL;
   const added = unnest(
     ['bigint', 'bigint'],

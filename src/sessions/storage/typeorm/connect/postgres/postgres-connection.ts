@@ -1,5 +1,6 @@
 import { StoreUnavailableError } from '../../../../domain/errors.js';
-import type { CreatedRows, DirectCreate } from '../../append/direct-write.js';
+import type { CreatedRows, DirectCreate } from '../../append/direct-writes.js';
+import type { MessageAnswer } from '../../append/direct-writes.js';
 import { POSTGRES_NOW } from '../../sql/server-time.js';
 import type { Sql } from '../../sql/sql.js';
 import type { StateRow } from '../../state/read-state.js';
@@ -16,7 +17,7 @@ import {
 } from '../connection-pool.js';
 import { namingStandby } from './standby.js';
 import { awaitAll, columnTypes, MAX_DIRECT_VALUES, numberedStatement } from './statements.js';
-import { directCreateOfPostgres, directWriteOfPostgres } from './direct-write.js';
+import { directCreateOfPostgres, directWriteOfPostgres, messageAnswerOf } from './direct-write.js';
 
 interface QueryResult {
   readonly command: string;
@@ -242,19 +243,18 @@ class PostgresConnection implements PooledConnection {
     return this.options.hasJustAnswered;
   }
 
-  async writeDirectly({ tables, write, notification }: DirectMessage): Promise<boolean> {
-    const { text, values } = directWriteOfPostgres(tables, write);
+  async writeDirectly({ tables, message, notification }: DirectMessage): Promise<MessageAnswer> {
+    const { text, values } = directWriteOfPostgres(tables, message);
     // A notification of a write that is refused makes watchers read, and find nothing new.
     const answer = await this.#sendTogether(() => {
       const writing = this.#send(text, values, MAX_DIRECT_VALUES);
       if (this.client.pipeline) void this.#notify(notification);
       return writing;
     });
-    const [row] = answer.rows as { now: number }[];
-    if (!row) return false;
-    this.options.time.learn(row.now);
-    if (!this.client.pipeline) void this.#notify(notification);
-    return true;
+    const { now, result } = messageAnswerOf(answer.rows);
+    if (now !== undefined) this.options.time.learn(now);
+    if (result === 'written' && !this.client.pipeline) void this.#notify(notification);
+    return result;
   }
 
   async createDirectly(tables: Tables, session: DirectCreate): Promise<CreatedRows | undefined> {

@@ -5,8 +5,9 @@ import { DataSource, type DataSourceOptions } from 'typeorm';
 import { ConfigurationError } from '../../../../../config/configuration-error.js';
 import { type Clock, systemClock } from '../../../../domain/clock.js';
 import { InvalidInputError } from '../../../../domain/errors.js';
-import { AppendQueue } from '../../append/append-queue.js';
+import { SessionWriter } from '../../../../writes/session-writer.js';
 import { appTransactionsOf } from '../../append/append-within.js';
+import { SqlWrites } from '../../append/sql-writes.js';
 import { migrationsTableName, SESSION_MIGRATIONS } from '../../schema/migrations.js';
 import type { SqliteOptions } from '../../typeorm-options.js';
 import { codeOf, isBusy, isError, storeUnavailable } from '../driver-errors.js';
@@ -156,8 +157,8 @@ export function sqliteDatabaseOf(
 ): OpenDatabase {
   const transactions = new SqliteTransactions(dataSource, { clock, timeLimitMs });
   // A file has one writer at a time.
-  const appends = new AppendQueue(transactions, { maxBatches: 1, maxWaiting: 1, isOn });
-  if (!isOfApp) return { transactions, appends, close };
+  const writer = new SessionWriter(new SqlWrites(transactions), { maxBatches: 1, maxWaiting: 1, isOn });
+  if (!isOfApp) return { transactions, writer, close };
   const appTransactions = appTransactionsOf({
     dataSource,
     context: transactions.context,
@@ -173,7 +174,7 @@ export function sqliteDatabaseOf(
     appTransactions.close();
     await close();
   };
-  return { transactions, appends, appTransactions, close: closeAll };
+  return { transactions, writer, appTransactions, close: closeAll };
 }
 
 const OWNER_ONLY_FOLDER = 0o700;

@@ -2,17 +2,25 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { DataSource, QueryRunner } from 'typeorm';
 import type { Clock } from '../../../../domain/clock.js';
 import { StoreUnavailableError } from '../../../../domain/errors.js';
-import { equalities, growScopes, writeStateAndUsage } from '../../append/direct-write.js';
-import { insertEvents } from '../../append/append-commits.js';
-import type { DirectAppends, DirectWrites } from '../../append/append-directly.js';
-import type { CreatedRows, DirectCreate, Moment } from '../../append/direct-write.js';
+import type { Moment, SessionHead } from '../../../planned-write.js';
+import type { CreatedRows, DirectCreate } from '../../append/direct-writes.js';
+import type { DirectWrites, MessageAnswer, PlannedMessage } from '../../append/direct-writes.js';
+import { type PlannedSession, writeChildren, writeSums } from '../../append/planned-rows.js';
+import { growScopes, updateUnchanged } from '../../append/sql-writes.js';
 import { insertOfSession, UNLESS_THERE } from '../../append/insert-session.js';
-import { changeIndex } from '../../sql/session-rows.js';
+import {
+  changeIndex,
+  columnsWith,
+  headOf,
+  METADATA_COLUMN,
+  type MetadataRow,
+  type RecordRow,
+} from '../../sql/session-rows.js';
 import { selectSharedState, type StateRow } from '../../state/read-state.js';
 import { expectReadable } from '../../state/state-sizes.js';
 import { STATE_OWNER, writeEntries } from '../../state/write-state.js';
 import { sqliteDialect } from '../../sql/dialect.js';
-import { sql } from '../../sql/sql.js';
+import { NO_SQL, sql, sqlList } from '../../sql/sql.js';
 import {
   type DatabaseContext,
   OpenTransaction,
@@ -87,10 +95,14 @@ export class SqliteTransactions implements Transactions, DirectWrites {
     return this.#queued('write', work, calledAt);
   }
 
-  async writeDirectly(plan: (moment: Moment) => DirectAppends, calledAt: number): Promise<DirectAppends | undefined> {
+  async writeDirectly(
+    plan: (moment: Moment) => PlannedMessage | undefined,
+    calledAt: number,
+  ): Promise<MessageAnswer | undefined> {
     try {
       return await this.#queued('write', (transaction) => writeDirectly(transaction, plan), calledAt);
     } catch (error) {
+      if (error instanceof ChangedSessions) return error.heads;
       if (error instanceof StoreUnavailableError && error.outcomeUnknown) throw error;
       return undefined;
     }
@@ -165,7 +177,7 @@ export class SqliteTransactions implements Transactions, DirectWrites {
     } catch (error) {
       if (isBusy(error)) return { blockedBy: storeUnavailable(error, false) };
       this.#resetBusy(mode);
-      throw storeUnavailable(error, false);
+      throw error instanceof ChangedSessions ? error : storeUnavailable(error, false);
     }
   }
 
@@ -229,26 +241,39 @@ export class SqliteTransactions implements Transactions, DirectWrites {
   }
 }
 
+/** Rolls back a write that was planned on other sessions. */
+class ChangedSessions extends Error {
+  constructor(readonly heads: readonly SessionHead[]) {
+    super('The sessions are not as they were');
+  }
+}
+
 async function writeDirectly(
   transaction: SqlTransaction,
-  plan: (moment: Moment) => DirectAppends,
-): Promise<DirectAppends | undefined> {
-  const appends = plan({ now: transaction.now, slackMs: 0 });
-  if (appends.isEmpty) return undefined;
+  plan: (moment: Moment) => PlannedMessage | undefined,
+): Promise<MessageAnswer | undefined> {
+  const message = plan({ now: transaction.now, slackMs: 0 });
+  if (!message) return undefined;
   const { dialect, tables } = transaction;
-  const { write } = appends;
-  const { scopes } = write;
-  if (scopes.length > 0 && (await transaction.change(growScopes(tables, scopes))) !== scopes.length) {
+  const { rows } = message;
+  if (rows.scopes.length > 0 && (await transaction.change(growScopes(tables, rows, NO_SQL))) !== rows.scopes.length) {
     throw new Error('A scope is not the remembered one, or has no room');
   }
-  for (const { pk, guards, sets } of write.sessions) {
-    const changed = await transaction.change(sql`
-      UPDATE ${tables.sessions} SET ${equalities(sets, ', ')}
-      WHERE pk = ${pk} AND ${equalities(guards, ' AND ')}`);
-    if (changed !== 1) throw new Error('The session is not the remembered one');
+  for (const [index, session] of rows.sessions.entries()) {
+    if ((await transaction.change(updateUnchanged(tables, session))) === 1) continue;
+    const earlier = rows.sessions.slice(0, index).map(({ before }) => before);
+    throw new ChangedSessions([...earlier, ...(await headsOf(transaction, rows.sessions.slice(index)))]);
   }
-  transaction.addToCommit([...insertEvents(tables, write.events), ...writeStateAndUsage(dialect, tables, write)]);
-  return appends;
+  transaction.addToCommit([...writeChildren(dialect, tables, rows), ...writeSums(dialect, tables, rows)]);
+  return 'written';
+}
+
+async function headsOf(transaction: SqlTransaction, sessions: readonly PlannedSession[]): Promise<SessionHead[]> {
+  const rows = await transaction.rows<RecordRow & MetadataRow>(
+    sql`SELECT ${columnsWith(METADATA_COLUMN)} FROM ${transaction.tables.sessions} s
+      WHERE s.pk IN (${sqlList(sessions.map(({ pk }) => pk))})`,
+  );
+  return rows.map(headOf);
 }
 
 async function createDirectly(

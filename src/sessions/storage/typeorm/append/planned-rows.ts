@@ -1,0 +1,164 @@
+import { inBatches } from '../../../domain/batches.js';
+import { payloadChecksum } from '../../../domain/event-digest.js';
+import type { EndedPartials } from '../../../domain/partial-event.js';
+import type { NumberedEvent } from '../../../domain/session-record.js';
+import type { PlannedWrite, SessionHead } from '../../planned-write.js';
+import { endPartials } from '../live/partial-events.js';
+import type { Dialect } from '../sql/dialect.js';
+import { changedColumns, changeIndex, type IndexedSession, rareColumns } from '../sql/session-rows.js';
+import { joinSql, Sql, sql, sqlList, type SqlValue } from '../sql/sql.js';
+import type { ConsumerNews, LogProgress } from '../sql/transaction.js';
+import { Entries, type Entry, SHARED_OWNER, STATE_OWNER, writeEntries } from '../state/write-state.js';
+import { type UsageRows, UsageSums, writeUsage } from '../state/write-usage.js';
+import type { Tables } from '../tables.js';
+
+/** An event to insert. */
+export interface NewEvent extends NumberedEvent {
+  readonly pk: number;
+}
+
+/** Columns with their new values. */
+export type Columns<Value extends SqlValue = SqlValue> = readonly (readonly [column: string, value: Value])[];
+
+/** The row of a session to change. */
+export interface PlannedSession {
+  readonly pk: number;
+  readonly before: SessionHead;
+  /** Columns that must have these values. A server that lost its last writes may give a key again: the new session has another time. */
+  readonly guards: Columns<number>;
+  /** The columns that every write sets. */
+  readonly sets: Columns<number>;
+  readonly rareSets: Columns;
+  readonly indexed: IndexedSession;
+}
+
+/** What a write adds to a scope. */
+export interface PlannedGrowth {
+  readonly pk: number;
+  readonly bytes: number;
+  /** The scope must have at most so many bytes before. */
+  readonly room: number;
+}
+
+/** The rows of planned writes. Each write is to another session. */
+export class PlannedRows {
+  readonly sessions: PlannedSession[] = [];
+  readonly events: NewEvent[] = [];
+  readonly endedPartials: { readonly pk: number; readonly ended: EndedPartials }[] = [];
+  /** What other processes are told. */
+  readonly logs: LogProgress[] = [];
+  readonly news = new Set<ConsumerNews>();
+  readonly #sessionState = new Entries();
+  readonly #sharedState = new Entries();
+  readonly #growth = new Map<string, PlannedGrowth>();
+  readonly #usage = new UsageSums();
+
+  /** Adds all but the changes of shared state. */
+  add({ key, before, after, events, state, usage, endsPartials }: PlannedWrite): void {
+    const pk = Number(before.record.incarnation);
+    this.sessions.push({
+      pk,
+      before,
+      guards: [
+        ['create_time', before.record.createTime],
+        ['stamp', before.stamp],
+      ],
+      sets: [...changedColumns(after.record), ['stamp', after.stamp]],
+      rareSets: rareColumns(before, after),
+      indexed: { pk, record: after.record, before: before.metadata ?? '', after: after.metadata ?? '' },
+    });
+    for (const event of events) this.events.push({ ...event, pk });
+    for (const { name, value } of state) this.#sessionState.set({ ownerPk: pk, name, value });
+    if (usage) this.#usage.add(pk, key, usage, events[0]?.appendedAt ?? after.record.lastUpdateTime);
+    if (endsPartials !== undefined && endsPartials.length > 0) this.endedPartials.push({ pk, ended: endsPartials });
+    if (events.length > 0) this.logs.push({ pk, lastSeq: after.record.lastSeq });
+    if (after.record.waitingSince !== before.record.waitingSince) this.news.add('marks');
+  }
+
+  /** Adds changes to a scope that never expires, without a look at it. */
+  addToScope(owner: string, { pk, bytes, most, entries }: ScopeAddition): void {
+    for (const { name, value } of entries) this.#sharedState.set({ ownerPk: pk, name, value });
+    const soFar = this.#growth.get(owner);
+    const all = bytes + (soFar?.bytes ?? 0);
+    this.#growth.set(owner, { pk, bytes: all, room: Math.min(most - all, soFar ? soFar.room - bytes : Infinity) });
+  }
+
+  get sessionState(): readonly Entry[] {
+    return this.#sessionState.sorted();
+  }
+
+  get sharedState(): readonly Entry[] {
+    return this.#sharedState.sorted();
+  }
+
+  get usage(): UsageRows {
+    return this.#usage.rows();
+  }
+
+  /** One order for all transactions prevents deadlocks. */
+  get scopes(): readonly PlannedGrowth[] {
+    return [...this.#growth].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, scope]) => scope);
+  }
+}
+
+interface ScopeAddition {
+  readonly pk: number;
+  readonly bytes: number;
+  readonly most: number;
+  readonly entries: PlannedWrite['state'];
+}
+
+/** The columns of an event with their types in PostgreSQL. */
+export const EVENT_COLUMN_TYPES = [
+  ['session_pk', 'bigint'],
+  ['seq', 'integer'],
+  ['event_id', 'text'],
+  ['digest', 'text'],
+  ['appended_at', 'bigint'],
+  ['high_water', 'bigint'],
+  ['anchor', 'integer'],
+  ['event_group', 'text'],
+  ['payload', 'text'],
+] as const;
+
+export const INSERTED_COLUMNS = new Sql(EVENT_COLUMN_TYPES.map(([name]) => name).join(', '));
+
+/** In the order of {@link INSERTED_COLUMNS}. */
+export function valuesOfEvent(event: NewEvent): (string | number)[] {
+  const { pk, seq, id, appendedAt, highWater, anchor, group = '', payload } = event;
+  return [pk, seq, id, payloadChecksum(payload), appendedAt, highWater, anchor ? 1 : 0, group, payload];
+}
+
+/** A server limits the number of values and the size of a message. */
+const INSERT_LIMITS = { items: 500, weight: 1_000_000, weightOf: ({ payload }: NewEvent) => payload.length };
+
+export function insertEvents({ events: table }: Pick<Tables, 'events'>, events: readonly NewEvent[]): Sql[] {
+  return inBatches(events, INSERT_LIMITS).map((some) => {
+    const rows = some.map((event) => sql`(${sqlList(valuesOfEvent(event))})`);
+    return sql`INSERT INTO ${table} (${INSERTED_COLUMNS}) VALUES ${joinSql(rows, ', ')}`;
+  });
+}
+
+/** `a = 1, b = 2` or `a = 1 AND b = 2`. */
+export function equalities(columns: Columns, separator: ', ' | ' AND '): Sql {
+  return joinSql(
+    columns.map(([column, value]) => sql`${new Sql(column)} = ${value}`),
+    separator,
+  );
+}
+
+/** What follows the rows of the sessions. All transactions write these tables in this order, which prevents deadlocks. */
+export function writeChildren(dialect: Dialect, tables: Tables, rows: PlannedRows): Sql[] {
+  return [
+    ...rows.sessions.flatMap(({ indexed }) => changeIndex(tables, indexed)),
+    ...insertEvents(tables, rows.events),
+    ...rows.endedPartials.flatMap(({ pk, ended }) => endPartials(tables, pk, ended)),
+    ...writeEntries(dialect, tables.sessionState, STATE_OWNER, rows.sessionState),
+    ...writeEntries(dialect, tables.sharedState, SHARED_OWNER, rows.sharedState),
+  ];
+}
+
+/** Comes last in a transaction, so that others wait as short as possible. */
+export function writeSums(dialect: Dialect, tables: Tables, rows: PlannedRows): Sql[] {
+  return writeUsage(dialect, tables, rows.usage);
+}

@@ -1,0 +1,222 @@
+import { NEVER } from '../../../domain/expiry.js';
+import { type SharedPart, scopesWritten } from '../../../domain/stored-json.js';
+import type {
+  Held,
+  HoldOptions,
+  HoldRequest,
+  Moment,
+  PlannedWrite,
+  SessionHead,
+  WriteAnswer,
+  WriteStore,
+} from '../../planned-write.js';
+import type { Sql } from '../sql/sql.js';
+import { joinSql, sql } from '../sql/sql.js';
+import type { SqlTransaction, Transactions } from '../sql/transaction.js';
+import { LockedScopes, ownerKey } from '../state/locked-scopes.js';
+import { ScopeWriter } from '../state/write-state.js';
+import type { Tables } from '../tables.js';
+import { type DirectWrites, type PlannedMessage, timeRange } from './direct-writes.js';
+import { holdSessions, type LockPolicy, SKIP_LOCKED, WAIT_FOR_LOCKED } from './held-sessions.js';
+import { equalities, PlannedRows, type PlannedSession, writeChildren, writeSums } from './planned-rows.js';
+
+/** One statement inserts all events. */
+const MAX_EVENTS = 256;
+const MAX_SCOPES = 8_192;
+
+/** Writes what was planned: in one message if the sessions are as they were, or in a transaction that has locked them. */
+export class SqlWrites implements WriteStore {
+  /** The keys of scopes that do not expire. */
+  readonly #scopes = new Map<string, number>();
+
+  constructor(private readonly transactions: Transactions & DirectWrites) {}
+
+  async write(
+    plan: (moment: Moment) => readonly PlannedWrite[],
+    calledAt: number,
+  ): Promise<readonly WriteAnswer[] | undefined> {
+    let writes: readonly PlannedWrite[] = [];
+    let sent: readonly PlannedWrite[] = [];
+    const message = (moment: Moment): PlannedMessage | undefined => {
+      writes = plan(moment);
+      sent = withoutRareOnes(writes).filter(({ events }) => events.length <= MAX_EVENTS);
+      return sent.length === 0 ? undefined : { rows: this.#rowsOf(sent), time: timeRange(moment) };
+    };
+    try {
+      const answer = await this.transactions.writeDirectly(message, calledAt);
+      if (answer === 'written')
+        return writes.map((write) => ({ kind: sent.includes(write) ? 'written' : 'unwritten' }));
+      this.#forgetScopes(sent);
+      return answer && writes.map((write) => (sent.includes(write) ? answerTo(write, sent, answer) : UNWRITTEN));
+    } catch (error) {
+      this.#forgetScopes(sent);
+      throw error;
+    }
+  }
+
+  canPlan(commit: SharedPart): boolean {
+    const { expiry } = commit;
+    if (!expiry) return true;
+    if (expiry.user.ttlMs < NEVER || expiry.app.ttlMs < NEVER) return false;
+    if (commit.removals.some(({ scope }) => scope !== 'session')) return false;
+    return scopesWritten(commit).every((owner) => this.#scopes.has(ownerKey(owner)));
+  }
+
+  async hold(
+    requests: readonly HoldRequest[],
+    decide: (held: Held) => Promise<readonly PlannedWrite[]>,
+    { waits, ...options }: HoldOptions,
+  ): Promise<void> {
+    let lasting: ReadonlyMap<string, number> = new Map();
+    const policy = waits ? WAIT_FOR_LOCKED : SKIP_LOCKED;
+    await this.transactions.write(
+      async (transaction) => {
+        lasting = await writeHeld(transaction, requests, decide, policy);
+      },
+      { ...options, beginsLazily: true },
+    );
+    for (const [owner, pk] of lasting) this.#scopes.set(owner, pk);
+    for (const oldest of this.#scopes.keys()) {
+      if (this.#scopes.size <= MAX_SCOPES) return;
+      this.#scopes.delete(oldest);
+    }
+  }
+
+  #rowsOf(writes: readonly PlannedWrite[]): PlannedRows {
+    const rows = new PlannedRows();
+    for (const write of writes) {
+      rows.add(write);
+      for (const { owner, entries, growth, most } of write.scopes) {
+        const key = ownerKey(owner);
+        rows.addToScope(key, { pk: this.#scopes.get(key) ?? 0, bytes: growth, most, entries });
+      }
+    }
+    return rows;
+  }
+
+  #forgetScopes(writes: readonly PlannedWrite[]): void {
+    for (const { scopes } of writes) for (const { owner } of scopes) this.#scopes.delete(ownerKey(owner));
+  }
+}
+
+const UNWRITTEN: WriteAnswer = { kind: 'unwritten' };
+
+/** A message for several sessions sets the same columns of each. */
+function withoutRareOnes(writes: readonly PlannedWrite[]): readonly PlannedWrite[] {
+  return writes.length < 2 ? writes : writes.filter((write) => !isRare(write));
+}
+
+function isRare({ before, after }: PlannedWrite): boolean {
+  return (
+    before.metadata !== after.metadata ||
+    before.record.marksSeq !== after.record.marksSeq ||
+    before.record.turn.number !== after.record.turn.number
+  );
+}
+
+/** If the stored sessions are all as they were, one of them is locked, or something else is in the way. */
+function answerTo({ before }: PlannedWrite, sent: readonly PlannedWrite[], heads: readonly SessionHead[]): WriteAnswer {
+  const stored = new Map(heads.map((head) => [head.record.incarnation, head]));
+  const isUnchanged = (known: SessionHead): boolean => stored.get(known.record.incarnation)?.stamp === known.stamp;
+  if (sent.every((write) => isUnchanged(write.before))) return UNWRITTEN;
+  return { kind: 'changed', head: stored.get(before.record.incarnation) };
+}
+
+/** Locks sessions and scopes, and adds the statements that write what is decided. Returns the keys of scopes that do not expire. */
+async function writeHeld(
+  transaction: SqlTransaction,
+  requests: readonly HoldRequest[],
+  decide: (held: Held) => Promise<readonly PlannedWrite[]>,
+  policy: LockPolicy,
+): Promise<ReadonlyMap<string, number>> {
+  const { held, scopes } = await lockAll(transaction, requests, policy);
+  return addWrites(transaction, await decide(held), scopes);
+}
+
+/** Locks sessions, and then their scopes. */
+export async function lockAll(
+  transaction: SqlTransaction,
+  requests: readonly HoldRequest[],
+  policy: LockPolicy,
+): Promise<{ readonly held: Held; readonly scopes: LockedScopes }> {
+  const sessions = await holdSessions(transaction, requests, policy);
+  // After the sessions, as everywhere, so that two transactions cannot wait for each other.
+  const owners = requests.flatMap((request, index) => (sessions[index]?.head ? request.owners : []));
+  const scopes = await LockedScopes.lock(transaction, owners);
+  const held: Held = {
+    get now() {
+      return transaction.now;
+    },
+    sessions,
+    scopes: {
+      excessOf: (commit) => scopes.excessOfCommit(commit, policy.hasOldSnapshot),
+      add: (commit) => scopes.growBy(commit),
+    },
+  };
+  return { held, scopes };
+}
+
+/** Writes to locked sessions and scopes when the transaction ends. */
+export async function addWrites(
+  transaction: SqlTransaction,
+  writes: readonly PlannedWrite[],
+  scopes: LockedScopes,
+): Promise<ReadonlyMap<string, number>> {
+  const { dialect, tables } = transaction;
+  const rows = new PlannedRows();
+  const scopeWriter = new ScopeWriter(transaction, scopes);
+  for (const write of writes) {
+    rows.add(write);
+    for (const scope of write.scopes) scopeWriter.add(scope);
+  }
+  for (const log of rows.logs) transaction.notify(log);
+  for (const news of rows.news) transaction.notifyConsumers(news);
+  transaction.addToCommit([
+    ...updateSessions(transaction, rows.sessions),
+    ...writeChildren(dialect, tables, rows),
+    ...(await scopeWriter.statements()),
+    ...writeSums(dialect, tables, rows),
+  ]);
+  return scopeWriter.lastingScopes;
+}
+
+/** From here on, one statement for all sessions is faster than one for each. */
+const UPDATED_TOGETHER = 8;
+
+function updateSessions({ tables, dialect }: SqlTransaction, sessions: readonly PlannedSession[]): Sql[] {
+  const alike = sessions.filter(({ rareSets }) => rareSets.length === 0);
+  if (!dialect.updateRows || alike.length < UPDATED_TOGETHER) return sessions.map((one) => updateSession(tables, one));
+  const columns = alike[0]?.sets.map(([column]) => column) ?? [];
+  const rows = alike.map(({ pk, sets }) => [pk, ...sets.map(([, value]) => value)]);
+  const others = sessions.filter(({ rareSets }) => rareSets.length > 0);
+  return [
+    dialect.updateRows(tables.sessions, { key: 'pk', columns, rows }),
+    ...others.map((session) => updateSession(tables, session)),
+  ];
+}
+
+function updateSession({ sessions }: Tables, { pk, sets, rareSets }: PlannedSession): Sql {
+  return sql`UPDATE ${sessions} SET ${equalities([...sets, ...rareSets], ', ')} WHERE pk = ${pk}`;
+}
+
+/** The same, if the session is as it was. */
+export function updateUnchanged({ sessions }: Tables, { pk, guards, sets, rareSets }: PlannedSession): Sql {
+  return sql`
+    UPDATE ${sessions} SET ${equalities([...sets, ...rareSets], ', ')} WHERE pk = ${pk} AND ${equalities(guards, ' AND ')}`;
+}
+
+/** Adds to the sizes of scopes, which must still exist, never expire, and have room. Changes fewer rows than scopes otherwise. */
+export function growScopes({ sharedScopes }: Tables, { scopes }: PlannedRows, order: Sql): Sql {
+  const byScope = (column: 'bytes' | 'room'): Sql =>
+    sql`CASE pk ${joinSql(
+      scopes.map((scope) => sql`WHEN ${scope.pk} THEN ${scope[column]}`),
+      ' ',
+    )} END`;
+  return sql`
+    UPDATE ${sharedScopes} SET state_bytes = state_bytes + ${byScope('bytes')}
+    WHERE pk IN (${joinSql(
+      scopes.map(({ pk }) => sql`${pk}`),
+      ', ',
+    )}) AND expires_at = ${NEVER} AND state_bytes <= ${byScope('room')}
+    ${order}`;
+}

@@ -1,0 +1,192 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Commit, StoredEvent } from '../../src/sessions/domain/commit.js';
+import { StoreUnavailableError } from '../../src/sessions/domain/errors.js';
+import { NEVER } from '../../src/sessions/domain/expiry.js';
+import { EMPTY_LOG, newRecord } from '../../src/sessions/domain/session-record.js';
+import type {
+  Held,
+  HoldRequest,
+  Moment,
+  PlannedWrite,
+  SessionHead,
+  WriteAnswer,
+  WriteStore,
+} from '../../src/sessions/storage/planned-write.js';
+import { SessionWriter } from '../../src/sessions/writes/session-writer.js';
+
+const KEY = { appName: 'shop', userId: 'ann', sessionId: 's-1' };
+const NOW = 1_000;
+
+function commitOf(id: string, parts: Partial<Commit> = {}): Commit {
+  return {
+    key: KEY,
+    events: [{ id, timestamp: NOW, anchor: false, payload: `"${id}"` }],
+    upserts: [],
+    removals: [],
+    counterIncrements: { turns: 0, events: 1, contentLength: 0, tokens: 0 },
+    preconditions: {},
+    ...parts,
+  };
+}
+
+/** A store with one session, or none. */
+class OneSession implements WriteStore {
+  head: SessionHead | undefined;
+  readonly events = new Map<string, StoredEvent>();
+  writes = 0;
+  holds = 0;
+  /** Called before the next write is compared. */
+  meanwhile: (() => void) | undefined;
+  losesAnswers = false;
+  #held: Promise<void> = Promise.resolve();
+
+  constructor(exists = true) {
+    const record = newRecord(KEY, '1', NOW, NEVER, EMPTY_LOG);
+    if (exists) this.head = { record, metadata: '', stamp: 0 };
+  }
+
+  async write(plan: (moment: Moment) => readonly PlannedWrite[]): Promise<readonly WriteAnswer[]> {
+    const writes = plan({ now: NOW, slackMs: 0 });
+    if (writes.length > 0) this.writes += 1;
+    this.meanwhile?.();
+    this.meanwhile = undefined;
+    const answers = writes.map((write): WriteAnswer => {
+      if (write.ids.some((id) => this.events.has(id))) return { kind: 'unwritten' };
+      if (this.head?.stamp !== write.before.stamp) return { kind: 'changed', head: this.head };
+      this.#apply(write);
+      return { kind: 'written' };
+    });
+    if (this.losesAnswers) throw new StoreUnavailableError('The answer is lost', true);
+    return answers;
+  }
+
+  /** One after the other. */
+  hold(requests: readonly HoldRequest[], decide: (held: Held) => Promise<readonly PlannedWrite[]>): Promise<void> {
+    this.holds += 1;
+    this.#held = this.#held.then(() => this.#hold(requests, decide));
+    return this.#held;
+  }
+
+  async #hold(
+    requests: readonly HoldRequest[],
+    decide: (held: Held) => Promise<readonly PlannedWrite[]>,
+  ): Promise<void> {
+    const { head, events } = this;
+    const session = { head, events, countState: async () => ({ atMost: 0, entries: new Map() }) };
+    const scopes = { excessOf: async () => undefined, add: () => undefined };
+    const writes = await decide({ now: NOW, sessions: requests.map(() => session), scopes });
+    for (const write of writes) this.#apply(write);
+  }
+
+  /** Another process appends. */
+  appendElsewhere(id: string): void {
+    if (!this.head) return;
+    const seq = this.head.record.lastSeq + 1;
+    this.events.set(id, { seq, id, digest: '', appendedAt: NOW, payload: '' });
+    this.head = { ...this.head, record: { ...this.head.record, lastSeq: seq, tipSeq: seq }, stamp: -seq };
+  }
+
+  #apply({ after, events }: PlannedWrite): void {
+    this.head = after;
+    for (const { seq, id, appendedAt, payload } of events)
+      this.events.set(id, { seq, id, digest: '', appendedAt, payload });
+  }
+
+  get seqs(): Record<string, number> {
+    return Object.fromEntries([...this.events.values()].map(({ id, seq }) => [id, seq]));
+  }
+}
+
+function writerOf(store: WriteStore, isOn = true): SessionWriter {
+  return new SessionWriter(store, { maxBatches: 1, maxWaiting: 1, isOn });
+}
+
+/** A writer that knows the session. */
+async function knowingWriter(store: OneSession): Promise<SessionWriter> {
+  const writer = writerOf(store);
+  await writer.append(commitOf('first'));
+  store.holds = 0;
+  return writer;
+}
+
+describe('SessionWriter', () => {
+  it.each([0, 1, 2, 3, 4, 5, 6, 7, 8])(
+    'takes an append that comes %s promises after the last one ended',
+    async (promises) => {
+      const writer = writerOf(new OneSession(false));
+      await writer.append(commitOf('e-1'));
+      for (let count = 0; count < promises; count++) await Promise.resolve();
+      const ended = writer.append(commitOf('e-1')).then(() => 'ended');
+      expect(await Promise.race([ended, nextTurn('still queued')])).toBe('ended');
+    },
+  );
+
+  it('holds a session that it does not know, and then writes without', async () => {
+    const store = new OneSession();
+    const writer = writerOf(store);
+    expect(await writer.append(commitOf('a'))).toMatchObject({ kind: 'appended', record: { lastSeq: 1 } });
+    expect([store.holds, store.writes]).toEqual([1, 0]);
+    expect(await writer.append(commitOf('b'))).toMatchObject({ kind: 'appended', record: { lastSeq: 2 } });
+    expect([store.holds, store.writes]).toEqual([1, 1]);
+  });
+
+  it('makes one write of what waits for a session, and each has its own outcome', async () => {
+    const store = new OneSession();
+    const writer = await knowingWriter(store);
+    const ids = ['a', 'b', 'a', 'c'];
+    const outcomes = await Promise.all(ids.map((id) => writer.append(commitOf(id))));
+    expect(outcomes.map(({ kind }) => kind)).toEqual(['appended', 'appended', 'seen', 'appended']);
+    expect(store.seqs).toEqual({ first: 1, a: 2, b: 3, c: 4 });
+    expect([store.holds, store.writes]).toEqual([0, 1]);
+  });
+
+  it('decides again on the head that came back', async () => {
+    const store = new OneSession();
+    const writer = await knowingWriter(store);
+    store.meanwhile = () => store.appendElsewhere('other');
+    expect(await writer.append(commitOf('a'))).toMatchObject({ kind: 'appended', previousTipSeq: 2 });
+    expect(store.seqs).toEqual({ first: 1, other: 2, a: 3 });
+    expect([store.holds, store.writes]).toEqual([0, 2]);
+  });
+
+  it('holds the session after two misses', async () => {
+    const store = new OneSession();
+    const writer = await knowingWriter(store);
+    let others = 0;
+    const another = (): void => {
+      store.appendElsewhere(`other-${others++}`);
+      if (others < 3) queueMicrotask(() => (store.meanwhile = another));
+    };
+    store.meanwhile = another;
+    expect(await writer.append(commitOf('a'))).toMatchObject({ kind: 'appended' });
+    expect([store.holds, store.writes]).toEqual([1, 2]);
+  });
+
+  it('refuses only what the stored session refuses', async () => {
+    const store = new OneSession();
+    const writer = await knowingWriter(store);
+    store.appendElsewhere('other');
+    const isNew = { preconditions: { lastSeq: 2 } };
+    expect(await writer.append(commitOf('a', isNew))).toMatchObject({ kind: 'appended', record: { lastSeq: 3 } });
+    expect(await writer.append(commitOf('b', isNew))).toEqual({ kind: 'overtaken' });
+    store.head = undefined;
+    expect(await writer.append(commitOf('c', isNew))).toEqual({ kind: 'missing' });
+  });
+
+  it('finds out what became of a write whose answer is lost', async () => {
+    const store = new OneSession();
+    const writer = await knowingWriter(store);
+    store.losesAnswers = true;
+    expect(await writer.append(commitOf('a'))).toMatchObject({ kind: 'appended', record: { lastSeq: 2 } });
+    expect(store.seqs).toEqual({ first: 1, a: 2 });
+    expect(await writer.append(commitOf('a'))).toMatchObject({ kind: 'seen' });
+  });
+
+  it('without batches, writes each by itself', async () => {
+    const store = new OneSession();
+    const writer = writerOf(store, false);
+    const outcomes = await Promise.all(['a', 'b', 'c'].map((id) => writer.append(commitOf(id))));
+    expect(outcomes.map(({ kind }) => kind)).toEqual(['appended', 'appended', 'appended']);
+    expect(new Set(Object.values(store.seqs))).toEqual(new Set([1, 2, 3]));
+  });
+});
