@@ -1,7 +1,7 @@
 import type { StoredEvent } from '../sessions/domain/commit.js';
 import { metadataChanges } from '../sessions/domain/metadata.js';
-import { payloadChecksum } from '../sessions/domain/event-digest.js';
-import { isAnchor, isSummary } from '../sessions/domain/event-inspection.js';
+import { eventDigest, isDigest, payloadChecksum } from '../sessions/domain/event-digest.js';
+import { isAnchor, isRewind, isSummary } from '../sessions/domain/event-inspection.js';
 import type { LoggedEvent } from '../sessions/domain/event.js';
 import type { SessionRecord } from '../sessions/domain/session-record.js';
 import { BuiltSize, type StateLimits } from '../sessions/domain/state-size.js';
@@ -121,7 +121,7 @@ export class LogFold {
       const event = loggedEvent(stored);
       const problem = readingProblem(event);
       if (problem) return this.#skip(stored, `is not what an append stores: ${problem}`);
-      if (isAltered(stored) || event.id !== stored.id) {
+      if (isAltered(stored, event) || event.id !== stored.id) {
         this.#note({ code: 'EVENT_ALTERED', detail: `event ${stored.seq} is not what was appended` });
       }
       return event;
@@ -148,9 +148,16 @@ export class LogFold {
   }
 }
 
-/** Whether the text is not the one that was stored. Events of other programs may have no checksum. */
-function isAltered({ digest, payload }: StoredEvent): boolean {
-  return digest !== '' && payloadChecksum(payload ?? '') !== digest;
+/** Whether the text is not the one that was stored. Older versions stored a digest instead of a checksum. */
+function isAltered({ digest, payload }: StoredEvent, event: LoggedEvent): boolean {
+  if (digest === '') return false;
+  if (!isDigest(digest)) return payloadChecksum(payload ?? '') !== digest;
+  return !isControl(event) && eventDigest(event) !== digest;
+}
+
+/** Their texts are changed when they are copied to a fork, and in older forks the digest is not. */
+function isControl(event: LoggedEvent): boolean {
+  return isSummary(event) || isRewind(event);
 }
 
 /** The events with which a view can begin. */

@@ -338,6 +338,8 @@ export const ownRetries: Readonly<Record<string, string>> = {
   'sessions/awaited-turn.ts': 'It waits for the end of a turn, as long as the caller says.',
   'sessions/consumers/polling-loop.ts': 'It polls as long as the app runs.',
   'sessions/module/open-with-patience.ts': 'The app says how long it waits for a server that is not up yet.',
+  'sessions/storage/redis/append/redis-writes.ts':
+    'It waits for a session that another process holds, and takes its own turn, within the time of a call.',
   'sessions/storage/typeorm/connect/app-transactions.ts':
     'It goes back to a savepoint in the transaction of an app, whose locks allow no pause.',
   'sessions/storage/typeorm/connect/pooled-transactions.ts':

@@ -5,6 +5,7 @@ import { type SkippedSession, exportSessions, importSessions } from '../../src/t
 import { TypeOrmSessionStorage } from '../../src/typeorm.js';
 import { describeChosen } from '../support/processes/shared-stores.js';
 import { describeRedis } from '../support/redis-servers.js';
+import { until } from '../support/until.js';
 import { SQL_BENCHES, type SqlBench } from '../support/sql-benches.js';
 
 /** A store, and a hand that writes over the text of event 3 of the only session of `shop`. */
@@ -34,6 +35,9 @@ function describeDamage({ storage, write }: Damaged): void {
       onBackgroundError: (error) => reports.push(error as Error),
     });
     const session = await sessions.createSession({ ...KEY, state: { step: 0 } });
+    // What came with the creation is not judged.
+    await until(() => Date.now() > session.createTime + 1);
+    await sessions.getSession(KEY);
     for (const step of [1, 2, 3, 4]) {
       const content = { role: step % 2 ? 'user' : 'model', parts: [{ text: `step ${step}` }] };
       const stateDelta = { step, ...(step === 3 && { only: 'three' }) };

@@ -49,7 +49,7 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
     left: 'EVENT_ALTERED',
   },
   anchors: { key: `${USER}:anchors:${ID}`, commands: [['UNLINK']], mended: 'ANCHOR_MISSING' },
-  tokens: { key: `${USER}:session:${ID}`, commands: [['HSET', 'usage', '1 2 3 4 5 6 7 m']], mended: 'USAGE_TOO_HIGH' },
+  tokens: { key: `${USER}:session:${ID}`, commands: [['HSET', '+6 m', '7']], mended: 'USAGE_TOO_HIGH' },
   metadata: {
     key: `${USER}:session:${ID}`,
     commands: [['HSET', 'metadata', 'status\n"open"\n']],
@@ -67,6 +67,7 @@ async function fill(sessions: SessionService, appName: string): Promise<void> {
   const session = await sessions.createSession({ ...key, state, metadata: { status: 'open' } });
   // What came with the creation is not judged.
   await until(() => Date.now() > session.createTime + 1);
+  await sessions.getSession(key);
   for (const id of ['e-1', 'e-2']) {
     const actions = { metadataDelta: { fields: { last: id } } };
     await sessions.appendEvent({ session, event: { id, invocationId: `i-${id}`, author: 'user', actions } });

@@ -22,18 +22,20 @@ const NEXT_OPERATIONS: Record<string, (sessions: SessionService, id: string) => 
   'a delete': (sessions, sessionId) => sessions.deleteSession({ ...USER, sessionId }),
 };
 
-/** A store whose process crashes before or after a script, after `crash` was called. */
+/** A store whose process crashes before or after a script, after `crash` was called. Then it sends nothing any more. */
 function crashingStore(bench: RedisBench, { before, after }: { before?: string; after?: string }) {
   let isCrashing = false;
+  let isDead = false;
   const dieAt = (moment: string | undefined) => (sha: string) => {
-    if (isCrashing && sha === moment) throw new Error('The process crashed');
+    isDead ||= isCrashing && sha === moment;
+    if (isDead) throw new Error('The process crashed');
   };
   const client = observedRedis(bench.client(), { beforeScript: dieAt(before), afterScript: dieAt(after) });
   const storage: RedisSessionStorage = bench.storage({ client });
   return {
     sessions: new SessionService({ storage }),
     crash: () => (isCrashing = true),
-    recover: () => (isCrashing = false),
+    recover: () => (isCrashing = isDead = false),
   };
 }
 

@@ -74,7 +74,10 @@ export interface Commit {
 export interface StoredEvent {
   readonly seq: number;
   readonly id: string;
-  /** Of a trimmed event, what the trim gave (`TrimRequest.digests`). Of others, a `payloadChecksum`, or empty. */
+  /**
+   * Of a trimmed event, what the trim gave (`TrimRequest.digests`). Of others, a `payloadChecksum`, or empty. Older versions of
+   * the package stored digests here with each event.
+   */
   readonly digest: string;
   readonly appendedAt: number;
   readonly payload: string | null;

@@ -48,6 +48,11 @@ export function payloadChecksum(payload: string): string {
   return String(crc32(payload));
 }
 
+/** Whether it is an {@link eventDigest}, and not a {@link payloadChecksum}. */
+export function isDigest(text: string): boolean {
+  return text.includes(SEPARATOR);
+}
+
 /**
  * Whether a submitted event equals the stored one with the same id. Compares the timestamp only if the caller set it,
  * so that a retry may send the original event or the one that the store returned.

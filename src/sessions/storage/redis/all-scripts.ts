@@ -6,9 +6,10 @@ import { AUDIT_MEMBERS } from './audit/audit-members.js';
 import { AUDIT_SCORE, AUDIT_SESSION } from './audit/audit-session.js';
 import { GROUPED_EVENTS } from './audit/grouped-events.js';
 import { REBUILD_SESSION } from './audit/rebuild-session.js';
-import { APPEND_COMMIT } from './append/append-commit.lua.js';
 import { CREATE_SESSION } from './append/create-session.lua.js';
-import { SAVE_CHECKPOINT, TRIM_LOG, TURN_SESSION } from './append/session-writes.js';
+import { FIND_SESSION, LEAVE_SESSION } from './append/hold-session.js';
+import { SAVE_CHECKPOINT, TRIM_LOG } from './append/session-writes.js';
+import { WRITE_SESSIONS } from './append/write-sessions.lua.js';
 import { LIST_COMPONENT_SESSIONS, PURGE_COMPONENTS } from './components/component-index.js';
 import {
   COMPONENT_EXPIRY,
@@ -42,7 +43,7 @@ import { READ_PARTIALS, SAVE_PARTIALS } from './live/partial-events.js';
 import { READ_SESSION } from './read/read-session.js';
 import { READ_USAGE } from './read/read-usage.js';
 import type { Script } from './script/script.js';
-import { READ_STATE, STATE_SIZE, TOUCH_STATE, WRITE_STATE } from './state/shared-state.js';
+import { READ_STATE, COUNT_STATE, TOUCH_STATE, WRITE_STATE } from './state/shared-state.js';
 import { ERASE_FROM_AGENDA, ERASE_SHARED, ERASE_WORK, USER_SESSIONS } from './transfer/erase-user.js';
 import { RESTORE_EVENTS } from './transfer/restore-events.js';
 import { RESTORE_SESSION_USAGE, RESTORE_SHARED_USAGE } from './transfer/restore-usage.js';
@@ -50,17 +51,18 @@ import { RESTORE_SESSION_USAGE, RESTORE_SHARED_USAGE } from './transfer/restore-
 /** The scripts whose commands the user must be permitted to run. A test checks that none is missing. */
 export const ALL_SCRIPTS: readonly Script[] = [
   CREATE_SESSION,
-  APPEND_COMMIT,
+  WRITE_SESSIONS,
+  FIND_SESSION,
+  LEAVE_SESSION,
   TRIM_LOG,
   SAVE_CHECKPOINT,
-  TURN_SESSION,
   READ_SESSION,
   READ_USAGE,
   LIST_SESSIONS,
   LIST_FILTERED,
   LIST_USERS,
   READ_STATE,
-  STATE_SIZE,
+  COUNT_STATE,
   TOUCH_STATE,
   WRITE_STATE,
   TOUCH_SESSION,

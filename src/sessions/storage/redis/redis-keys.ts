@@ -221,6 +221,11 @@ export class RedisKeys {
     return `${this.baseOfUser(appName, userId)}pending:${encodeId(sessionId)}`;
   }
 
+  /** The session's own state. */
+  ownStateOf({ appName, userId, sessionId }: SessionKey): string {
+    return `${this.baseOfUser(appName, userId)}state:${encodeId(sessionId)}`;
+  }
+
   /** The partial events of a session. */
   partialsOf({ appName, userId, sessionId }: SessionKey): string {
     return `${this.baseOfUser(appName, userId)}partials:${encodeId(sessionId)}`;

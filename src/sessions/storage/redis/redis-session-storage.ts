@@ -10,6 +10,7 @@ import type { UsageQuery } from '../../domain/usage-periods.js';
 import type { ComponentStore } from '../component-store.js';
 import type { Agenda, ConsumerStore, LeaseStore } from '../coordination.js';
 import type { PartialStore } from '../partial-store.js';
+import { SessionWriter } from '../../writes/session-writer.js';
 import type { GroupedEvents, GroupedEventsRequest, RebuildRequest } from '../rebuild.js';
 import type { SessionChanges } from '../session-changes.js';
 import type {
@@ -33,11 +34,9 @@ import type { AuditPage, AuditRequest } from '../store-audit.js';
 import { ALL_SCRIPTS } from './all-scripts.js';
 import { type AppScope, SingleNodeAppScope } from './app-scope/app-scope.js';
 import { AppMemory, ClusterAppScope } from './app-scope/cluster-app-scope.js';
-import { encodeCommit } from './append/append-commit.js';
-import { AppendQueue } from './append/append-queue.js';
-import { RememberedRecords } from './append/remembered-records.js';
 import { createSession } from './append/create-session.js';
-import { saveCheckpoint, trimLog, turnSession } from './append/session-writes.js';
+import { RedisWrites } from './append/redis-writes.js';
+import { saveCheckpoint, trimLog } from './append/session-writes.js';
 import { RedisComponents } from './components/redis-components.js';
 import { auditRedis } from './audit/audit-redis.js';
 import { groupedEvents } from './audit/grouped-events.js';
@@ -60,6 +59,9 @@ import type { ScriptRunner } from './script/script.js';
 import { readSharedState, writeSharedState } from './state/shared-state.js';
 import { RedisTransfer } from './transfer/redis-transfer.js';
 
+/** Scripts need no lanes: the server runs one after the other. */
+const WRITER_OPTIONS = { maxBatches: Infinity, maxWaiting: Infinity, isOn: true, holdsOneByOne: true };
+
 /**
  * Stores sessions in Redis: on a single node, behind Sentinel, or on a cluster. An operation on a session is one script,
  * so it is atomic and takes one round trip. On a cluster, app state takes more scripts, because it is in another slot.
@@ -78,7 +80,8 @@ export class RedisSessionStorage implements SessionStorage {
   readonly #connection: RedisConnection;
   readonly #keys: RedisKeys;
   readonly #feed: RedisFeed;
-  readonly #appends: AppendQueue;
+  readonly #writes: RedisWrites;
+  readonly #writer: SessionWriter;
   readonly #appScopeOf: (scripts: ScriptRunner) => AppScope;
 
   constructor(options: RedisSessionStorageOptions = {}) {
@@ -90,7 +93,12 @@ export class RedisSessionStorage implements SessionStorage {
     this.#appScopeOf = this.#connection.isCluster
       ? (scripts) => new ClusterAppScope(scripts, this.#keys, memory)
       : () => singleNode;
-    this.#appends = this.#newAppendQueue();
+    const startCall = (calledAt: number): { scripts: ScriptRunner; app: AppScope } => {
+      const scripts = this.#connection.startCall(calledAt);
+      return { scripts, app: this.#appScopeOf(scripts) };
+    };
+    this.#writes = new RedisWrites({ keys: this.#keys, clock: options.clock, startCall });
+    this.#writer = new SessionWriter(this.#writes, WRITER_OPTIONS);
     this.leases = new RedisLeases(this.#connection, this.#keys);
     this.agenda = new RedisAgenda(this.#connection, this.#keys);
     const { client, timeoutMs, isCluster } = this.#connection;
@@ -115,22 +123,26 @@ export class RedisSessionStorage implements SessionStorage {
     return this.#connection.warnings();
   }
 
-  create(request: CreateRequest): Promise<StoredSession | undefined> {
-    return this.#call((scripts, app) => createSession(scripts, this.#keys, app, request));
+  async create(request: CreateRequest): Promise<StoredSession | undefined> {
+    const created = await this.#call((scripts, app) =>
+      createSession(scripts, this.#keys, app, request, this.#noteTime),
+    );
+    this.#learn(created);
+    return created;
   }
 
   append(commit: Commit): Promise<AppendOutcome> {
-    const isLimited = this.#connection.isCluster && commit.maxStateBytes !== undefined;
-    const mayPassLimit = isLimited && commit.upserts.some(({ scope }) => scope === 'app');
-    return mayPassLimit ? this.#appendToApp(commit) : this.#appends.append(commit);
+    return this.#writer.append(commit);
   }
 
   turn(request: TurnRequest): Promise<TurnOutcome> {
-    return this.#call((scripts, app) => turnSession(scripts, app, request));
+    return this.#writer.turn(request);
   }
 
-  read(request: ReadRequest): Promise<StoredSession | undefined> {
-    return this.#call((scripts, app) => readSession(scripts, app, request));
+  async read(request: ReadRequest): Promise<StoredSession | undefined> {
+    const found = await this.#call((scripts, app) => readSession(scripts, app, request, this.#noteTime));
+    this.#learn(found);
+    return found;
   }
 
   list(request: ListRequest): Promise<ListResult> {
@@ -186,31 +198,22 @@ export class RedisSessionStorage implements SessionStorage {
   }
 
   async close(): Promise<void> {
-    this.#appends.send();
+    await this.#writer.finished();
     this.#feed.close();
     await this.#connection.close();
   }
 
-  /** On a cluster, the state of the app is in another slot. */
-  #appendToApp(commit: Commit): Promise<AppendOutcome> {
-    return this.#appends.appendChecked(commit, async ({ app }) => {
-      const excess = await app.excessOf(commit.key, commit, commit.maxStateBytes);
-      return excess && { kind: 'stateFull', excess };
-    });
+  /** Appends after a creation or a read need no other look at the record. */
+  #learn(session: StoredSession | undefined): void {
+    if (!session) return;
+    const { record, metadata } = session;
+    const known = this.#writer.known.find(record);
+    // Somebody may have changed the metadata by hand.
+    const isNews = metadata !== undefined && known?.metadata !== metadata && known?.record.lastSeq === record.lastSeq;
+    if (!known || isNews) this.#writer.known.remember({ record, metadata, stamp: 0 });
   }
 
-  #newAppendQueue(): AppendQueue {
-    const [keys, app] = [this.#keys, this.#appScopeOf(this.#connection)];
-    const remembered = new RememberedRecords();
-    return new AppendQueue({
-      encode: (commit) => encodeCommit(commit, remembered.take(commit), keys, app),
-      slotOf: ({ key }) => app.slotTag(key),
-      startCall: () => {
-        const scripts = this.#connection.startCall();
-        return { scripts, app: this.#appScopeOf(scripts), remembered };
-      },
-    });
-  }
+  readonly #noteTime = (now: string): void => this.#writes.noteTime(now);
 
   /** All scripts of one call share one time limit. */
   #call<Result>(work: (scripts: ScriptRunner, app: AppScope) => Promise<Result>): Promise<Result> {

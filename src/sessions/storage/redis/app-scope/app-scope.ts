@@ -2,7 +2,7 @@ import type { Lifetime } from '../../../domain/expiry.js';
 import type { SessionKey, StateOwner, UserKey } from '../../../domain/ids.js';
 import type { StateWrites } from '../../../domain/stored-json.js';
 import type { StateExcess, StateLimits } from '../../../domain/state-size.js';
-import type { UsageIncrement } from '../../../domain/usage-periods.js';
+import type { PlannedScope } from '../../planned-write.js';
 import type { ListResult } from '../../session-storage.js';
 import type { RedisKeys } from '../redis-keys.js';
 import {
@@ -40,8 +40,8 @@ export interface AppScope {
   sessionKeys(key: SessionKey): string[];
   /** The tag of the keys of changed sessions in the slot of a user; '-' on a single node. */
   slotTag(owner: UserKey): string;
-  /** ARGV for writes of a commit to the app, if it has usage. */
-  usageArguments(usage: UsageIncrement, writes: StateWrites, lifetime: Lifetime | undefined): ScriptArguments;
+  /** What a write leaves pending for the app: as text for the pending hash, '' = nothing. */
+  pendingText(scope: PlannedScope | undefined, usage: string): string;
   /** KEYS of the registry for a write of shared state, if the script writes it. */
   registryKeys(appName: string): string[];
   /** KEYS of the app's indexes for the purge of a user, if the script writes them. */
@@ -92,8 +92,8 @@ export class SingleNodeAppScope implements AppScope {
     return '-';
   }
 
-  usageArguments(): ScriptArguments {
-    return [];
+  pendingText(): string {
+    return '';
   }
 
   registryKeys(appName: string): string[] {

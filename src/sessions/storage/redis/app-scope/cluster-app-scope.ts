@@ -3,7 +3,7 @@ import { type Lifetime, NEVER } from '../../../domain/expiry.js';
 import type { SessionKey, StateOwner, UserKey } from '../../../domain/ids.js';
 import { type StateExcess, type StateLimits, stateExcess } from '../../../domain/state-size.js';
 import { type StateWrites, changesNothing, storedJson, writesOf } from '../../../domain/stored-json.js';
-import type { UsageIncrement } from '../../../domain/usage-periods.js';
+import type { PlannedEntry, PlannedScope } from '../../planned-write.js';
 import type { ListResult } from '../../session-storage.js';
 import { duringRead } from '../connect/driver-errors.js';
 import { hintAtChange } from '../coordinate/changed-sessions.js';
@@ -20,8 +20,8 @@ import {
 } from '../script/codec.js';
 import { type NumberReply, type ScriptRunner, defineScript } from '../script/script.js';
 import { REGISTRY, SHARED_STATE } from '../script/shared-state.lua.js';
-import { SHARED_USAGE, USAGE_PERIODS, USAGE_SUMS, usageArgument } from '../script/usage.lua.js';
-import { readSharedState, sharedStateSize, TOUCH_STATE } from '../state/shared-state.js';
+import { SHARED_USAGE } from '../script/usage.lua.js';
+import { countedState, readSharedState, TOUCH_STATE } from '../state/shared-state.js';
 import type { AppScope, ListPage, PendingReply } from './app-scope.js';
 
 /** Above this number all entries are dropped; apps are then checked more often than needed. */
@@ -71,8 +71,13 @@ export class ClusterAppScope implements AppScope {
     return this.keys.tagOf(owner);
   }
 
-  usageArguments(usage: UsageIncrement, writes: StateWrites, lifetime: Lifetime | undefined): ScriptArguments {
-    return [JSON.stringify({ ...(lifetime ? { writes, lifetime } : NO_WRITES), usage: usageArgument(usage) })];
+  pendingText(scope: PlannedScope | undefined, usage: string): string {
+    const hasWrites = scope !== undefined && scope.entries.length > 0;
+    if (!hasWrites && usage === '') return '';
+    const { writes, lifetime } = hasWrites
+      ? { writes: appWrites(scope.entries), lifetime: scope.lifetime }
+      : { writes: NO_WRITES, lifetime: undefined };
+    return JSON.stringify({ writes, lifetime, usage: usage === '' ? undefined : usage } satisfies AppWrites);
   }
 
   registryKeys(): string[] {
@@ -102,10 +107,8 @@ export class ClusterAppScope implements AppScope {
     writes: StateWrites,
     limits: StateLimits | undefined,
   ): Promise<StateExcess | undefined> {
-    const { upserts, removals } = writesOf('app', writes);
-    if (!limits || upserts.length === 0) return undefined;
-    const names = [...upserts, ...removals].map(({ name }) => name);
-    const size = await sharedStateSize(this.scripts, this.keys.stateOf({ appName }), names);
+    if (!limits || writesOf('app', writes).upserts.length === 0) return undefined;
+    const size = await countedState(this.scripts, this.keys.stateOf({ appName }), true);
     return stateExcess('app', size, writes, limits);
   }
 
@@ -183,8 +186,6 @@ export const APPLY_APP_WRITES = defineScript(
   TIME,
   ARGUMENTS,
   SHARED_STATE,
-  USAGE_SUMS,
-  USAGE_PERIODS,
   SHARED_USAGE,
   REGISTRY,
   String.raw`
@@ -198,9 +199,12 @@ local due
 for _ = 1, count do
   local seq, ttl, renewBelow, writes, usage = takeNumber(), takeNumber(), takeNumber(), takeWrites(), take()
   if seq > applied then
-    local addUsage = usage ~= '' and sharedUsage(KEYS[4], usage)
-    if ttl then due = writeState(KEYS[1], expiryOfState(KEYS[1]), writes, ttl, renewBelow) or due end
-    if addUsage then addUsage() end
+    local storedUsage = usage ~= '' and redis.call('HGET', KEYS[4], '')
+    if ttl then
+      local expiry, bytes = expiryOfState(KEYS[1])
+      due = writeState(KEYS[1], expiry, bytes, writes, ttl, renewBelow) or due
+    end
+    if usage ~= '' then addShared(KEYS[4], storedUsage, partsOfUsage(usage)) end
     applied = seq
   end
 end
@@ -253,12 +257,19 @@ const REGISTRATION_FIELD = 'register';
 interface AppWrites {
   readonly writes: StateWrites;
   /** Missing if there are no writes. */
-  readonly lifetime?: Lifetime;
+  readonly lifetime?: Lifetime | undefined;
   /** As scripts take it. */
-  readonly usage?: string;
+  readonly usage?: string | undefined;
 }
 
-const NO_WRITES: AppWrites = { writes: { upserts: [], removals: [] } };
+const NO_WRITES: StateWrites = { upserts: [], removals: [] };
+
+function appWrites(entries: readonly PlannedEntry[]): StateWrites {
+  return {
+    upserts: entries.flatMap(({ name, value }) => (value === undefined ? [] : [{ scope: 'app', name, value }])),
+    removals: entries.flatMap(({ name, value }) => (value === undefined ? [{ scope: 'app', name }] : [])),
+  };
+}
 
 /** The pending writes of a session, in the order of its log. */
 export interface PendingWrites {

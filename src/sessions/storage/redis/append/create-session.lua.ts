@@ -19,6 +19,9 @@ const NEW_RECORD: Readonly<Record<RecordField, string>> = {
   hidden: "''",
   covered: `'${countersText(NO_COUNTS)}'`,
   stateBytes: 'text(stateBytes)',
+  stamp: "'0'",
+  ...fieldsWith("''", ['turnToken', 'turnRequest', 'turnHolder']),
+  ...fieldsWith("'0'", ['turnExpires', 'turnNumber']),
   ...fieldsWith("'0'", ['last', 'tip', 'water', 'dispatched', 'waiting', 'viewFrom', 'summary', 'marks']),
   ...fieldsWith("'0'", ['turns', 'events', 'length', 'tokens']),
 };
@@ -40,7 +43,7 @@ local function stateIfLive(key, most)
   local entries = redis.call('HGETALL', key)
   if most and bytesOfState(entries) > most then return false end
   for index = 1, #entries, 2 do
-    if entries[index] == '' then return tonumber(entries[index + 1]) > now and entries end
+    if entries[index] == '' then return expiryIn(entries[index + 1]) > now and entries end
   end
   return #entries == 0 and entries
 end
@@ -59,7 +62,7 @@ local function createPlainly()
   local stateBytes = 0
   for index = 13, #ARGV do stateBytes = stateBytes + #ARGV[index] end
   local time, member = text(now), USER_ID .. '\0' .. SESSION_ID
-  redis.call('HSET', RECORD, 'base', ARGV[6], 'grouped', '1', 'record',
+  redis.call('HSET', RECORD, 'base', ARGV[6], 'record',
     table.concat({ ${RECORD_FIELD_NAMES.map((field) => NEW_RECORD[field]).join(', ')} }, '\n'))
   for first = 13, #ARGV, 2000 do redis.call('HSET', STATE, unpack(ARGV, first, math.min(first + 1999, #ARGV))) end
   redis.call('ZADD', BY_UPDATE, time, SESSION_ID)
@@ -142,7 +145,7 @@ end
 if live then
   local userState, appState = readState(USER_STATE), APP_STATE and readState(APP_STATE) or {}
   return excessOf(userState, userMost, 'user') or excessOf(appState, appMost, 'app')
-    or reply(recordReply(live.text, live.turn), redis.call('HGETALL', STATE), userState, appState)
+    or reply(live.text, redis.call('HGETALL', STATE), userState, appState)
 end
 
 -- Sessions that Redis expired are still in the indexes. Each new session removes up to 16 of them.
@@ -168,9 +171,9 @@ if maySweep or last > 0 then readChanged({ waiting = 0 }) end
 local expiry = expiresBefore or expiresAt(ttl)
 local createTime, updateTime = createdBefore or now, updatedBefore or now
 local registry = readRegistry(math.min(expiry, expiresAt(userTtl), expiresAt(appTtl)))
-local userState, userExpiry = readState(USER_STATE)
-local appState, appExpiry = {}, nil
-if APP_STATE then appState, appExpiry = readState(APP_STATE) end
+local userState, userExpiry, userBytes = readState(USER_STATE)
+local appState, appExpiry, appBytes = {}, nil, 0
+if APP_STATE then appState, appExpiry, appBytes = readState(APP_STATE) end
 for _, scope in ipairs({ { 'user', USER_STATE, userExpiry, userWrites, userMost }, APP_STATE and { 'app', APP_STATE, appExpiry, appWrites, appMost } }) do
   local name, stateKey, expiryBefore, writes, most = unpack(scope, 1, 5)
   if most then
@@ -188,8 +191,9 @@ if maySweep then sweepIndexes() end
 local created, updated, expires, water = text(createTime), text(updateTime), text(expiry), highWater
 local first, isNews = text(firstBefore or 1), last > 0 and not createdBefore
 local dispatched, waiting = '0', isNews and waitingFrom() or '0'
+local stamp, turnExpires, turnToken, turnNumber, turnRequest, turnHolder = '0', '0', '', '0', '', ''
 local lastSeq = text((firstBefore or 1) - 1 + last)
-redis.call('HSET', RECORD, 'base', base, 'grouped', '1', 'metadata', metadata, 'record',
+redis.call('HSET', RECORD, 'base', base, 'metadata', metadata, 'record',
   table.concat({ ${RECORD_FIELD_NAMES.map((field) => (field === 'last' ? 'lastSeq' : field)).join(', ')} }, '\n'))
 -- Writing 1,000 fields at a time takes half as long; Lua limits how many values it unpacks.
 for first = 1, last, 1000 do
@@ -216,12 +220,12 @@ local function isUnchanged(expiryOfIt, writes, renewBelow)
 end
 local userDue, appDue
 if not isUnchanged(userExpiry, userWrites, userRenewBelow) then
-  userDue = writeState(USER_STATE, userExpiry, userWrites, userTtl, userRenewBelow)
+  userDue = writeState(USER_STATE, userExpiry, userBytes, userWrites, userTtl, userRenewBelow)
   userState = readState(USER_STATE)
 end
 if APP_STATE then
   if not isUnchanged(appExpiry, appWrites, appRenewBelow) then
-    appDue = writeState(APP_STATE, appExpiry, appWrites, appTtl, appRenewBelow)
+    appDue = writeState(APP_STATE, appExpiry, appBytes, appWrites, appTtl, appRenewBelow)
     appState = readState(APP_STATE)
   end
 elseif appWrites ~= '' then

@@ -46,6 +46,7 @@ export async function createSession(
   keys: RedisKeys,
   app: AppScope,
   { key, baseState, upserts, expiry, metadata = '', log, turnsOnly, maxStateBytes }: CreateRequest,
+  noteTime: (now: string) => void,
 ): Promise<StoredSession | undefined> {
   const incarnation = randomUUID();
   const writes = { upserts, removals: [] };
@@ -83,6 +84,7 @@ export async function createSession(
     throw isByWrite ? writeExcessError(found) : readExcessError(found, key);
   }
   const [now, recordReply, session, user, appReply, pending = [], readAt = ''] = reply;
+  noteTime(now);
   const isNew = recordReply === '';
   const { atMost: stateBytes } = sizeAfter({ atMost: 0 }, writes, 'session');
   const record = isNew

@@ -38,7 +38,7 @@ export function runsOf({ ranges }: EventGroup): string {
  *
  * KEYS and ARGV 1–4: see SESSION.
  * ARGV 5 and on: groups.
- * Returns the runs of each group, '' if it has none; nothing if there is no session, or if it is of an older version.
+ * Returns the runs of each group, '' if it has none; nothing if there is no session.
  */
 export const GROUPED_EVENTS = defineScript(
   'grouped-events',
@@ -47,7 +47,7 @@ export const GROUPED_EVENTS = defineScript(
   SESSION,
   EVENT_GROUPS,
   String.raw`
-if not liveRecord() or not redis.call('HGET', RECORD, 'grouped') then return false end
+if not liveRecord() then return false end
 local found = {}
 for group in take do found[#found + 1] = redis.call('HGET', IDS, groupField(group)) or '' end
 return found

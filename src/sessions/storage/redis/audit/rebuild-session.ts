@@ -7,7 +7,7 @@ import { type NumberReply, type ScriptRunner, defineScript } from '../script/scr
 import { EVENT_GROUPS } from '../script/event-groups.lua.js';
 import { CHECKPOINTS, SESSION } from '../script/session.lua.js';
 import { runsOf } from './grouped-events.js';
-import { usageLine } from '../script/usage.lua.js';
+import { SESSION_USAGE, USAGE_OF_SESSION, usageFields } from '../script/usage.lua.js';
 
 /** Replaces what follows from the log of a session. */
 export async function rebuildSession(
@@ -22,7 +22,9 @@ export async function rebuildSession(
       incarnation,
       lastSeq,
       flag(usage !== undefined),
-      (usage ?? []).map(usageLine).join('\n'),
+      usageFields(usage ?? [])
+        .map(([field, count]) => `${SESSION_USAGE}${field}\n${count}\n`)
+        .join(''),
       removeCheckpoints.join(' '),
       anchors.join(' '),
       events.length,
@@ -38,7 +40,7 @@ export async function rebuildSession(
  * Replaces what follows from the log of a session, if nobody has appended.
  *
  * KEYS and ARGV 1–4: see SESSION.
- * ARGV 5 and on: incarnation, last seq, whether to replace the tokens (1 or 0), the tokens, the checkpoints to remove and the
+ * ARGV 5 and on: incarnation, last seq, whether to replace the tokens (1 or 0), their fields and counts as lines, the checkpoints to remove and the
  *      anchors to add, each as numbers in one text; number of events, each with its number and its lines from the checksum on;
  *      then groups, each with its runs.
  * Returns whether it was done (1 or 0).
@@ -50,6 +52,7 @@ export const REBUILD_SESSION = defineScript(
   SESSION,
   CHECKPOINTS,
   EVENT_GROUPS,
+  USAGE_OF_SESSION,
   String.raw`
 local incarnation, lastSeq, hasUsage, usage, checkpoints, anchors = take(), takeNumber(), take(), take(), take(), take()
 local record = liveRecord()
@@ -74,8 +77,10 @@ for group in take do
   local runs = take()
   if runs == '' then redis.call('HDEL', IDS, groupField(group)) else redis.call('HSET', IDS, groupField(group), runs) end
 end
-if hasUsage == '1' and usage == '' then redis.call('HDEL', RECORD, 'usage') end
-if hasUsage == '1' and usage ~= '' then redis.call('HSET', RECORD, 'usage', usage) end
+if hasUsage == '1' then
+  for _, field in ipairs(usageFieldsOf(RECORD)) do redis.call('HDEL', RECORD, field) end
+  for field, count in string.gmatch(usage, '([^\n]*)\n([^\n]*)\n') do redis.call('HSET', RECORD, field, count) end
+end
 expireSession(record.expires, record.expires)
 return 1
 `,

@@ -100,9 +100,13 @@ export class RedisConnection implements ScriptRunner {
     return withTimeout(deadline - performance.now(), evictionWarnings(this.#client), () => this.#timedOut(false));
   }
 
-  /** Starts a call: all its scripts and the wait for a connection share one time limit. */
-  startCall(): ScriptRunner {
-    const deadline = this.#newDeadline();
+  /**
+   * Starts a call: all its scripts and the wait for a connection share one time limit.
+   *
+   * @param calledAt when the caller began to wait, by `performance.now()`
+   */
+  startCall(calledAt = performance.now()): ScriptRunner {
+    const deadline = calledAt + this.#limitMs;
     return {
       read: (script, call) => this.#run(script, call, { isWrite: false, deadline }),
       write: (script, call) => this.#run(script, call, { isWrite: true, deadline }),

@@ -65,7 +65,7 @@ expectEntries()
 expectSortedSets(CHANGED)
 if USERS then expectSortedSets(USERS) end
 -- The purge must still find the user if their state has expired but is not yet removed.
-local stateExpiry = tonumber(redis.call('HGET', USER_STATE, '')) or NEVER
+local stateExpiry = expiryIn(redis.call('HGET', USER_STATE, '')) or NEVER
 
 removeSession()
 announce(incarnation)
@@ -113,8 +113,9 @@ export const TOUCH_SESSION = defineScript(
   String.raw`
 local incarnation, ttl, userTtl, appTtl = take(), takeNumber(), takeNumber(), takeNumber()
 local record = liveRecord()
-local userExpiry = userTtl and expiryOfState(USER_STATE)
-local appExpiry = appTtl and APP_STATE and expiryOfState(APP_STATE)
+local userExpiry, userBytes, appExpiry, appBytes
+if userTtl then userExpiry, userBytes = expiryOfState(USER_STATE) end
+if appTtl and APP_STATE then appExpiry, appBytes = expiryOfState(APP_STATE) end
 if not APP_STATE then expectHashes(PENDING) end
 if record and record.incarnation == incarnation and ttl then
   countIndexes(true)
@@ -127,8 +128,8 @@ if record and record.incarnation == incarnation and ttl then
   expireSession(expiry, record.expires)
   if record.waiting > 0 then noteChange(record, expiry) end
 end
-if userExpiry then renewState(USER_STATE, expiresAt(userTtl)) end
-if appExpiry then renewState(APP_STATE, expiresAt(appTtl)) end
+if userExpiry then renewState(USER_STATE, expiresAt(userTtl), userBytes) end
+if appExpiry then renewState(APP_STATE, expiresAt(appTtl), appBytes) end
 return { pendingWrites(), text(serverTime), record and record.incarnation }
 `,
 );

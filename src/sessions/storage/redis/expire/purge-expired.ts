@@ -6,7 +6,7 @@ import { ENCODE_ID, KEY_TYPES, TIME } from '../script/base.lua.js';
 import { flag } from '../script/codec.js';
 import { ENTRY_INDEX } from '../script/metadata.lua.js';
 import { type NumberReply, type ScriptRunner, defineScript } from '../script/script.js';
-import { SHARED_STATE } from '../script/shared-state.lua.js';
+import { EXPIRY_IN_HEAD } from '../script/shared-state.lua.js';
 
 /** How many users of an app are claimed at a time. */
 const USERS_PER_CLAIM = 100;
@@ -134,10 +134,10 @@ async function releaseUsers(
 export const CLAIM_USERS = defineScript(
   'claim-users',
   TIME,
-  SHARED_STATE,
+  EXPIRY_IN_HEAD,
   String.raw`
 local removed = 0
-local expiry = tonumber(redis.call('HGET', KEYS[1], ''))
+local expiry = expiryIn(redis.call('HGET', KEYS[1], ''))
 
 -- A claim ends after a minute, in case the process that made it has crashed.
 local claim = string.format('%.1f', now + 60000.5)
@@ -171,10 +171,11 @@ export const PURGE_USER = defineScript(
   ENCODE_ID,
   KEY_TYPES,
   ENTRY_INDEX,
+  EXPIRY_IN_HEAD,
   String.raw`
 local KINDS = { 'session:', 'events:', 'ids:', 'anchors:', 'state:', 'pending:', 'partials:' }
 local expired = redis.call('ZRANGEBYSCORE', KEYS[4], '-inf', text(now), 'LIMIT', 0, ARGV[3])
-local stateExpiry = tonumber(redis.call('HGET', KEYS[7], ''))
+local stateExpiry = expiryIn(redis.call('HGET', KEYS[7], ''))
 expectSortedSets(KEYS[2], KEYS[3], KEYS[5], unpack(KEYS, 8))
 expectHashes(KEYS[6])
 local byEntry = { { key = KEYS[5], prefix = '' }, KEYS[12] and { key = KEYS[12], prefix = ARGV[2] .. '\0' } }

@@ -1,11 +1,10 @@
 import { ENCODE_ID, TIME } from '../script/base.lua.js';
 import { READABLE_RECORD, recordPattern } from '../script/codec.js';
 import { defineScript } from '../script/script.js';
-import { RECORD_TEXT } from '../script/session.lua.js';
 import { SHARED_STATE, STATE_BYTES } from '../script/shared-state.lua.js';
 
 /**
- * What the scripts that list sessions share. Needs TIME, ENCODE_ID, RECORD_TEXT, SHARED_STATE and STATE_BYTES.
+ * What the scripts that list sessions share. Needs TIME, ENCODE_ID, SHARED_STATE and STATE_BYTES.
  *
  * KEYS 1 by update, 2 by creation, 3 expiring, 4 by entry: the sessions of the user or the app; 5 prefix of the user's keys,
  *      or for an app the prefix that the keys of all its users share; 6 app state (not on a cluster).
@@ -87,7 +86,7 @@ end
 local function addSession(member)
   local userId, sessionId, base = keysOf(member)
   local id = encode(sessionId)
-  local record, turn, metadata = readRecord(base .. 'session:' .. id, 'metadata')
+  local record, metadata = unpack(redis.call('HMGET', base .. 'session:' .. id, 'record', 'metadata'))
   if not record then return end
   local expires = tonumber(string.match(record, ${READABLE_RECORD}))
   if not expires then damaged[#damaged + 1] = { userId, sessionId } end
@@ -106,7 +105,7 @@ local function addSession(member)
   bytes = bytes + (metadata and #metadata or 0)
   isCut = bytes > maxBytes and #sessions > 0
   if isCut or excess then return end
-  sessions[#sessions + 1] = { userId, sessionId, recordReply(record, turn), state, pending, metadata }
+  sessions[#sessions + 1] = { userId, sessionId, record, state, pending, metadata }
 end
 
 local function reply(total, examinedTo)
@@ -124,7 +123,6 @@ export const LIST_SESSIONS = defineScript(
   'list-sessions',
   TIME,
   ENCODE_ID,
-  RECORD_TEXT,
   SHARED_STATE,
   STATE_BYTES,
   LISTED_SESSIONS,
@@ -168,7 +166,6 @@ export const LIST_FILTERED = defineScript(
   'list-filtered',
   TIME,
   ENCODE_ID,
-  RECORD_TEXT,
   SHARED_STATE,
   STATE_BYTES,
   LISTED_SESSIONS,

@@ -16,6 +16,8 @@ import { RECORD_TEXT } from '../script/session.lua.js';
 /** Keeps scripts short. */
 const WRITES_PER_SCRIPT = { items: 50, weight: 500_000, weightOf: ({ content }: PartialWrite) => content.length };
 
+const TURN_PATTERN = recordPattern('incarnation', 'expires', 'last', 'turnExpires', 'turnToken', 'turnNumber');
+
 /** For each write: number, seq and expiry of the saved partial event, or '' three times. */
 type SaveReply = readonly string[];
 
@@ -98,11 +100,10 @@ export const SAVE_PARTIALS = defineScript(
 local turns, sizes = {}, {}
 for place = 1, #KEYS / 2 do
   local first = 5 * place - 2
-  local record, turn = readRecord(KEYS[2 * place - 1])
-  local incarnation, expires, last = string.match(record or '', ${recordPattern('incarnation', 'expires', 'last')})
-  if incarnation == ARGV[first] and tonumber(expires) > now and turn then
-    local ends, token, number = string.match(turn, '^(%d+)\n([^\n]*)\n(%d+)')
-    if token == ARGV[first + 1] and tonumber(ends) > now then turns[place] = { number = tonumber(number), last = last } end
+  local incarnation, expires, last, ends, token, number =
+    string.match(readRecord(KEYS[2 * place - 1]) or '', ${TURN_PATTERN})
+  if incarnation == ARGV[first] and tonumber(expires) > now and token == ARGV[first + 1] and tonumber(ends) > now then
+    turns[place] = { number = tonumber(number), last = last }
   end
   sizes[place] = redis.call('ZCARD', KEYS[2 * place])
 end

@@ -51,6 +51,7 @@ export async function readSession(
   scripts: ScriptRunner,
   app: AppScope,
   request: ReadRequest,
+  noteTime: (now: string) => void,
 ): Promise<StoredSession | undefined> {
   const { key, window, withState, withMetadata, withSummary, withBase, checkpointAt, find, maxStateBytes } = request;
   const reply = await scripts.read<ReadReply>(READ_SESSION, {
@@ -87,6 +88,7 @@ export async function readSession(
     found,
     isCut,
   ] = reply;
+  noteTime(now);
   const [checkpointText, checkpointSeq] = checkpoint;
   const record = recordOf(key, recordReply);
   await duringRead(() => app.applyPending({ key, incarnation: record.incarnation, pending, readAt }));
@@ -164,7 +166,7 @@ local withWindow = take() == '1'
 
 local userState, appState = {}, {}
 if withState then
-  if sessionMost and not (record.stateBytes and record.stateBytes <= sessionMost) then
+  if sessionMost and record.stateBytes > sessionMost then
     local bytes = countState(STATE)
     if bytes > sessionMost then return { 'excess', 'session', text(bytes) } end
   end
@@ -273,7 +275,7 @@ end
 local hasSummary = withSummary and record.summary >= record.first
 return {
   text(now),
-  recordReply(record.text, record.turn),
+  record.text,
   numbers,
   events,
   withState and redis.call('HGETALL', STATE) or {},

@@ -3,12 +3,12 @@ import { groupBy } from '../../../domain/batches.js';
 import type { UsageReply } from '../../session-storage.js';
 import type { RedisKeys } from '../redis-keys.js';
 import { TIME } from '../script/base.lua.js';
-import { recordPattern } from '../script/codec.js';
+import { type FlatHash, recordPattern } from '../script/codec.js';
 import { RECORD_TEXT } from '../script/session.lua.js';
 import { type ScriptRunner, defineScript } from '../script/script.js';
-import { USAGE_PERIODS, usageOfText } from '../script/usage.lua.js';
+import { USAGE_OF_SESSION, usageOfFields } from '../script/usage.lua.js';
 
-type SumsReply = readonly [now: string, ...sums: (string | null)[]];
+type SumsReply = readonly [now: string, ...sums: (FlatHash | null)[]];
 
 /** Reads sums with one script; on a cluster with one for each slot. */
 export async function readUsage(
@@ -21,10 +21,10 @@ export async function readUsage(
     ? [...groupBy(queries, ({ appName, userId }) => keys.usageOf({ appName, userId })).values()]
     : [queries];
   const replies = await Promise.all(groups.map((group) => readGroup(scripts, keys, group)));
-  const texts = new Map(replies.flatMap(({ found }) => found));
+  const sums = new Map(replies.flatMap(({ found }) => found));
   const found = queries.map((query) => {
-    const text = texts.get(query) ?? null;
-    return text === null ? undefined : usageOfText(text);
+    const fields = sums.get(query) ?? null;
+    return fields === null ? undefined : usageOfFields(fields);
   });
   return { now: replies[0]?.now ?? 0, found };
 }
@@ -33,7 +33,7 @@ async function readGroup(
   scripts: ScriptRunner,
   keys: RedisKeys,
   queries: readonly UsageQuery[],
-): Promise<{ now: number; found: (readonly [UsageQuery, string | null])[] }> {
+): Promise<{ now: number; found: (readonly [UsageQuery, FlatHash | null])[] }> {
   const [now, ...sums] = await scripts.read<SumsReply>(READ_USAGE, {
     keys: queries.map((query) => {
       const key = sessionOfUsage(query);
@@ -49,41 +49,64 @@ async function readGroup(
  *
  * KEYS records of sessions, or usage of users and apps.
  * ARGV 1 time, then for each key the period, or '' for a session.
- * Returns { now, then for each key the sums, or nothing for a session that does not exist }.
+ * Returns { now, then for each key alternating fields and counts, or nothing for a session that does not exist }.
  */
 export const READ_USAGE = defineScript(
   'read-usage',
   TIME,
   RECORD_TEXT,
-  USAGE_PERIODS,
+  USAGE_OF_SESSION,
   String.raw`
--- The sums of the current day are not yet in those of its month.
+-- The name of a UTC day, as in the domain. The Gregorian calendar repeats after 400 years. A year begins in March here, so that
+-- a leap day is its last.
+local function dayName(day)
+  local shifted = day + 719468
+  local era = math.floor(shifted / 146097)
+  local ofEra = shifted - era * 146097
+  local year = math.floor((ofEra - math.floor(ofEra / 1460) + math.floor(ofEra / 36524) - math.floor(ofEra / 146096)) / 365)
+  local ofYear = ofEra - (365 * year + math.floor(year / 4) - math.floor(year / 100))
+  local month = math.floor((5 * ofYear + 2) / 153)
+  local ofMonth = ofYear - math.floor((153 * month + 2) / 5) + 1
+  month = month < 10 and month + 3 or month - 9
+  return string.format('%04d-%02d-%02d', year + era * 400 + (month <= 2 and 1 or 0), month, ofMonth)
+end
+
+local function periodName(period)
+  local name = dayName(math.floor(now / 86400000))
+  if period == 'day' then return name end
+  return period == 'month' and string.sub(name, 1, 7) or period
+end
+
+-- The counts of the last day are not yet in those of its month.
 local function sumsOf(key, name)
-  local head, current, stored = unpack(redis.call('HMGET', key, '', 'today', name))
-  local expiry, day = string.match(head or '', '^(%d+) (%d+)$')
-  if not expiry or tonumber(expiry) <= now then return '' end
-  local texts = { stored or nil }
-  if name == 'total' then
-    local fields = redis.call('HGETALL', key)
-    for index = 1, #fields, 2 do
-      if #fields[index] == 7 then texts[#texts + 1] = fields[index + 1] end
+  local expiry, lastDay = string.match(redis.call('HGET', key, '') or '', '^(%d+) (.*)$')
+  if not expiry or tonumber(expiry) <= now then return {} end
+  local fields, sums = redis.call('HGETALL', key), {}
+  local withLastDay = name == 'total' or name == string.sub(lastDay, 1, 7)
+  for index = 1, #fields, 2 do
+    local period, field = string.match(fields[index], '^([%d-]+) (.*)$')
+    if period and (period == name or (name == 'total' and #period == 7) or (withLastDay and period == lastDay)) then
+      sums[#sums + 1] = field
+      sums[#sums + 1] = fields[index + 1]
     end
   end
-  local lastDay = dayName(tonumber(day))
-  if name == 'total' or name == lastDay or name == string.sub(lastDay, 1, 7) then texts[#texts + 1] = current end
-  return table.concat(texts, '\n')
+  return sums
+end
+
+local function sumsOfSession(record)
+  local expires = tonumber(string.match(readRecord(record) or '', ${recordPattern('expires')}))
+  if not expires or expires <= now then return false end
+  local fields, sums = usageFieldsOf(record), {}
+  for index, field in ipairs(fields) do
+    sums[2 * index - 1], sums[2 * index] = string.sub(field, 2), redis.call('HGET', record, field)
+  end
+  return sums
 end
 
 local reply = { text(now) }
 for index, key in ipairs(KEYS) do
   local period = ARGV[index + 1]
-  if period == '' then
-    local record, _, usage = readRecord(key, 'usage')
-    local expires = tonumber(string.match(record or '', ${recordPattern('expires')}))
-    reply[index + 1] = expires and expires > now and (usage or '') or false
-  else
-    reply[index + 1] = sumsOf(key, periodName(period))
-  end
+  reply[index + 1] = period == '' and sumsOfSession(key) or period ~= '' and sumsOf(key, periodName(period))
 end
 return reply
 `,

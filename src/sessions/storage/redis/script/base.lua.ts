@@ -16,6 +16,7 @@ local function text(number)
 end
 
 local serverTime = redis.call('TIME')
+local microseconds = serverTime[2] % 1000
 serverTime = serverTime[1] * 1000 + math.floor(serverTime[2] / 1000)
 local injected = tonumber(ARGV[1])
 local now = injected or serverTime

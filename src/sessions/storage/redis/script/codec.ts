@@ -7,8 +7,8 @@ import type { StateWrites } from '../../../domain/stored-json.js';
 import { DamagedDataError } from '../../../domain/stored-json.js';
 import type { SeqRange } from '../../../domain/seq-ranges.js';
 import type { SessionRecord } from '../../../domain/session-record.js';
-import { type StateExcess, type StateLimits, UNCOUNTED } from '../../../domain/state-size.js';
-import { NO_TURN, type StoredTurn } from '../../../domain/turn.js';
+import type { StateExcess, StateLimits, StateSize } from '../../../domain/state-size.js';
+import type { SessionHead } from '../../planned-write.js';
 import type { StateEntries, StoredSession } from '../../session-storage.js';
 
 /** What scripts take: the arguments after the time. */
@@ -55,6 +55,12 @@ export function excessFrom(scope: string, bytes: string, limits: StateLimits | u
   return { scope: found, bytes: Number(bytes), most: limits?.[found] ?? 0 };
 }
 
+/** The sizes of keys that a script counted: alternating names and bytes. */
+export function sizesOf(reply: FlatHash): Required<StateSize> {
+  const entries = new Map(pairsOf(reply).map(([name, bytes]) => [name, Number(bytes)]));
+  return { atMost: [...entries.values()].reduce((sum, bytes) => sum + bytes, 0), entries };
+}
+
 /** What scripts reply: a hash as alternating names and values. */
 export type FlatHash = readonly string[];
 
@@ -69,14 +75,12 @@ const COUNTER_FIELDS = {
 /** The fields of all counters, in the order of {@link counterValues}. */
 export const ALL_COUNTER_FIELDS = COUNTERS.map((name) => COUNTER_FIELDS[name]);
 
-/**
- * The lines of a stored record. What each append changes comes first, so that it need not look at the rest. A new field is
- * added at the end.
- */
+/** The lines of a stored record. What most scripts look at comes first. */
 export const RECORD_FIELD_NAMES = [
   ...(['incarnation', 'created', 'expires', 'first', 'last', 'tip', 'water', 'updated'] as const),
   ...(['turns', 'events', 'length', 'tokens', 'dispatched', 'waiting', 'turnsOnly'] as const),
-  ...(['hidden', 'viewFrom', 'summary', 'marks', 'covered', 'stateBytes'] as const),
+  ...(['hidden', 'viewFrom', 'summary', 'marks', 'covered', 'stateBytes', 'stamp'] as const),
+  ...(['turnExpires', 'turnToken', 'turnNumber', 'turnRequest', 'turnHolder'] as const),
 ] as const;
 
 export type RecordField = (typeof RECORD_FIELD_NAMES)[number];
@@ -95,24 +99,24 @@ export function recordPattern(...fields: readonly RecordField[]): string {
   return `'^${lines.map((name) => (fields.includes(name) ? '([^\\n]*)' : '[^\\n]*')).join('\\n')}'`;
 }
 
-/** What a line of a record can hold; numbers, if it is not named. A line that an early version did not have is empty. */
+/** What a line of a record can hold; numbers, if it is not named. */
 const OTHER_LINES: Readonly<Partial<Record<RecordField, string>>> = {
   incarnation: '[^\\n]+',
   expires: '%d+',
   hidden: '[%d,-]*',
   covered: '[%d%. ]*',
+  turnToken: '[^\\n]*',
+  turnRequest: '[^\\n]*',
+  turnHolder: '[^\\n]*',
 };
 
-/** Records of earlier versions lack the last line. */
-const LINES_OF_ALL = RECORD_FIELD_NAMES.filter((name) => name !== 'stateBytes');
-
 /** A Lua pattern that a stored record matches unless it is damaged. Captures when it expires. */
-export const READABLE_RECORD = `'^${LINES_OF_ALL.map((name) => {
+export const READABLE_RECORD = `'^${RECORD_FIELD_NAMES.map((name) => {
   const line = OTHER_LINES[name] ?? '[%d%.-]*';
   return name === 'expires' ? `(${line})` : line;
-}).join('\\n')}'`;
+}).join('\\n')}$'`;
 
-/** A stored record, and, if the session has had a turn, NUL and the turn. */
+/** A record as it is stored. */
 export type RecordReply = string;
 
 /** The state of a user or an app. `expiresAt` is missing when there is no state. */
@@ -121,25 +125,51 @@ export interface SharedState {
   readonly expiresAt?: number;
 }
 
-/** The incarnation of a record. It is the first field. */
+/** The incarnation of a record. It is the first line. */
 export function incarnationOf(reply: RecordReply): string {
   return reply.slice(0, Math.max(0, reply.indexOf('\n')));
 }
 
+/** Decodes a record. Remembers its text: see {@link recordText}. */
 export function recordOf(key: SessionKey, reply: RecordReply): SessionRecord {
   const record = decodedRecord(key, reply);
   const { createTime, lastUpdateTime, expiresAt, firstSeq, lastSeq, tipSeq, highWater } = record;
   const sum = createTime + lastUpdateTime + expiresAt + firstSeq + lastSeq + tipSeq + highWater;
   if (Number.isNaN(sum)) throw new DamagedDataError('the record of a session');
+  knownTexts.set(record, reply);
   return record;
 }
 
+/** Records with their texts, as they are or will be stored. */
+const knownTexts = new WeakMap<SessionRecord, RecordReply>();
+
+/** The text of a record, so that a write can tell what must be stored. */
+export function recordText({ record, stamp }: Pick<SessionHead, 'record' | 'stamp'>): RecordReply {
+  const known = knownTexts.get(record);
+  if (known !== undefined) return known;
+  const { incarnation, createTime, expiresAt, firstSeq, lastSeq, tipSeq, highWater, lastUpdateTime, counters } = record;
+  const { dispatchedSeq, waitingSince, turnsOnly, marks, marksSeq, stateBytes, turn } = record;
+  const { turns, events, contentLength, tokens } = counters;
+  const times = `${incarnation}\n${createTime}\n${expiresAt}\n${firstSeq}\n${lastSeq}\n${tipSeq}\n${highWater}\n${lastUpdateTime}`;
+  const counts = `${turns}\n${events}\n${contentLength}\n${tokens}\n${dispatchedSeq}\n${waitingSince}\n${flag(turnsOnly)}`;
+  const view = `${rangesText(marks.hidden)}\n${marks.viewFromSeq}\n${marks.summarySeq}\n${marksSeq}\n${countersText(marks.covered)}`;
+  const ofTurn = `${turn.expiresAt}\n${turn.token}\n${turn.number}\n${turn.requestId}\n${turn.holder}`;
+  const text = `${times}\n${counts}\n${view}\n${stateBytes}\n${stamp}\n${ofTurn}`;
+  knownTexts.set(record, text);
+  return text;
+}
+
+/** The head of a session, as scripts return it. */
+export function headOf(key: SessionKey, reply: RecordReply, metadata?: string): SessionHead {
+  return { record: recordOf(key, reply), metadata, stamp: 0 };
+}
+
 function decodedRecord({ appName, userId, sessionId }: SessionKey, reply: RecordReply): SessionRecord {
-  const endOfLines = reply.indexOf('\0');
-  const values = (endOfLines < 0 ? reply : reply.slice(0, endOfLines)).split('\n');
+  const values = reply.split('\n');
   const [incarnation = '', created, expires, first, last, tip, water, updated, turns, events, length, tokens] = values;
   const [dispatched, waiting, turnsOnly, hidden = '', viewFrom, summary, marks, covered = '', stateBytes] =
     values.slice(12);
+  const [turnExpires, token = '', number, requestId = '', holder = ''] = values.slice(22);
   return {
     appName,
     userId,
@@ -165,23 +195,16 @@ function decodedRecord({ appName, userId, sessionId }: SessionKey, reply: Record
       covered: countersOf(covered),
     },
     marksSeq: Number(marks),
-    turn: endOfLines < 0 ? NO_TURN : turnOf(reply.slice(endOfLines + 1)),
+    turn: { number: Number(number), token, holder, requestId, expiresAt: Number(turnExpires) },
     turnsOnly: turnsOnly === '1',
-    stateBytes: stateBytes ? Number(stateBytes) : UNCOUNTED,
+    stateBytes: Number(stateBytes),
     dispatchedSeq: Number(dispatched),
     waitingSince: Number(waiting),
   };
 }
 
-/** Decodes a turn. Its lines are: expiry, token, number, request, holder. */
-export function turnOf(text: string | null | undefined): StoredTurn {
-  if (!text) return NO_TURN;
-  const [expiresAt, token = '', number, requestId = '', holder = ''] = text.split('\n');
-  return { number: Number(number), token, holder, requestId, expiresAt: Number(expiresAt) };
-}
-
 /** Ranges as text: `3-5,8-8`. */
-export function rangesText(ranges: readonly { from: number | string; to: number | string }[]): string {
+export function rangesText(ranges: readonly SeqRange[]): string {
   return ranges.map(({ from, to }) => `${from}-${to}`).join(',');
 }
 
@@ -246,10 +269,10 @@ export function pairsOf(reply: FlatHash): (readonly [string, string])[] {
   return pairs;
 }
 
-/** Decodes shared state. The field with the empty name holds the expiry; no state key is empty. */
+/** Decodes shared state. The field with the empty name holds the expiry and the bytes; no state key is empty. */
 export function sharedStateOf(reply: FlatHash): SharedState {
   const pairs = pairsOf(reply);
-  const expiry = pairs.find(([name]) => name === '')?.[1];
+  const expiry = pairs.find(([name]) => name === '')?.[1].split(' ', 1)[0];
   return {
     entries: pairs.filter(([name]) => name !== ''),
     ...(expiry !== undefined && { expiresAt: Number(expiry) }),

@@ -1,33 +1,38 @@
 /** Longer texts of runs are not continued, so that an append stays fast. */
 export const MAX_RUNS_BYTES = 4_096;
 
-/** The runs of a group. */
+/**
+ * Events by group: fields of the hash of ids, whose name begins with NUL, as no id does. A field has the runs of the events of
+ * a group as text, like `3-5,9-9`. A text that ends with `*` lacks later runs.
+ */
 export const EVENT_RUNS = String.raw`
--- The runs with one more event, which is later than all of them.
-local function runsWith(runs, seq)
-  if not runs then return seq .. '-' .. seq end
+-- The runs with other ones, which are later than all of them.
+local function runsPlus(runs, added)
+  if not runs then return added end
   if string.sub(runs, -1) == '*' then return runs end
-  local before = string.match(runs, '^.*,') or ''
-  local from, to = string.match(string.sub(runs, #before + 1), '^(%d+)%-(%d+)$')
-  if tonumber(to) == tonumber(seq) - 1 then return before .. from .. '-' .. seq end
+  local before, last = string.match(runs, '^(.*%-)(%d+)$')
+  local first, rest = string.match(added, '^(%d+)%-(.*)$')
+  if tonumber(last) == tonumber(first) - 1 then return before .. rest end
   if #runs > ${MAX_RUNS_BYTES} then return runs .. '*' end
-  return runs .. ',' .. seq .. '-' .. seq
+  return runs .. ',' .. added
 end
 `;
 
-/**
- * Events by group: fields of the hash of ids, whose name begins with NUL, as no id does. A field has the runs of the events of
- * a group as text, like `3-5,9-9`. A text that ends with `*` lacks later runs. Needs SESSION.
- */
-export const EVENT_GROUPS = String.raw`
+/** Finds events by group. Needs SESSION. */
+export const EVENT_GROUPS =
+  EVENT_RUNS +
+  String.raw`
 local function groupField(group)
   return '\0' .. group
 end
-${EVENT_RUNS}
 
--- 0 if there is none, false if it is not known. Sessions of older versions lack the fields of older events.
+-- The runs with one more event, which is later than all of them.
+local function runsWith(runs, seq)
+  return runsPlus(runs, seq .. '-' .. seq)
+end
+
+-- 0 if there is none, false if it is not known.
 local function findInGroup(group, isNext, from)
-  if not redis.call('HGET', RECORD, 'grouped') then return false end
   local runs = redis.call('HGET', IDS, groupField(group)) or ''
   local isWhole = string.sub(runs, -1) ~= '*'
   local found = 0

@@ -5,41 +5,18 @@ import { SESSION_KEYS } from './session-keys.lua.js';
 
 /** Fields that hold numbers, besides the expiry. */
 const NUMBERS = RECORD_FIELD_NAMES.filter(
-  (name) => !['incarnation', 'expires', 'turnsOnly', 'hidden', 'covered', 'stateBytes'].includes(name),
+  (name) =>
+    !['incarnation', 'expires', 'turnsOnly', 'hidden', 'covered', 'stamp'].includes(name) && !name.startsWith('turn'),
 );
-const FIELDS = RECORD_FIELD_NAMES.map((name) => `'${name}'`).join(', ');
 
-/**
- * How scripts read and write a record: the field `record` of its hash, with one line for each value. The turn has a field of
- * its own, as few sessions have one.
- */
+/** How scripts write a record: the field `record` of its hash, with one line for each value. */
 export const RECORD_TEXT = String.raw`
--- Records of early versions have a field for each value.
-local function joinRecord(key)
-  local values = redis.call('HMGET', key, ${FIELDS})
-  if not values[1] then return false end
-  for index = 1, ${RECORD_FIELD_NAMES.length} do values[index] = values[index] or '' end
-  return table.concat(values, '\n')
-end
-
--- The record as text, or false; the turn; and one more field if it is named.
-local function readRecord(key, field)
-  local found = field and redis.call('HMGET', key, 'record', 'turn', field) or redis.call('HMGET', key, 'record', 'turn')
-  return found[1] or joinRecord(key), found[2], found[3]
-end
-
--- Changes fields of the hash, also the field 'record'. If that one is new, those of an early version go.
-local function changeRecord(key, ...)
-  if redis.call('HSET', key, ...) > 0 then redis.call('HDEL', key, ${FIELDS}) end
+local function readRecord(key)
+  return redis.call('HGET', key, 'record')
 end
 
 local function writeRecord(key, values)
-  changeRecord(key, 'record', table.concat(values, '\n'))
-end
-
--- What recordOf decodes.
-local function recordReply(record, turn)
-  return turn and record .. '\0' .. turn or record
+  redis.call('HSET', key, 'record', table.concat(values, '\n'))
 end
 `;
 
@@ -47,46 +24,16 @@ end
 export const RECORD =
   RECORD_TEXT +
   String.raw`
--- Records of earlier versions lack the last line.
-local function withAllLines(record)
-  local _, breaks = string.gsub(record, '\n', '')
-  return breaks < ${RECORD_FIELD_NAMES.length - 1} and record .. '\n' or record
-end
-
--- The record by field name, with numbers decoded; its text, its values and the turn. Nil if the session is missing or has
--- expired.
+-- The record by field name, with numbers decoded; its text and its values. Nil if the session is missing or has expired.
 local function liveRecord()
-  local record, turn = readRecord(RECORD)
-  local values = record and { string.match(withAllLines(record), ${recordPattern(...RECORD_FIELD_NAMES)} .. '(.*)$') } or {}
+  local record = readRecord(RECORD)
+  local values = record and { string.match(record, ${recordPattern(...RECORD_FIELD_NAMES)}) } or {}
   local expires = tonumber(values[${luaPlaceOf('expires')}])
   if not expires or expires <= now then return nil end
-  -- Lines that a later version added stay behind the last value.
-  values[${RECORD_FIELD_NAMES.length}] = values[${RECORD_FIELD_NAMES.length}] .. table.remove(values)
   return {
-    text = record, values = values, turn = turn, incarnation = values[1], expires = expires,
+    text = record, values = values, incarnation = values[1], expires = expires,
 ${NUMBERS.map((name) => `    ${name} = tonumber(values[${luaPlaceOf(name)}]) or 0,`).join('\n')}
-    turnsOnly = values[${luaPlaceOf('turnsOnly')}] == '1',
-    stateBytes = tonumber(values[${luaPlaceOf('stateBytes')}]),
   }
-end
-`;
-
-/** The turn of a session. Needs TIME. */
-export const TURN = String.raw`
--- A turn has one line for each: expiry, token, number, request, holder. Sessions that had none have no such field.
-local function turnOf(record)
-  local turn = record.turn
-  if not turn or turn == '' then return { expires = 0, number = 0 } end
-  local expires, token, number, request, holder = string.match(turn, '^(%d+)\n([^\n]*)\n(%d+)\n([^\n]*)\n(.*)$')
-  return { expires = tonumber(expires), token = token, number = tonumber(number), request = request, holder = holder }
-end
-
-local function turnText(turn, expiry)
-  return table.concat({ text(expiry), turn.token, text(turn.number), turn.request, turn.holder }, '\n')
-end
-
-local function isTurnHeld(turn, token)
-  return turn.token == token and turn.expires > now
 end
 `;
 
@@ -181,9 +128,9 @@ local function waitingFrom()
   return text(math.max(1, math.floor(now)))
 end
 
-local function noteChange(record, expiry)
+local function noteChange(record, expiry, since)
   if record.waiting == 0 then
-    redis.call('ZADD', CHANGED, waitingFrom(), CHANGED_MEMBER)
+    redis.call('ZADD', CHANGED, since or waitingFrom(), CHANGED_MEMBER)
     extendExpiry(CHANGED, expiry, isFirstChanged)
     -- On a cluster, a hint follows.
     if APP_STATE then redis.pcall('PUBLISH', CHANGED, '') end
@@ -216,7 +163,6 @@ end
 export const SESSION = [
   SESSION_KEYS,
   RECORD,
-  TURN,
   KEY_TYPES,
   SESSION_INDEXES,
   SESSION_ENTRIES,
@@ -312,13 +258,12 @@ local function register(registry, expiry, previousExpiry, userDue, appDue)
 end
 `;
 
-/** Removes partial events, as `partialsLeft` says: those of `request.endsPartials`. Needs SESSION_KEYS. */
+/** Removes partial events, as `partialsLeft` says: those of `ended` messages, or 'all'. Needs SESSION_KEYS. */
 export const END_PARTIALS = String.raw`
-if request.endsPartials == 'all' then
-  redis.call('UNLINK', PARTIALS)
-else
+local function endPartials(ended)
+  if ended == 'all' then return redis.call('UNLINK', PARTIALS) end
   local isEnded = {}
-  for _, message in ipairs(request.endsPartials) do isEnded[message] = true end
+  for _, message in ipairs(ended) do isEnded[message] = true end
   for _, partial in ipairs(redis.call('ZRANGE', PARTIALS, 0, -1)) do
     local message = string.match(partial, '^[^\n]*\n[^\n]*\n[^\n]*\n([^\n]*)')
     if isEnded[message] then redis.call('ZREM', PARTIALS, partial) end

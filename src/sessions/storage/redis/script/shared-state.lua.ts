@@ -1,33 +1,51 @@
+import { UNCOUNTED } from '../../../domain/state-size.js';
+
+/** The expiry in the field '' of shared state. */
+export const EXPIRY_IN_HEAD = String.raw`
+local function expiryIn(head)
+  return tonumber(string.match(head or '', '^%d+'))
+end
+`;
+
 /**
- * The state of a user or an app: a hash with one field per key. The field '' holds its expiry; no key has that name.
- * Needs TIME.
+ * The state of a user or an app: a hash with one field per key. The field '' holds its expiry, and how many bytes the others have
+ * at most; no key has that name. Needs TIME.
  */
-export const SHARED_STATE = String.raw`
+export const SHARED_STATE =
+  EXPIRY_IN_HEAD +
+  String.raw`
 -- Redis counts UNLINK as a write even if the key is missing. After its first write Redis no longer stops a script for
 -- lack of memory, so this checks first.
 local function unlinkIfPresent(...)
   if redis.call('EXISTS', ...) > 0 then redis.call('UNLINK', ...) end
 end
 
--- The expiry of state that exists and has not expired.
-local function expiryOfState(key)
-  local expiry = tonumber(redis.call('HGET', key, ''))
-  return expiry and expiry > now and expiry or nil
+-- State that a repair gave an expiry was not counted.
+local function bytesIn(head)
+  return tonumber(string.match(head, ' (%d+)$')) or ${UNCOUNTED}
 end
 
--- Alternating names and values, with the expiry under '', and the expiry. Empty if the state has expired.
+-- The expiry of state that exists and has not expired, and its bytes.
+local function expiryOfState(key)
+  local head = redis.call('HGET', key, '')
+  local expiry = expiryIn(head)
+  if expiry and expiry > now then return expiry, bytesIn(head) end
+  return nil, 0
+end
+
+-- Alternating names and values, with the head under ''; the expiry and the bytes. Empty if the state has expired.
 local function readState(key)
   local entries = redis.call('HGETALL', key)
   for index = 1, #entries, 2 do
     if entries[index] == '' then
-      local expiry = tonumber(entries[index + 1])
-      if expiry > now then return entries, expiry end
+      local expiry = expiryIn(entries[index + 1])
+      if expiry > now then return entries, expiry, bytesIn(entries[index + 1]) end
     end
   end
-  return {}
+  return {}, nil, 0
 end
 
--- The bytes of keys and values, without the expiry.
+-- The bytes of keys and values, without the head.
 local function bytesOfState(entries)
   local bytes = 0
   for index = 1, #entries, 2 do
@@ -60,8 +78,8 @@ local function excessAfter(key, expiry, writes, most)
   if after > most and after > before then return after end
 end
 
-local function renewState(key, expiry)
-  redis.call('HSET', key, '', text(expiry))
+local function renewState(key, expiry, bytes)
+  redis.call('HSET', key, '', text(expiry) .. ' ' .. text(bytes))
   expireKeys({ key }, expiry)
 end
 
@@ -70,17 +88,17 @@ local function isEmpty(writes)
 end
 
 local function writeEntries(key, writes)
-  for index = 1, #writes.sets, 2 do
-    redis.call('HSET', key, writes.sets[index], writes.sets[index + 1])
+  for first = 1, #writes.sets, 2000 do
+    redis.call('HSET', key, unpack(writes.sets, first, math.min(first + 1999, #writes.sets)))
   end
   for _, name in ipairs(writes.removals) do redis.call('HDEL', key, name) end
 end
 
--- The caller reads the current expiry before the first write of the script. Without writes, this only renews the
+-- The caller reads the current expiry and bytes before the first write of the script. Without writes, this only renews the
 -- state. Returns the new expiry if the state is new or now expires earlier.
-local function writeState(key, expiry, writes, ttl, renewBelow)
+local function writeState(key, expiry, bytes, writes, ttl, renewBelow)
   if isEmpty(writes) then
-    if expiry and expiry - now < renewBelow then renewState(key, expiresAt(ttl)) end
+    if expiry and expiry - now < renewBelow then renewState(key, expiresAt(ttl), bytes) end
     return nil
   end
   if not expiry then unlinkIfPresent(key) end
@@ -91,8 +109,9 @@ local function writeState(key, expiry, writes, ttl, renewBelow)
     redis.call('UNLINK', key)
     return nil
   end
+  for _, part in ipairs(writes.sets) do bytes = bytes + #part end
   local newExpiry = expiresAt(ttl)
-  if newExpiry ~= expiry then renewState(key, newExpiry) end
+  renewState(key, newExpiry, math.min(bytes, ${UNCOUNTED}))
   if newExpiry < (expiry or NEVER) then return newExpiry end
 end
 `;

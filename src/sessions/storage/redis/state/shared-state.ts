@@ -15,6 +15,7 @@ import {
   limitArguments,
   optional,
   sharedStateOf,
+  sizesOf,
   writeArguments,
 } from '../script/codec.js';
 import { type ScriptRunner, defineScript } from '../script/script.js';
@@ -69,32 +70,35 @@ export async function writeSharedState(
 
 type WriteReply = readonly [state: FlatHash, due: string | null, problem?: 'full' | 'large', bytes?: string];
 
-/** The size of the state of a user or an app, and of these keys in it. */
-export async function sharedStateSize(
+/** Counts the state of a session, a user or an app. */
+export async function countedState(
   scripts: ScriptRunner,
   stateKey: string,
-  names: readonly string[],
+  isShared: boolean,
 ): Promise<Required<StateSize>> {
-  const [total = '0', ...sizes] = await scripts.read<readonly string[]>(STATE_SIZE, { keys: [stateKey], args: names });
-  return { atMost: Number(total), entries: new Map(names.map((name, index) => [name, Number(sizes[index])])) };
+  return sizesOf(await scripts.read<FlatHash>(COUNT_STATE, { keys: [stateKey], args: [flag(isShared)] }));
 }
 
 /**
- * Counts shared state.
+ * Counts state.
  *
  * KEYS 1 state.
- * ARGV 1 time, 2 and on: names of keys.
- * Returns the bytes of all, then of each of these keys; 0 for one that is missing.
+ * ARGV 1 time, 2 whether it is shared, so that it may have expired (1 or 0).
+ * Returns alternating the names of keys and their bytes.
  */
-export const STATE_SIZE = defineScript(
-  'state-size',
+export const COUNT_STATE = defineScript(
+  'count-state',
   TIME,
   SHARED_STATE,
   String.raw`
-local entries = readState(KEYS[1])
-local bytes, sizes = {}, { text(bytesOfState(entries)) }
-for index = 1, #entries, 2 do bytes[entries[index]] = #entries[index] + #entries[index + 1] end
-for index = 2, #ARGV do sizes[index] = text(bytes[ARGV[index]] or 0) end
+if ARGV[2] == '1' and not expiryOfState(KEYS[1]) then return {} end
+local sizes = {}
+for _, name in ipairs(redis.call('HKEYS', KEYS[1])) do
+  if name ~= '' then
+    sizes[#sizes + 1] = name
+    sizes[#sizes + 1] = text(#name + redis.call('HSTRLEN', KEYS[1], name))
+  end
+end
 return sizes
 `,
 );
@@ -112,10 +116,10 @@ export const READ_STATE = defineScript(
   SHARED_STATE,
   String.raw`
 local ttl, renewBelow = tonumber(ARGV[2]), tonumber(ARGV[3])
-local expiry = expiryOfState(KEYS[1])
+local expiry, bytesBefore = expiryOfState(KEYS[1])
 if not expiry then return { text(now), {} } end
 -- If Redis is out of memory, the renewal fails and the read still succeeds.
-if ttl and expiry - now < renewBelow then pcall(renewState, KEYS[1], expiresAt(ttl)) end
+if ttl and expiry - now < renewBelow then pcall(renewState, KEYS[1], expiresAt(ttl), bytesBefore) end
 if ARGV[4] == '1' then
   local entries, most = readState(KEYS[1]), tonumber(ARGV[5])
   local bytes = most and bytesOfState(entries)
@@ -138,7 +142,8 @@ export const TOUCH_STATE = defineScript(
   TIME,
   SHARED_STATE,
   String.raw`
-if expiryOfState(KEYS[1]) then renewState(KEYS[1], expiresAt(tonumber(ARGV[2]))) end
+local expiry, bytes = expiryOfState(KEYS[1])
+if expiry then renewState(KEYS[1], expiresAt(tonumber(ARGV[2])), bytes) end
 `,
 );
 
@@ -160,10 +165,11 @@ export const WRITE_STATE = defineScript(
 local ttl, renewBelow, writes = takeNumber(), takeNumber(), takeWrites()
 local registered, isFirst
 if KEYS[2] and expiresAt(ttl) < NEVER then registered, isFirst = registeredDue(KEYS[2], ARGV[2]), isFirstApp(KEYS[3]) end
-local expiry, most = expiryOfState(KEYS[1]), tonumber(ARGV[4])
+local most = tonumber(ARGV[4])
+local expiry, bytesBefore = expiryOfState(KEYS[1])
 local excess = excessAfter(KEYS[1], expiry, writes, most)
 if excess then return { {}, false, 'full', text(excess) } end
-local due = writeState(KEYS[1], expiry, writes, ttl, renewBelow)
+local due = writeState(KEYS[1], expiry, bytesBefore, writes, ttl, renewBelow)
 if KEYS[2] and due then
   if ARGV[2] ~= '' then registerUser(KEYS[2], ARGV[2], registered, due, due) end
   registerApp(KEYS[3], ARGV[3], isFirst, due)

@@ -1,6 +1,5 @@
-import { DAY_MS } from '../../../domain/expiry.js';
 import { periodName, restoredPeriod, sessionOfUsage } from '../../../domain/usage-periods.js';
-import { type ModelUsage, USAGE_COUNTS, usageByModel, usageWith } from '../../../domain/usage.js';
+import { type ModelUsage, usageByModel, usageWith } from '../../../domain/usage.js';
 import type { PeriodUsage, RestoreUsageRequest } from '../../transfer-store.js';
 import type { AppScope } from '../app-scope/app-scope.js';
 import type { RedisKeys } from '../redis-keys.js';
@@ -9,6 +8,7 @@ import { TIME } from '../script/base.lua.js';
 import { keyArguments } from '../script/codec.js';
 import { type NumberReply, type ScriptRunner, defineScript } from '../script/script.js';
 import { SESSION } from '../script/session.lua.js';
+import { SESSION_USAGE, USAGE_OF_SESSION, headOfUsage, usageFields } from '../script/usage.lua.js';
 
 /** Stores sums of usage, unless the owner has some. */
 export async function restoreUsage(
@@ -21,7 +21,10 @@ export async function restoreUsage(
   if (!key) return restoreShared(scripts, keys, { owner, sums, keepMs });
   const isDone = await scripts.write<NumberReply>(RESTORE_SESSION_USAGE, {
     keys: app.sessionKeys(key),
-    args: [...keyArguments(key), textOf(sums.flatMap(({ models }) => models))],
+    args: [
+      ...keyArguments(key),
+      ...usageFields(sums.flatMap(({ models }) => models)).flatMap(([field, count]) => [SESSION_USAGE + field, count]),
+    ],
   });
   return Number(isDone) === 1;
 }
@@ -34,25 +37,24 @@ async function restoreShared(
   const { now } = await readUsage(scripts, keys, false, [{ ...owner, period: 'total' }]);
   const stored = sums.map((sum) => ({ ...sum, expiresAt: restoredPeriod(sum.period, now, keepMs).expiresAt }));
   const expiry = Math.max(0, ...stored.map(({ expiresAt }) => expiresAt));
-  const fields = fieldsOf(stored, now).flatMap(({ period, models }) => [period, textOf(models)]);
+  const fields = withoutToday(stored, now).flatMap(({ period, models }) =>
+    usageFields(models).flatMap(([field, count]) => [`${period} ${field}`, count]),
+  );
   const isDone = await scripts.write<NumberReply>(RESTORE_SHARED_USAGE, {
     keys: [keys.usageOf(owner)],
-    args: [expiry, Math.floor(now / DAY_MS), ...fields],
+    args: [expiry, headOfUsage(expiry, now), ...fields],
   });
   return Number(isDone) === 1;
 }
 
-/** The sums of the current day are in `today`, and not in those of its month. */
-function fieldsOf(sums: readonly PeriodUsage[], now: number): PeriodUsage[] {
+/** The counts of the current day are not in those of its month. */
+function withoutToday(sums: readonly PeriodUsage[], now: number): PeriodUsage[] {
   const [day, month] = [periodName('day', now), periodName('month', now)];
   const ofToday = sums.find(({ period }) => period === day)?.models ?? [];
-  return [
-    { period: 'today', models: ofToday },
-    ...sums.flatMap(({ period, models }) => {
-      if (period === day) return [];
-      return [{ period, models: period === month ? without(models, ofToday) : models }];
-    }),
-  ];
+  return sums.map(({ period, models }) => ({
+    period,
+    models: period === month ? without(models, ofToday) : models,
+  }));
 }
 
 function without(models: readonly ModelUsage[], less: readonly ModelUsage[]): ModelUsage[] {
@@ -60,24 +62,22 @@ function without(models: readonly ModelUsage[], less: readonly ModelUsage[]): Mo
   return usageByModel([...models, ...negative]);
 }
 
-function textOf(models: readonly ModelUsage[]): string {
-  return models.map((usage) => [...USAGE_COUNTS.map((name) => usage[name]), usage.model].join(' ')).join('\n');
-}
-
 /**
  * Stores the usage of a session that has none.
  *
  * KEYS and ARGV 1–4: see SESSION.
- * ARGV 5 the sums.
+ * ARGV 5 and on: alternating fields and counts.
  * Returns whether it was done (1 or 0).
  */
 export const RESTORE_SESSION_USAGE = defineScript(
   'restore-session-usage',
   TIME,
   SESSION,
+  USAGE_OF_SESSION,
   String.raw`
-if not liveRecord() then return 0 end
-return redis.call('HSETNX', RECORD, 'usage', ARGV[5])
+if not liveRecord() or #usageFieldsOf(RECORD) > 0 then return 0 end
+for index = 5, #ARGV, 2 do redis.call('HSET', RECORD, ARGV[index], ARGV[index + 1]) end
+return 1
 `,
 );
 
@@ -85,7 +85,7 @@ return redis.call('HSETNX', RECORD, 'usage', ARGV[5])
  * Stores the usage of a user or an app that has none.
  *
  * KEYS 1 usage.
- * ARGV 1 time, 2 expiry, 3 number of the current day, then alternating period and sums.
+ * ARGV 1 time, 2 expiry, 3 what is under '', then alternating fields and counts.
  * Returns whether it was done (1 or 0).
  */
 export const RESTORE_SHARED_USAGE = defineScript(
@@ -95,10 +95,9 @@ export const RESTORE_SHARED_USAGE = defineScript(
 local expiry = tonumber(string.match(redis.call('HGET', KEYS[1], '') or '', '^%d+'))
 if expiry and expiry > now then return 0 end
 if expiry then redis.call('UNLINK', KEYS[1]) end
-local newExpiry = math.min(tonumber(ARGV[2]), NEVER)
-redis.call('HSET', KEYS[1], '', text(newExpiry) .. ' ' .. ARGV[3])
+redis.call('HSET', KEYS[1], '', ARGV[3])
 for index = 4, #ARGV, 2 do redis.call('HSET', KEYS[1], ARGV[index], ARGV[index + 1]) end
-expireKeys({ KEYS[1] }, newExpiry)
+expireKeys({ KEYS[1] }, math.min(tonumber(ARGV[2]), NEVER))
 return 1
 `,
 );

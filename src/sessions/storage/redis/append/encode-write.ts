@@ -1,0 +1,149 @@
+import { NEVER } from '../../../domain/expiry.js';
+import type { NumberedEvent } from '../../../domain/session-record.js';
+import type { StateSize } from '../../../domain/state-size.js';
+import type { PlannedEntry, PlannedScope, PlannedWrite } from '../../planned-write.js';
+import type { AppScope } from '../app-scope/app-scope.js';
+import type { RedisKeys } from '../redis-keys.js';
+import { type ScriptArguments, lifetimeArguments, recordText } from '../script/codec.js';
+import { usageArgument } from '../script/usage.lua.js';
+import { encodeEvent } from './initial-log.js';
+import { RARE_NUMBERS } from './rare-writes.lua.js';
+
+/** A write with its encoded arguments: see WRITE_SESSIONS. */
+export interface EncodedWrite {
+  readonly write: PlannedWrite;
+  readonly recordKey: string;
+  readonly args: ScriptArguments;
+}
+
+/** What encoding needs to know. */
+interface WriteContext {
+  readonly keys: RedisKeys;
+  readonly app: AppScope;
+  /** The sizes of scopes that were counted, because they may have no room. */
+  readonly countedSize?: ((scope: PlannedScope) => StateSize | undefined) | undefined;
+}
+
+/** What comes between the encoded ids of app, user and session in the key of a record. */
+const BETWEEN_IDS = '|}:session:'.length;
+
+/** Few long arguments are faster than many short ones. */
+export function encodeWrite(write: PlannedWrite, context: WriteContext): EncodedWrite {
+  const { key, before, after, events, state } = write;
+  const { keys, app } = context;
+  const parts = keys.partsOf(key);
+  const { updatedAt, isExpiring } = timesOf(write);
+  const usage = write.usage ? usageArgument(write.usage, events[0]?.appendedAt ?? 0) : '';
+  const more = rareArguments(write, usage, context);
+  const groups = runsOfGroups(events);
+  const sets = state.flatMap(({ name, value }) => (value === undefined ? [] : [name, value]));
+  const removals = state.flatMap(({ name, value }) => (value === undefined ? [name] : []));
+  const ofApp = app.isCluster ? '-' : parts.user.length + parts.id.length + BETWEEN_IDS;
+  const numbers = `${parts.id.length} ${ofApp} ${events.length} ${groups.length / 2} ${sets.length} ${removals.length}`;
+  const head = `${numbers} ${usage === '' ? 0 : 1} ${more ? 1 : 0} ${isExpiring ? '' : updatedAt}\n${anchorsOf(events)}`;
+  const args: ScriptArguments = [0, recordText(before), recordText(after), head, `${key.userId}\0${key.sessionId}`];
+  for (const event of events) args.push(event.seq, encodeEvent(event));
+  for (const { id, seq } of events) args.push(id, seq);
+  args.push(...groups, ...sets, ...removals);
+  if (usage !== '') args.push(usage);
+  if (more) args.push(...more);
+  args[0] = args.length - 1;
+  return { write, recordKey: parts.recordKey, args };
+}
+
+/** The time of the update if it changes, and whether one of the records expires, so that indexes follow. */
+function timesOf({ before, after, events }: PlannedWrite): { updatedAt: number | ''; isExpiring: boolean } {
+  const { expiresAt, lastUpdateTime } = after.record;
+  return {
+    updatedAt: lastUpdateTime === before.record.lastUpdateTime ? '' : lastUpdateTime,
+    isExpiring: events.length > 0 && Math.min(expiresAt, before.record.expiresAt) < NEVER,
+  };
+}
+
+function anchorsOf(events: readonly NumberedEvent[]): string {
+  return events.flatMap(({ anchor, seq }) => (anchor ? [seq] : [])).join(' ');
+}
+
+/** Alternating the field of a group and the runs of its events. */
+function runsOfGroups(events: readonly NumberedEvent[]): string[] {
+  const runs = new Map<string, { from: number; to: number }[]>();
+  for (const { group, seq } of events) {
+    if (!group) continue;
+    const ofGroup = runs.get(group) ?? [];
+    runs.set(group, ofGroup);
+    const last = ofGroup.at(-1);
+    if (last?.to === seq - 1) last.to = seq;
+    else ofGroup.push({ from: seq, to: seq });
+  }
+  return [...runs].flatMap(([group, ofGroup]) => [
+    `\0${group}`,
+    ofGroup.map(({ from, to }) => `${from}-${to}`).join(','),
+  ]);
+}
+
+/** What few writes have; undefined if this one has none of it. */
+function rareArguments(write: PlannedWrite, usage: string, context: WriteContext): ScriptArguments | undefined {
+  const { key, before, after, scopes, endsPartials } = write;
+  const { app, keys } = context;
+  const { updatedAt, isExpiring } = timesOf(write);
+  const metadata = after.metadata === before.metadata ? undefined : after.metadata;
+  const beganToWait = after.record.waitingSince !== before.record.waitingSince;
+  const ended = endsPartials !== undefined && endsPartials.length > 0 ? endsPartials : undefined;
+  const pending = app.pendingText(scopes.find(isOfApp), usage);
+  const ofUser = scopes.find((scope) => !isOfApp(scope));
+  const ofApp = app.isCluster ? undefined : scopes.find(isOfApp);
+  if (!(isExpiring || metadata !== undefined || beganToWait || ended || ofUser || ofApp || pending !== '')) {
+    return undefined;
+  }
+  const parts = keys.partsOf(key);
+  const numbers: Record<(typeof RARE_NUMBERS)[number], string | number> = {
+    appBytes: parts.app.length,
+    userBytes: parts.user.length,
+    tag: app.slotTag(key),
+    expiry: after.record.expiresAt,
+    expiryBefore: before.record.expiresAt,
+    created: after.record.createTime,
+    updatedAt: updatedAt === '' ? '-' : updatedAt,
+    since: beganToWait ? after.record.waitingSince : '-',
+    hasMetadata: metadata === undefined ? 0 : 1,
+    ended: ended === undefined ? '-' : ended === 'all' ? ended : ended.length,
+    withUser: ofUser ? 1 : 0,
+    withApp: ofApp ? 1 : 0,
+  };
+  const args: ScriptArguments = [
+    `${key.appName}\n${key.userId}\n${key.sessionId}`,
+    RARE_NUMBERS.map((name) => numbers[name]).join(' '),
+  ];
+  if (metadata !== undefined) args.push(metadata);
+  if (ended && ended !== 'all') args.push(...ended);
+  args.push(pending);
+  for (const scope of [ofUser, ofApp]) if (scope) args.push(...scopeArguments(scope, context.countedSize?.(scope)));
+  return args;
+}
+
+function isOfApp({ owner }: PlannedScope): boolean {
+  return owner.userId === undefined;
+}
+
+function scopeArguments(
+  { entries, growth, most, lifetime }: PlannedScope,
+  size: StateSize | undefined,
+): ScriptArguments {
+  const sets = entries.filter(({ value }) => value !== undefined);
+  const removals = entries.filter(({ value }) => value === undefined);
+  return [
+    ...lifetimeArguments(lifetime),
+    growth,
+    most === Infinity ? Number.MAX_SAFE_INTEGER : most,
+    size ? sizesText(size, [...sets, ...removals]) : '',
+    sets.length,
+    ...sets.flatMap(({ name, value = '' }) => [name, value]),
+    removals.length,
+    ...removals.map(({ name }) => name),
+  ];
+}
+
+/** As the script makes it: the size of all, and of the keys that are written. */
+function sizesText({ atMost, entries }: StateSize, written: readonly PlannedEntry[]): string {
+  return `${atMost} ${written.map(({ name }) => entries?.get(name) ?? 0).join(' ')}`;
+}

@@ -1,0 +1,140 @@
+import type { StoredEvent } from '../../../domain/commit.js';
+import { UNCOUNTED } from '../../../domain/state-size.js';
+import type { HoldRequest, SessionHead } from '../../planned-write.js';
+import type { AppScope } from '../app-scope/app-scope.js';
+import { duringRead } from '../connect/driver-errors.js';
+import type { RedisKeys } from '../redis-keys.js';
+import { TIME } from '../script/base.lua.js';
+import { type FlatHash, flag, headOf, pairsOf, recordPattern, storedEventOf } from '../script/codec.js';
+import { type NumberReply, type ScriptRunner, defineScript } from '../script/script.js';
+import { SHARED_STATE } from '../script/shared-state.lua.js';
+
+/** After a crash of a holder, others wait so long. */
+const LEASE_MS = 250;
+
+type HeadReply = readonly [
+  now: string,
+  serverTime: string,
+  heldForMs: NumberReply,
+  record: string | null,
+  metadata: string | null,
+  pending: FlatHash,
+  bytes: readonly string[],
+  events: FlatHash,
+];
+
+/** A session as a script found it. */
+export interface FoundSession {
+  readonly now: number;
+  readonly serverTime: string;
+  /** How long another process may hold it. Then nothing else was read. */
+  readonly heldForMs: number;
+  readonly head: SessionHead | undefined;
+  readonly events: ReadonlyMap<string, StoredEvent>;
+  /** How many bytes the shared scopes have at most. */
+  readonly bounds: Readonly<Record<'user' | 'app', number>>;
+}
+
+/**
+ * Reads all that decides about writes to a session, and applies its pending writes.
+ *
+ * @param lease the token of a caller who holds the session from then on; '' reads only
+ */
+export async function findSession(
+  { scripts, keys, app }: { scripts: ScriptRunner; keys: RedisKeys; app: AppScope },
+  { key, ids, withMetadata, owners }: HoldRequest,
+  lease: string,
+): Promise<FoundSession> {
+  const { appName, userId } = key;
+  const [record = '', events = '', eventIds = ''] = keys.ofSession(key);
+  const states = [keys.stateOf({ appName, userId }), ...(app.isCluster ? [] : [keys.stateOf({ appName })])];
+  const call = {
+    keys: [record, events, eventIds, keys.pendingOf(key), ...states],
+    args: [lease, LEASE_MS, flag(withMetadata), flag(app.isCluster), flag(owners.length > 0), ...ids],
+  };
+  const [now, serverTime, heldForMs, text, metadata, pending, bytes, found] = await (lease === ''
+    ? scripts.read<HeadReply>(FIND_SESSION, call)
+    : duringRead(() => scripts.write<HeadReply>(FIND_SESSION, call)));
+  const head = text === null ? undefined : headOf(key, text, withMetadata ? (metadata ?? '') : undefined);
+  if (head) {
+    const { incarnation } = head.record;
+    await duringRead(() => app.applyPending({ key, incarnation, pending, readAt: serverTime }));
+  }
+  const [ofUser = UNCOUNTED, ofApp = UNCOUNTED] = bytes.map(Number);
+  return {
+    now: Number(now),
+    serverTime,
+    heldForMs: Number(heldForMs),
+    head,
+    events: new Map(
+      pairsOf(found)
+        .map(([seq, event]) => storedEventOf(seq, event))
+        .map((event) => [event.id, event]),
+    ),
+    bounds: { user: ofUser, app: ofApp },
+  };
+}
+
+/** Lets others write again, before the lease is over. */
+export async function leaveSession(scripts: ScriptRunner, recordKey: string, lease: string): Promise<void> {
+  await scripts.write(LEAVE_SESSION, { keys: [recordKey], args: [lease] });
+}
+
+/**
+ * Reads what decides about writes to a session.
+ *
+ * KEYS 1 record, 2 events, 3 ids, 4 pending, 5 user state, on a single node also 6 app state.
+ * ARGV 1 time, 2 the token of a lease to take ('' = none), 3 how long, 4 with metadata, 5 with pending writes, 6 with the bytes of state (1 or
+ *      0 each), 7 and on: ids of events.
+ * Returns { now, server time, how long another caller holds the session, record or nothing, metadata or nothing, pending, bytes of each state, number and
+ *      text of each stored event }.
+ */
+export const FIND_SESSION = defineScript(
+  'find-session',
+  TIME,
+  SHARED_STATE,
+  String.raw`
+local record, held, metadata = unpack(redis.call('HMGET', KEYS[1], 'record', 'held', 'metadata'))
+local found = { text(now), text(serverTime), 0, record, false, {}, {}, {} }
+if not record then return found end
+local token, untilTime = string.match(held or '', '^(%S+) (%d+)$')
+if token and token ~= ARGV[2] and tonumber(untilTime) > serverTime then
+  found[3], found[4] = text(tonumber(untilTime) - serverTime), false
+  return found
+end
+if ARGV[2] ~= '' then redis.call('HSET', KEYS[1], 'held', ARGV[2] .. ' ' .. text(serverTime + ARGV[3])) end
+if ARGV[4] == '1' then found[5] = metadata end
+if ARGV[5] == '1' then found[6] = redis.call('HGETALL', KEYS[4]) end
+for index = 5, ARGV[6] == '1' and #KEYS or 4 do
+  local _, bytes = expiryOfState(KEYS[index])
+  found[7][index - 4] = text(bytes)
+end
+local last = tonumber(string.match(record, ${recordPattern('last')}))
+for index = 7, #ARGV do
+  local seq = redis.call('HGET', KEYS[3], ARGV[index])
+  if seq and tonumber(seq) <= last then
+    local event = redis.call('HGET', KEYS[2], seq)
+    if event then
+      found[8][#found[8] + 1] = seq
+      found[8][#found[8] + 1] = event
+    end
+  end
+end
+return found
+`,
+);
+
+/**
+ * Ends a lease.
+ *
+ * KEYS 1 record.
+ * ARGV 1 time, 2 the token of the lease.
+ * Returns nothing.
+ */
+export const LEAVE_SESSION = defineScript(
+  'leave-session',
+  String.raw`
+local held = redis.call('HGET', KEYS[1], 'held')
+if held and string.sub(held, 1, #ARGV[2] + 1) == ARGV[2] .. ' ' then redis.call('HDEL', KEYS[1], 'held') end
+`,
+);
