@@ -6,6 +6,7 @@ import { printMachine, printTable } from './support/report.mjs';
 const BENCHMARKS = [
   'minimum',
   'growth',
+  'processes',
   'parallel',
   'reads',
   'create',

@@ -58,7 +58,7 @@ export const SERVER_NAMES = Object.keys(SERVERS);
  *
  * @template Result
  * @param {string} name
- * @param {(sides: { ours: Ours, raw: any, newStorage: () => import('../../dist/storage.js').SessionStorage }) => Promise<Result>} work
+ * @param {(sides: { ours: Ours, raw: any, newStorage: () => import('../../dist/storage.js').SessionStorage, place: object }) => Promise<Result>} work
  * @param {'raw' | 'minimum' | 'filler'} [other] with what the package is compared
  * @returns {Promise<Result | undefined>}
  */
@@ -77,7 +77,7 @@ export async function withServer(name, work, other = 'raw') {
     await makeSharedState(ours.service);
     const raw = await place.open(Other);
     try {
-      return await work({ ours, raw, newStorage: place.newStorage });
+      return await work({ ours, raw, newStorage: place.newStorage, place: place.options });
     } finally {
       await raw.close();
     }
@@ -99,6 +99,7 @@ async function makePrefix(url, name) {
   client.on('error', () => undefined);
   await client.connect();
   return {
+    options: { url, prefix },
     newStorage: () => new RedisSessionStorage({ url, prefix }),
     open: (Other) => Other.open(url, prefix),
     async remove() {
@@ -130,7 +131,12 @@ async function makePostgresDatabase(url, name) {
 }
 
 function sqlPlace(url, remove) {
-  return { newStorage: () => new TypeOrmSessionStorage({ url }), open: (Other) => Other.open(url), remove };
+  return {
+    options: { url },
+    newStorage: () => new TypeOrmSessionStorage({ url }),
+    open: (Other) => Other.open(url),
+    remove,
+  };
 }
 
 function withDatabase(url, name) {
