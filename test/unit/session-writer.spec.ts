@@ -182,6 +182,18 @@ describe('SessionWriter', () => {
     expect(await writer.append(commitOf('a'))).toMatchObject({ kind: 'seen' });
   });
 
+  it('finds out what became of a turn whose answer is lost', async () => {
+    const store = new OneSession();
+    const writer = await knowingWriter(store);
+    store.losesAnswers = true;
+    const begun = { action: 'begin', key: KEY, token: 't-1', holder: 'h', requestId: 'r', ttlMs: 5_000 } as const;
+    expect(await writer.turn(begun)).toMatchObject({ kind: 'changed', takesOver: false, turn: { number: 1 } });
+    const ended = { action: 'end', key: KEY, token: 't-1' } as const;
+    expect(await writer.turn(ended)).toMatchObject({ kind: 'changed', turn: { expiresAt: 0 } });
+    store.losesAnswers = false;
+    expect(await writer.turn(ended)).toEqual({ kind: 'lost' });
+  });
+
   it('without batches, writes each by itself', async () => {
     const store = new OneSession();
     const writer = writerOf(store, false);

@@ -2,7 +2,7 @@ import type { AppendOutcome, Commit } from '../domain/commit.js';
 import { StoreUnavailableError } from '../domain/errors.js';
 import type { SessionKey } from '../domain/ids.js';
 import type { SharedPart } from '../domain/stored-json.js';
-import type { TurnOutcome, TurnRequest } from '../domain/turn.js';
+import type { StoredTurn, TurnOutcome, TurnRequest } from '../domain/turn.js';
 import type { Held, HeldSession } from '../storage/planned-write.js';
 import { type SessionPlan, UNCOUNTED_STATE } from './session-plan.js';
 
@@ -171,8 +171,15 @@ export class PendingTurn extends Pending<TurnOutcome> implements Operation {
   }
 
   async decideHeld(plan: SessionPlan | undefined, _session: HeldSession | undefined, held: Held): Promise<Decision> {
-    if (plan) return this.decide(plan, held.now);
-    this.outcome = { kind: 'missing' };
+    const { inDoubt } = this;
+    const isDone = plan && inDoubt?.kind === 'changed' && isSameTurn(plan.record.turn, inDoubt.turn);
+    if (plan && !isDone) return this.decide(plan, held.now);
+    this.outcome = isDone ? inDoubt : { kind: 'missing' };
     return 'refused';
   }
+}
+
+/** Whether a turn is as a write in doubt would have left it. */
+function isSameTurn(stored: StoredTurn, planned: StoredTurn): boolean {
+  return stored.token === planned.token && stored.number === planned.number && stored.expiresAt === planned.expiresAt;
 }
