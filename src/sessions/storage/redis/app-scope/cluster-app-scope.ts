@@ -199,12 +199,13 @@ local due
 for _ = 1, count do
   local seq, ttl, renewBelow, writes, usage = takeNumber(), takeNumber(), takeNumber(), takeWrites(), take()
   if seq > applied then
-    local storedUsage = usage ~= '' and redis.call('HGET', KEYS[4], '')
+    local parts = usage ~= '' and partsOfUsage(usage)
+    local sums = parts and readSums(KEYS[4], parts.day .. ' ', parts)
     if ttl then
       local expiry, bytes = expiryOfState(KEYS[1])
       due = writeState(KEYS[1], expiry, bytes, writes, ttl, renewBelow) or due
     end
-    if usage ~= '' then addShared(KEYS[4], storedUsage, partsOfUsage(usage)) end
+    if parts then addShared(KEYS[4], sums, parts) end
     applied = seq
   end
 end

@@ -1,4 +1,5 @@
 import { ARGUMENTS, TIME } from '../script/base.lua.js';
+import { recordPattern } from '../script/codec.js';
 import { EVENT_RUNS } from '../script/event-groups.lua.js';
 import { defineScript } from '../script/script.js';
 import { SESSION_KEYS_BY_NAME } from '../script/session-keys.lua.js';
@@ -77,32 +78,49 @@ local function writeSession(record, start)
     end
     runs = found
   end
-  if position >= firstUpsert then redis.call('HLEN', state) end
   if anchored ~= '' then redis.call('ZCARD', anchors) end
-  if updated ~= '' then
-    redis.call('ZCARD', base .. 'by-update')
-    if ofApp then redis.call('ZCARD', ofApp .. 'by-update') end
-  end
+  if not ofApp then redis.call('HLEN', base .. 'pending:' .. id) end
   local addUsage, finish
   if hasUsage == '1' then
     ${SHARED_USAGE}
     local usage, user, app = partsOfUsage(take()), base .. 'usage', ofApp and ofApp .. 'usage'
-    local storedOfUser, storedOfApp = redis.call('HGET', user, ''), app and redis.call('HGET', app, '')
+    local ofSession, ofUser = readSums(record, '${SESSION_USAGE}', usage), readSums(user, usage.day .. ' ', usage)
+    local ofAppUsage = app and readSums(app, usage.day .. ' ', usage)
     addUsage = function()
-      for field, count in string.gmatch(usage.counts, '([^\n]*)\n([^\n]*)\n') do
-        redis.call('HINCRBY', record, '${SESSION_USAGE}' .. field, count)
-      end
-      addShared(user, storedOfUser, usage)
-      if app then addShared(app, storedOfApp, usage) end
+      writeSums(record, ofSession)
+      addShared(user, ofUser, usage)
+      if app then addShared(app, ofAppUsage, usage) end
     end
   end
   if hasMore == '1' then
     ${RARE_WRITES}
   end
 
-  -- The record comes last: without it, nobody finds the events.
+  -- The first writes. One that finds a key of another type takes back the others, which is faster than to look before. The record
+  -- comes last: without it, nobody finds the events.
+  local eventsKey, byUpdate, byUpdateOfApp = base .. 'events:' .. id, base .. 'by-update', ofApp and ofApp .. 'by-update'
+  local member = ARGV[start + 4]
+  local name = string.match(member, '%z(.*)$')
+  local function begin(...)
+    local reply = redis.pcall(...)
+    if type(reply) ~= 'table' or not reply.err then return end
+    for index = firstEvent, firstId - 1, 2 do redis.pcall('HDEL', eventsKey, ARGV[index]) end
+    local before = string.match(stored, ${recordPattern('updated')})
+    if updated ~= '' then redis.pcall('ZADD', byUpdate, before, name) end
+    if updated ~= '' and ofApp then redis.pcall('ZADD', byUpdateOfApp, before, member) end
+    redis.call(...)
+  end
+  setAll(eventsKey, firstEvent, firstId - 1)
+  if updated ~= '' then
+    begin('ZADD', byUpdate, updated, name)
+    if ofApp then begin('ZADD', byUpdateOfApp, updated, member) end
+  end
+  for first = firstUpsert, firstRemoval - 1, 2000 do
+    begin('HSET', state, unpack(ARGV, first, math.min(first + 1999, firstRemoval - 1)))
+  end
+  for index = firstRemoval, firstRemoval + removals - 1 do begin('HDEL', state, ARGV[index]) end
+
   local seq = ARGV[firstId - 2]
-  if firstId > firstEvent then setAll(base .. 'events:' .. id, firstEvent, firstId - 1) end
   if groups == '1' and events == '1' then
     local run = runsPlus(runs[2], ARGV[firstGroup + 1])
     redis.call('HSET', ids, ARGV[firstId], ARGV[firstId + 1], ARGV[firstGroup], run)
@@ -114,13 +132,6 @@ local function writeSession(record, start)
     end
   end
   for anchor in string.gmatch(anchored, '%d+') do redis.call('ZADD', anchors, anchor, anchor) end
-  setAll(state, firstUpsert, firstRemoval - 1)
-  for index = firstRemoval, firstRemoval + removals - 1 do redis.call('HDEL', state, ARGV[index]) end
-  if updated ~= '' then
-    local member = ARGV[start + 4]
-    redis.call('ZADD', base .. 'by-update', updated, string.match(member, '%z(.*)$'))
-    if ofApp then redis.call('ZADD', ofApp .. 'by-update', updated, member) end
-  end
   if addUsage then addUsage() end
   if finish then finish(seq) end
   redis.call('HSET', record, 'record', ARGV[start + 2])
