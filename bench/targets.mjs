@@ -21,12 +21,12 @@ export const TARGETS = [
     rows: rowsOf(SQL, 'append, one after the other'),
     target: { ratio: 0.9 },
     text: `An append is one message and one commit, also with usage. In SQLite, 60 % of the time is the commit: an append changes
-15 pages and the minimum 5, as there are indexes for lists, for events by id, time and group, and rows for usage, and each page goes to the
+7 to 12 pages and the minimum 5, as there are indexes for events by id and group, and rows for usage, and each page goes to the
 log with a checksum. The database takes a tenth, and all JavaScript a quarter. In MariaDB and PostgreSQL a third of the CPU is the service
 and the plan, a fifth garbage, an eighth writes to the socket; the server runs up to seven statements, or one with as many parts, where the
 minimum has two that are prepared. Done: remembered records instead of a read, usage in the same message, a rarer checkpoint of SQLite's log,
-prepared statements in PostgreSQL. Not done: prepared statements in MariaDB, each of which needs a message; an index less, for events by
-time, which a binary search could replace; usage of a session in its row.`,
+prepared statements in PostgreSQL. Not done: prepared statements in MariaDB, each of which needs a message; usage of a
+session in its row.`,
   },
   {
     rows: rowsOf(SQL, 'append, 64 sessions in flight'),

@@ -12,9 +12,9 @@ const STATEMENTS = {
       app_name, user_id, session_id, create_time, last_update_time, expires_at, first_seq, last_seq, tip_seq,
       high_water, turns, events, content_length, tokens, hidden, view_from_seq, summary_seq, marks_seq, covered, base_state,
       turns_only, turn_number, turn_token, turn_holder, turn_request, turn_expires_at, metadata, dispatched_seq, waiting_since,
-      state_bytes
+      state_bytes, stamp, update_minute, expiry_minute
     ) VALUES (?, ?, ?, ?, ?, 8640000000000000, 1, 0, 0, 0, 0, 0, 0, 0, '[]', 0, 0, 0, '{}', '{"step":0}',
-      0, 0, '', '', '', 0, '', 0, 0, 5)`,
+      0, 0, '', '', '', 0, '', 0, 0, 5, 0, 0, 144000000000)`,
   updateSession: `UPDATE agent_sessions
     SET last_seq = ?, tip_seq = ?, high_water = ?, last_update_time = ?, events = ? WHERE pk = ?`,
   insertEvent: `INSERT INTO agent_session_events
@@ -25,7 +25,7 @@ const STATEMENTS = {
   selectState: 'SELECT name, value FROM agent_session_state WHERE session_pk = ?',
   selectEvents: 'SELECT payload FROM agent_session_events WHERE session_pk = ? ORDER BY seq DESC LIMIT ?',
   selectPage: `SELECT s.*, v.name, v.value FROM agent_sessions s JOIN agent_session_state v ON v.session_pk = s.pk
-    WHERE s.app_name = ? AND s.user_id = ? ORDER BY s.last_update_time DESC, s.session_id DESC LIMIT ?`,
+    WHERE s.app_name = ? AND s.user_id = ? ORDER BY s.update_minute DESC, s.session_id DESC LIMIT ?`,
 };
 
 /**

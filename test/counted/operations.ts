@@ -28,6 +28,8 @@ interface Situation {
 export interface Operation {
   readonly name: string;
   readonly cost: Cost;
+  /** If the store has more sessions with the entry than it examines: one look more at where it ends. Default: the same. */
+  readonly costOfMany?: Cost;
   readonly run: (situation: Situation) => Promise<unknown>;
 }
 
@@ -40,6 +42,12 @@ function operation(
   run: Operation['run'],
 ): Operation {
   return { name, cost: { transactions, reads, writes, rows }, run };
+}
+
+/** A filtered list in the order of the last update. */
+function examining(...given: Parameters<typeof operation>): Operation {
+  const { cost, ...rest } = operation(...given);
+  return { ...rest, cost, costOfMany: { ...cost, reads: cost.reads + 1, rows: cost.rows + 1 } };
 }
 
 /**
@@ -101,18 +109,18 @@ export const OPERATIONS: readonly Operation[] = [
   operation('get, without events', [1, 2, 0, 4], ({ sessions }) =>
     sessions.getSession({ ...KEY, config: { numRecentEvents: 0 } }),
   ),
-  operation('list of a user', [1, 2, 0, 10], ({ sessions }) =>
+  operation('list of a user', [1, 2, 0, 11], ({ sessions }) =>
     sessions.listSessions({ appName: 'shop', userId: 'ann', limit: 5 }),
   ),
-  operation('list of an app', [1, 2, 0, 10], ({ sessions }) => sessions.listSessions({ appName: 'shop', limit: 5 })),
+  operation('list of an app', [1, 2, 0, 11], ({ sessions }) => sessions.listSessions({ appName: 'shop', limit: 5 })),
   operation('list of a user, oldest first', [1, 2, 0, 9], ({ sessions }) =>
     sessions.listSessions({ appName: 'shop', userId: 'ann', limit: 5, orderBy: 'createTime', order: 'asc' }),
   ),
-  operation('list of an app, next page', [2, 4, 0, 12], async ({ sessions }) => {
+  operation('list of an app, next page', [2, 4, 0, 14], async ({ sessions }) => {
     const { nextCursor: cursor } = await sessions.listSessions({ appName: 'shop', limit: 2 });
     return sessions.listSessions({ appName: 'shop', limit: 2, cursor });
   }),
-  operation('list of a user, page 2', [1, 3, 0, 6], ({ sessions }) =>
+  operation('list of a user, page 2', [1, 4, 0, 12], ({ sessions }) =>
     sessions.listSessions({ appName: 'shop', userId: 'ann', limit: 2, page: 2 }),
   ),
   operation('append, metadata', [1, 1, 4, 1], ({ sessions, session }) =>
@@ -121,10 +129,10 @@ export const OPERATIONS: readonly Operation[] = [
   operation('list by a status, oldest first', [1, 2, 0, 4], ({ sessions }) =>
     sessions.listSessions({ ...FILTERED, orderBy: 'createTime', order: 'asc', filter: { status: 'common' } }),
   ),
-  operation('list by a status, last update first', [1, 3, 0, 5], ({ sessions }) =>
+  examining('list by a status, last update first', [1, 3, 0, 5], ({ sessions }) =>
     sessions.listSessions({ ...FILTERED, filter: { status: 'common' } }),
   ),
-  operation('list of an app by three entries', [1, 3, 0, 7], ({ sessions }) =>
+  examining('list of an app by three entries', [1, 3, 0, 7], ({ sessions }) =>
     sessions.listSessions({
       ...FILTERED,
       userId: undefined,

@@ -125,7 +125,7 @@ async function mariaDbScans(bench: SqlBench): Promise<ScansOf> {
   await connection.query('SET SESSION max_seeks_for_key = 1');
   return async ({ text, values }) => {
     const [rows] = (await connection.query(`EXPLAIN ${text}`, [...values])) as unknown as [readonly MariaDbStep[]];
-    const isList = /ORDER BY [is]\.(create|last_update)_time/.test(text);
+    const isList = /ORDER BY [is]\.(create_time|update_minute)/.test(text);
     const sorts = rows.filter(
       ({ table, Extra }) => isList && table?.startsWith('<') === false && /filesort/.test(Extra ?? ''),
     );

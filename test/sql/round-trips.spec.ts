@@ -1,6 +1,7 @@
 import { type EventInput, SessionService } from '../../src/index.js';
 import { fillSqlLog } from '../support/filled-sql.js';
 import { type SqlBench, describeSqlServers } from '../support/sql-bench.js';
+import type { RawConnection } from '../support/sql-servers.js';
 import { countTrips } from '../support/round-trips.js';
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 's-1' };
@@ -31,6 +32,7 @@ const EXPECTED: Record<string, readonly [mariadb: number, postgres: number]> = {
   'read the last 5 events since a time': [2, 2],
   'read a page of the log': [2, 2],
   'list the sessions of the user': [3, 3],
+  'list the sessions of the user, with more in one minute than the page has': [4, 4],
   'read user state': [2, 2],
   'write app state': [3, 3],
   'delete a session': [2, 2],
@@ -50,7 +52,7 @@ describeSqlServers('Round trips to a $name store', (bench) => {
       await appendUntilTrusted(sessions);
       const elsewhere = bench().sessions();
       const counted: Record<string, number> = {};
-      for (const [name, run] of Object.entries(operations({ sessions, elsewhere, length, others }))) {
+      for (const [name, run] of Object.entries(operations({ sessions, elsewhere, length, others, raw }))) {
         const trips = countTrips(proxy);
         await run();
         counted[name] = trips();
@@ -154,9 +156,12 @@ interface Situation {
   readonly elsewhere: SessionService;
   readonly length: number;
   readonly others: readonly string[];
+  /** Without the proxy. */
+  readonly raw: RawConnection;
 }
 
-function operations({ sessions, elsewhere, length, others }: Situation): Record<string, () => Promise<unknown>> {
+function operations({ sessions, elsewhere, length, others, raw }: Situation): Record<string, () => Promise<unknown>> {
+  const list = (): Promise<unknown> => sessions.listSessions({ appName: 'shop', userId: 'ann', limit: 10 });
   const append =
     (kind: string, stateDelta: Record<string, unknown>, more: EventInput = {}) =>
     () =>
@@ -213,7 +218,11 @@ function operations({ sessions, elsewhere, length, others }: Situation): Record<
     'read the last 5 events since a time': () =>
       sessions.getSession({ ...KEY, config: { numRecentEvents: 5, afterTimestamp: 1 } }),
     'read a page of the log': () => sessions.listEvents({ ...KEY, afterSeq: 50, limit: 20 }),
-    'list the sessions of the user': () => sessions.listSessions({ appName: 'shop', userId: 'ann', limit: 10 }),
+    'list the sessions of the user, with more in one minute than the page has': list,
+    'list the sessions of the user': async () => {
+      await raw.query('UPDATE agent_sessions SET last_update_time = pk * 60000, update_minute = pk');
+      await list();
+    },
     'read user state': () => sessions.getUserState(KEY),
     'write app state': () => sessions.updateAppState({ ...KEY, stateDelta: { k: 1 } }),
     'delete a session': () => sessions.deleteSession({ ...KEY, sessionId: `new-${length}` }),

@@ -42,13 +42,13 @@ export async function fillSqlLog(
     WHERE pk = ${Number(session?.pk)}`);
 }
 
-/** Inserts copies of the oldest session, created later and without events. Half of them have its user. */
+/** Inserts copies of the oldest session, created later, updated in earlier minutes, and without events. Half of them have its user. */
 export async function fillSqlSessions(raw: RawConnection, server: SqlServerName, count: number): Promise<void> {
   const numbers = server === 'postgres' ? `(SELECT generate_series(1, ${count}) AS seq)` : `seq_1_to_${count}`;
   await raw.query(`
-    INSERT INTO agent_sessions (app_name, user_id, session_id, create_time, ${COPIED})
+    INSERT INTO agent_sessions (app_name, user_id, session_id, create_time, last_update_time, update_minute, ${COPIED})
     SELECT app_name, CASE n.seq % 2 WHEN 0 THEN user_id ELSE CONCAT('u-', n.seq) END, CONCAT('other-', n.seq),
-      create_time + 1, ${COPIED}
+      create_time + 1, last_update_time - n.seq * 60000, update_minute - n.seq, ${COPIED}
     FROM (SELECT * FROM agent_sessions ORDER BY pk LIMIT 1) AS s CROSS JOIN ${numbers} n`);
   await raw.query(`
     INSERT INTO agent_session_index (session_pk, entry, app_name, user_id, session_id, create_time)
@@ -76,8 +76,9 @@ export async function fillSqlState(raw: RawConnection, server: SqlServerName, co
     INSERT INTO agent_agenda (name, due_time) SELECT CONCAT('a-', seq), 8640000000000000 FROM ${numbers} n`);
 }
 
+const GIVEN = new Set(['pk', 'app_name', 'user_id', 'session_id', 'create_time', 'last_update_time', 'update_minute']);
 const COPIED = Object.keys(SESSIONS.columns)
-  .filter((name) => !['pk', 'app_name', 'user_id', 'session_id', 'create_time'].includes(name))
+  .filter((name) => !GIVEN.has(name))
   .join();
 
 function quoted(text: string): string {

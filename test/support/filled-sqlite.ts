@@ -28,16 +28,21 @@ export function fillLog(connection: Libsql.Database, count: number, eventAt: (se
   connection.exec('COMMIT');
 }
 
-/** Inserts copies of the only session, created later and without events. Half of them have its user. */
+/** Inserts copies of the only session, created later, updated in earlier minutes, and without events. Half of them have its user. */
 export function fillSessions(connection: Libsql.Database, count: number): void {
+  const changed = {
+    user_id: "CASE n % 2 WHEN 0 THEN user_id ELSE 'u-' || n END",
+    session_id: "'other-' || n",
+    create_time: 'create_time + 1',
+    last_update_time: 'last_update_time - n * 60000',
+    update_minute: 'update_minute - n',
+  };
   const columns = connection.prepare('PRAGMA table_info(agent_sessions)').all() as { name: string }[];
-  const copied = columns
-    .map(({ name }) => name)
-    .filter((name) => !['pk', 'user_id', 'session_id', 'create_time'].includes(name));
+  const copied = columns.map(({ name }) => name).filter((name) => !['pk', ...Object.keys(changed)].includes(name));
   connection.exec(`
     WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${count})
-    INSERT INTO agent_sessions (user_id, session_id, create_time, ${copied.join()})
-    SELECT CASE n % 2 WHEN 0 THEN user_id ELSE 'u-' || n END, 'other-' || n, create_time + 1, ${copied.join()}
+    INSERT INTO agent_sessions (${[...Object.keys(changed), ...copied].join()})
+    SELECT ${[...Object.values(changed), ...copied].join()}
     FROM numbers CROSS JOIN (SELECT * FROM agent_sessions LIMIT 1)`);
   connection.exec(`
     INSERT INTO agent_session_index (session_pk, entry, app_name, user_id, session_id, create_time)

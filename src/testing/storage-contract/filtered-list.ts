@@ -33,8 +33,8 @@ const put = async (storage: SessionStorage, sessionId: string, metadata: string,
 /** Twelve sessions of two users; the third and the fifth of a group are updated once more. */
 async function fill({ storage, clock }: StorageFixture): Promise<void> {
   for (let index = 0; index < 12; index++) {
-    // Some have the same time.
-    if (index % 3 > 0) clock.advance(1);
+    // Some have the same time, and some are minutes apart.
+    if (index % 3 > 0) clock.advance(index % 4 === 1 ? 61_000 : 1);
     const lines = [
       ...(index % 2 === 0 ? [OPEN] : ['status\n"closed"']),
       ...(index % 3 === 0 ? [VIP] : []),

@@ -1,3 +1,4 @@
+import { comparePositions, positionOf } from '../../sessions/storage/list-order.js';
 import type { ListRequest, SessionStorage } from '../../sessions/storage/session-storage.js';
 import { topic } from '../contract-runner.js';
 import { KEY, type StorageFixture, commitOf, creation, lives, parsed, upsert } from './support.js';
@@ -10,6 +11,9 @@ async function createdInTurn({ storage, clock }: StorageFixture, ids: readonly s
     await storage.create(creation({ key: { ...KEY, sessionId } }));
   }
 }
+
+/** Of one of two users. */
+const keyOf = (sessionId: string) => ({ ...KEY, userId: sessionId < 's-2' ? 'ann' : 'bob', sessionId });
 
 async function idsOf(storage: SessionStorage, request: Partial<ListRequest>): Promise<string[]> {
   const { sessions } = await storage.list({ ...BY_UPDATE, ...request });
@@ -83,6 +87,34 @@ export const list = topic<StorageFixture>('list', (test) => {
     expect(page.total).toBe(3);
     expect(await storage.list({ ...BY_UPDATE, offset: 9, withTotal: true })).toMatchObject({ sessions: [], total: 3 });
     expect(await storage.list({ ...BY_UPDATE, userId: 'nobody', withTotal: true })).toMatchObject({ total: 0 });
+  });
+
+  test('pages are in order, whether sessions were updated at once, in the same second or in the same hour', async (fixture) => {
+    const { storage, clock } = fixture;
+    const steps = [0, 0, 1, 30_000, 7, 61_000, 0, 3];
+    const ids = Array.from({ length: 24 }, (_, index) => `s-${(index * 7) % 24}`);
+    for (const [index, sessionId] of [...ids, ...ids.slice(5, 12)].entries()) {
+      clock.advance(steps[index % steps.length] ?? 0);
+      if (index < ids.length) await storage.create(creation({ key: keyOf(sessionId) }));
+      else await storage.append(commitOf('e1', { key: keyOf(sessionId) }));
+    }
+    for (const userId of ['ann', undefined]) {
+      for (const order of ['asc', 'desc'] as const) {
+        const request = { ...BY_UPDATE, userId, order };
+        const positions = (await storage.list({ ...request, orderBy: 'createTime' })).sessions
+          .map(({ record }) => positionOf(record, request))
+          .sort((a, b) => comparePositions(a, b, request));
+        for (const limit of [1, 2, 5, 23]) {
+          for (const [place, position] of positions.entries()) {
+            const expected = positions.slice(place, place + limit).map(({ sessionId }) => sessionId);
+            expect(await idsOf(storage, { ...request, limit, offset: place })).toEqual(expected);
+            const after = positions[place - 1];
+            expect(await idsOf(storage, { ...request, limit, after })).toEqual(expected);
+            expect(expected).toContain(position.sessionId);
+          }
+        }
+      }
+    }
   });
 
   test('a limit of bytes ends a page early, after at least one session, and says so', async ({ storage }) => {

@@ -11,6 +11,7 @@ import type {
   WriteStore,
 } from '../../planned-write.js';
 import type { Sql } from '../sql/sql.js';
+import { minuteColumns } from '../sql/minutes.js';
 import { joinSql, sql } from '../sql/sql.js';
 import type { SqlTransaction, Transactions } from '../sql/transaction.js';
 import { LockedScopes, ownerKey } from '../state/locked-scopes.js';
@@ -199,10 +200,13 @@ function updateSession({ sessions }: Tables, { pk, sets, rareSets }: PlannedSess
   return sql`UPDATE ${sessions} SET ${equalities([...sets, ...rareSets], ', ')} WHERE pk = ${pk}`;
 }
 
-/** The same, if the session is as it was. */
-export function updateUnchanged({ sessions }: Tables, { pk, guards, sets, rareSets }: PlannedSession): Sql {
+/** The same, if the session is as it was. Without minutes that stay: SQLite writes each index anew of which a column is set. */
+export function updateUnchanged({ sessions }: Tables, { pk, before, guards, sets, rareSets }: PlannedSession): Sql {
+  const minutes = new Map(minuteColumns(before.record));
+  const changed = sets.filter(([column, value]) => minutes.get(column) !== value);
   return sql`
-    UPDATE ${sessions} SET ${equalities([...sets, ...rareSets], ', ')} WHERE pk = ${pk} AND ${equalities(guards, ' AND ')}`;
+    UPDATE ${sessions} SET ${equalities([...changed, ...rareSets], ', ')}
+    WHERE pk = ${pk} AND ${equalities(guards, ' AND ')}`;
 }
 
 /** Adds to the sizes of scopes, which must still exist, never expire, and have room. Changes fewer rows than scopes otherwise. */

@@ -2,6 +2,7 @@ import { expiresAt } from '../../../domain/expiry.js';
 import { newStamp } from '../../../domain/stamp.js';
 import type { DeleteRequest, TouchRequest } from '../../session-storage.js';
 import { hasKey, lockLiveSession } from '../sql/session-rows.js';
+import { minuteOf } from '../sql/minutes.js';
 import { NO_SQL, type Sql, sql } from '../sql/sql.js';
 import type { SqlTransaction } from '../sql/transaction.js';
 import { renewScope } from '../state/write-state.js';
@@ -33,7 +34,8 @@ export async function touchSession(
   if (renew.session && session?.record.incarnation === incarnation) {
     const expiry = expiresAt(transaction.now, renew.session);
     renewals.push(
-      sql`UPDATE ${tables.sessions} SET expires_at = ${expiry}, stamp = ${newStamp()} WHERE pk = ${session.pk}`,
+      sql`UPDATE ${tables.sessions} SET expires_at = ${expiry}, expiry_minute = ${minuteOf(expiry)}, stamp = ${newStamp()}
+          WHERE pk = ${session.pk}`,
     );
   }
   if (renew.app) renewals.push(renewScope(transaction, { appName }, renew.app));

@@ -1,5 +1,6 @@
 import { inBatches } from '../../../domain/batches.js';
 import type { PurgeCounts } from '../../session-storage.js';
+import { minuteOf } from '../sql/minutes.js';
 import { NO_SQL, type Sql, joinSql, sql, sqlList } from '../sql/sql.js';
 import type { SqlTransaction, Transactions } from '../sql/transaction.js';
 import { type SizedSession, emptyLargeLogs, endLargeSessions, inSessionBatches } from './session-batches.js';
@@ -30,7 +31,8 @@ async function expiredSessions(transaction: SqlTransaction, limit: number): Prom
   const { dialect, tables, now } = transaction;
   const expired = await transaction.rows<SizedSession>(sql`
     SELECT s.pk, s.last_seq FROM ${tables.sessions} s
-    WHERE s.expires_at <= ${now} ORDER BY s.expires_at LIMIT ${limit} ${dialect.lockSkipLocked('s')}`);
+    WHERE s.expiry_minute <= ${minuteOf(now)} AND s.expires_at <= ${now}
+    ORDER BY s.expiry_minute LIMIT ${limit} ${dialect.lockSkipLocked('s')}`);
   endLargeSessions(transaction, expired);
   return expired;
 }

@@ -27,7 +27,7 @@ export function endLargeSessions(transaction: SqlTransaction, sessions: readonly
   if (large.length === 0) return;
   const { tables } = transaction;
   transaction.addToCommit([
-    sql`UPDATE ${tables.sessions} SET expires_at = 0, stamp = ${newStamp()} WHERE pk IN (${sqlList(large)})`,
+    sql`UPDATE ${tables.sessions} SET expires_at = 0, expiry_minute = 0, stamp = ${newStamp()} WHERE pk IN (${sqlList(large)})`,
   ]);
 }
 

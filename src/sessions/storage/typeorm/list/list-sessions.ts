@@ -1,6 +1,8 @@
 import { sessionKeyOf } from '../../../domain/ids.js';
 import type { IndexEntry } from '../../../domain/metadata-entries.js';
 import type { ListFilter, ListPosition, ListRequest, ListResult } from '../../session-storage.js';
+import { afterPosition, inOrder, ofOwner } from './list-order.js';
+import { firstByUpdate, type PositionRow, rowsByUpdate } from './update-order.js';
 import { METADATA_COLUMN, listedRecordOf, recordLines } from '../sql/session-rows.js';
 import { joinSql, NO_SQL, Sql, sql, sqlList } from '../sql/sql.js';
 import { LastQueries } from '../sql/last-queries.js';
@@ -14,8 +16,6 @@ import {
   selectStates,
   withoutState,
 } from './listed-states.js';
-
-const TIME_COLUMN = { lastUpdateTime: new Sql('s.last_update_time'), createTime: new Sql('s.create_time') };
 
 /** Sessions whose state is read without knowing its size. */
 const FEW = 32;
@@ -49,9 +49,17 @@ function fittingRows(rows: readonly FoundRow[], maxBytes = Infinity): readonly F
 }
 
 async function pageOf(transaction: SqlTransaction, request: ListRequest): Promise<FilteredPage> {
-  const { filter } = request;
+  const { filter, orderBy, offset } = request;
   if (filter) return filteredPage(transaction, { ...request, filter });
-  return { rows: (await transaction.rows<ListedRow>(pageOfSessions(transaction, request))).map(foundRow) };
+  if (orderBy === 'createTime') {
+    return { rows: (await transaction.rows<ListedRow>(pageOfSessions(transaction, request))).map(foundRow) };
+  }
+  if (offset) {
+    const found = await rowsByUpdate<PositionRow>(transaction, request, sql`s.pk, ${POSITION}`);
+    return { rows: await rowsOf(transaction, request, found) };
+  }
+  const columns = sql`${pageColumns(transaction, request)}, ${POSITION}`;
+  return { rows: (await rowsByUpdate<ListedRow & PositionRow>(transaction, request, columns)).map(foundRow) };
 }
 
 /** A row of {@link pageColumns}. */
@@ -70,6 +78,8 @@ function listedSessions(request: ListRequest, now: number): Sql {
   return sql`${ofOwner(request, new Sql('s'))} AND s.expires_at > ${now}`;
 }
 
+const POSITION = new Sql('s.last_update_time AS time, s.user_id, s.session_id');
+
 /** The columns of a page. Of a few sessions, the size of the state does not matter. */
 function pageColumns(transaction: SqlTransaction, request: ListRequest): Sql {
   const { withState = true, limit, maxBytes } = request;
@@ -81,11 +91,11 @@ function pageColumns(transaction: SqlTransaction, request: ListRequest): Sql {
 function pageOfSessions(transaction: SqlTransaction, request: ListRequest): Sql {
   const { limit, offset } = request;
   const { now, tables } = transaction;
-  const time = TIME_COLUMN[request.orderBy];
+  const [session, time] = [new Sql('s'), new Sql('s.create_time')];
   return sql`
     SELECT ${pageColumns(transaction, request)} FROM ${tables.sessions} s
-    WHERE ${listedSessions(request, now)} ${afterPosition(request, new Sql('s'), time)}
-    ${inOrder(request, new Sql('s'), time)}
+    WHERE ${listedSessions(request, now)} ${afterPosition(request, session, time)}
+    ${inOrder(request, session, time)}
     LIMIT ${limit} ${offset ? sql`OFFSET ${offset}` : NO_SQL}`;
 }
 
@@ -130,7 +140,7 @@ export async function filteredPage(transaction: SqlTransaction, request: Filtere
   const { limit, filter } = request;
   const rarest = await rarestEntry(transaction, request);
   if (rarest.count === 0) return { rows: [] };
-  const examined = examinedBy(transaction, request, rarest);
+  const examined = await examinedBy(transaction, request, rarest);
   const wanted = filter.entries.filter((entry) => entry !== examined.entry);
   const hasRest =
     wanted.length === 0
@@ -148,13 +158,6 @@ export async function filteredPage(transaction: SqlTransaction, request: Filtere
     rows: await rowsOf(transaction, request, found),
     ...(!examined.isAll && found.length < limit && { examinedTo: await lastExamined(transaction, examined, filter) }),
   };
-}
-
-interface PositionRow {
-  readonly pk: number;
-  readonly time: number;
-  readonly user_id: string;
-  readonly session_id: string;
 }
 
 interface Rarest {
@@ -183,11 +186,11 @@ function ofEntry({ tables }: SqlTransaction, request: FilteredRequest, entry: In
   return sql`FROM ${tables.sessionIndex} i WHERE ${ofOwner(request, new Sql('i'))} AND i.entry = ${entry}`;
 }
 
-function examinedBy(
+async function examinedBy(
   transaction: SqlTransaction,
   request: FilteredRequest,
   { entry, count }: Rarest,
-): Examined & { readonly entry?: IndexEntry } {
+): Promise<Examined & { readonly entry?: IndexEntry }> {
   const { sessions } = transaction.tables;
   const { maxExamined } = request.filter;
   if (request.orderBy === 'createTime') {
@@ -204,11 +207,7 @@ function examinedBy(
       ${ofEntry(transaction, request, entry)}`;
     return { statement, isAll: true, entry };
   }
-  const statement = sql`
-    SELECT s.pk, s.last_update_time AS time, s.user_id, s.session_id FROM ${sessions} s
-    WHERE ${ofOwner(request, new Sql('s'))} ${afterPosition(request, new Sql('s'), new Sql('s.last_update_time'))}
-    ${inOrder(request, new Sql('s'), new Sql('s.last_update_time'))}`;
-  return { statement, isAll: false };
+  return { statement: await firstByUpdate(transaction, request, sql`s.pk, ${POSITION}`, maxExamined), isAll: false };
 }
 
 /** The position at which the examination ended; `undefined` at the end of the list. */
@@ -232,27 +231,4 @@ async function rowsOf(
     SELECT ${pageColumns(transaction, request)} FROM ${transaction.tables.sessions} s WHERE s.pk IN (${keyList(pks)})`);
   const byPk = new Map(rows.map(foundRow).map((row) => [row.pk, row]));
   return pks.flatMap((pk) => byPk.get(pk) ?? []);
-}
-
-/** Matches the sessions of a user or of an app. */
-export function ofOwner({ appName, userId }: Pick<ListRequest, 'appName' | 'userId'>, table: Sql): Sql {
-  return sql`${table}.app_name = ${appName} ${userId === undefined ? NO_SQL : sql`AND ${table}.user_id = ${userId}`}`;
-}
-
-/** Without the user in the list of one user: MariaDB would sort all sessions instead of reading them from an index. */
-export function inOrder({ order, userId }: Pick<ListRequest, 'order' | 'userId'>, table: Sql, time: Sql): Sql {
-  const direction = order === 'asc' ? sql`ASC` : sql`DESC`;
-  const byUser = userId === undefined ? sql`${table}.user_id ${direction},` : NO_SQL;
-  return sql`ORDER BY ${time} ${direction}, ${byUser} ${table}.session_id ${direction}`;
-}
-
-/** Matches what follows the cursor. Not a tuple comparison, because MySQL would not use an index for it. */
-export function afterPosition({ after, order }: Pick<ListRequest, 'after' | 'order'>, table: Sql, time: Sql): Sql {
-  if (!after) return NO_SQL;
-  const beyond = order === 'asc' ? sql`>` : sql`<`;
-  return sql`
-    AND ${time} ${beyond}= ${after.time} AND (
-      ${time} ${beyond} ${after.time} OR ${table}.user_id ${beyond} ${after.userId}
-      OR (${table}.user_id = ${after.userId} AND ${table}.session_id ${beyond} ${after.sessionId})
-    )`;
 }

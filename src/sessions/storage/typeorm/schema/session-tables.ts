@@ -36,15 +36,18 @@ export const SESSIONS = table({
     waiting_since: number,
     state_bytes: number,
     stamp: number,
+    // Of `last_update_time` and `expires_at`, for the indexes: see `sql/minutes.ts`.
+    update_minute: number,
+    expiry_minute: number,
   },
   primaryKey: ['pk'],
   indexes: {
     agent_sessions_key: unique(['app_name', 'user_id', 'session_id']),
-    agent_sessions_by_update: index(['app_name', 'user_id', 'last_update_time', 'session_id']),
+    agent_sessions_by_update: index(['app_name', 'user_id', 'update_minute', 'session_id']),
     agent_sessions_by_creation: index(['app_name', 'user_id', 'create_time', 'session_id']),
-    agent_sessions_of_app_by_update: index(['app_name', 'last_update_time', 'user_id', 'session_id']),
+    agent_sessions_of_app_by_update: index(['app_name', 'update_minute', 'user_id', 'session_id']),
     agent_sessions_of_app_by_creation: index(['app_name', 'create_time', 'user_id', 'session_id']),
-    agent_sessions_by_expiry: index(['expires_at']),
+    agent_sessions_by_expiry: index(['expiry_minute']),
     agent_sessions_waiting: {
       columns: ['waiting_since'],
       only: { where: '"waiting_since" > 0', else: ['waiting_since'] },

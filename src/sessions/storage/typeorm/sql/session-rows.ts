@@ -11,6 +11,7 @@ import { type RowOf, columnsOf } from '../schema/table.js';
 import type { SessionHead } from '../../planned-write.js';
 import type { Tables } from '../tables.js';
 import type { Dialect } from './dialect.js';
+import { minuteColumns, minuteOf } from './minutes.js';
 import { joinSql, NO_SQL, Sql, sql, sqlList, type SqlValue } from './sql.js';
 import type { SqlTransaction } from './transaction.js';
 
@@ -33,6 +34,7 @@ export function changedColumns(record: SessionRecord): readonly (readonly [colum
     ...COUNTERS.map((name) => [COUNTER_COLUMNS[name], record.counters[name]] as const),
     ['turn_expires_at', record.turn.expiresAt],
     ['state_bytes', record.stateBytes],
+    ...minuteColumns(record),
     ['dispatched_seq', record.dispatchedSeq],
     ['waiting_since', record.waitingSince],
   ];
@@ -70,10 +72,13 @@ export function rareColumns(
 }
 
 /** A row of the sessions table, with the columns of {@link RECORD_COLUMNS}. */
-export type RecordRow = Omit<RowOf<typeof SESSIONS>, 'base_state' | 'metadata'>;
+export type RecordRow = Omit<RowOf<typeof SESSIONS>, OtherColumn>;
 
-/** All but the texts that can be large. */
-const RECORD = columnsOf(SESSIONS).filter(([name]) => name !== 'base_state' && name !== 'metadata');
+/** Texts that can be large, and what only indexes need. */
+const OTHERS = ['base_state', 'metadata', 'update_minute', 'expiry_minute'] as const;
+type OtherColumn = (typeof OTHERS)[number];
+
+const RECORD = columnsOf(SESSIONS).filter(([name]) => !OTHERS.some((other) => other === name));
 
 const RECORD_PARTS = RECORD.map(([name]) => new Sql(`s.${name}`));
 
@@ -169,7 +174,7 @@ export function recordOf(row: RecordRow): SessionRecord {
 }
 
 /** The row of a record, but for its generated key. */
-export function rowOf({ counters, marks, turn, ...record }: SessionRecord): Omit<RecordRow, 'pk' | 'stamp'> {
+export function rowOf({ counters, marks, turn, ...record }: SessionRecord): NewRow {
   return {
     app_name: record.appName,
     user_id: record.userId,
@@ -199,6 +204,8 @@ export function rowOf({ counters, marks, turn, ...record }: SessionRecord): Omit
     state_bytes: record.stateBytes,
     dispatched_seq: record.dispatchedSeq,
     waiting_since: record.waitingSince,
+    update_minute: minuteOf(record.lastUpdateTime),
+    expiry_minute: minuteOf(record.expiresAt),
   };
 }
 
@@ -212,6 +219,8 @@ export function headOf(row: RecordRow & Partial<MetadataRow>): SessionHead {
 export function headOfLines(text: string, metadata: string | null): SessionHead {
   return headOf(Object.assign(new RowOfLines(text), { metadata }) as unknown as RecordRow & MetadataRow);
 }
+
+type NewRow = Omit<RowOf<typeof SESSIONS>, 'pk' | 'stamp' | 'base_state' | 'metadata'>;
 
 /** A row of the events table, with the columns of {@link EVENT_COLUMNS}. */
 export type EventRow = Pick<RowOf<typeof EVENTS>, 'seq' | 'event_id' | 'digest' | 'appended_at' | 'payload'>;

@@ -104,7 +104,7 @@ function prepareDatabase(connection: { exec(text: string): unknown; close(): unk
     connection.exec('PRAGMA journal_mode = WAL');
     // An append is acknowledged only when it is on the disk.
     connection.exec('PRAGMA synchronous = FULL');
-    // An append changes about 15 pages. With the default of 1,000, every 65th would wait until they are copied.
+    // An append changes 7 to 12 pages. With the default of 1,000, every 100th would wait until they are copied.
     connection.exec(`PRAGMA wal_autocheckpoint = ${WAL_PAGES}`);
   } catch (error) {
     connection.close();

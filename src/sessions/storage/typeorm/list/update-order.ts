@@ -1,0 +1,81 @@
+import { comparePositions } from '../../list-order.js';
+import type { ListPosition, ListRequest } from '../../session-storage.js';
+import { minuteOf } from '../sql/minutes.js';
+import { NO_SQL, Sql, sql } from '../sql/sql.js';
+import type { SqlTransaction } from '../sql/transaction.js';
+import { afterPosition, inOrder, ofOwner } from './list-order.js';
+
+const SESSION = new Sql('s');
+const TIME = new Sql('s.last_update_time');
+const MINUTE = new Sql('s.update_minute');
+
+/** Where a session is in a list. */
+export interface PositionRow {
+  readonly pk: number;
+  readonly time: number;
+  readonly user_id: string;
+  readonly session_id: string;
+}
+
+/**
+ * Reads a page in the order of the last update. The index knows only its minute, so sessions of the same minute are put in order here.
+ * If the page ends within a minute, the database puts the sessions of that minute in order.
+ *
+ * @param columns among them those of {@link PositionRow}
+ */
+export async function rowsByUpdate<Row extends PositionRow>(
+  transaction: SqlTransaction,
+  request: ListRequest,
+  columns: Sql,
+): Promise<Row[]> {
+  const { limit, offset = 0 } = request;
+  const end = offset + limit;
+  const { sessions } = transaction.tables;
+  const source = sql`FROM ${sessions} s WHERE ${afterCursor(request)} AND s.expires_at > ${transaction.now}`;
+  const found = await transaction.rows<Row & MinuteRow>(
+    sql`SELECT ${columns}, ${MINUTE} AS minute ${source} ${inOrder(request, SESSION, MINUTE)} LIMIT ${end + 1}`,
+  );
+  const cut = found[end]?.minute;
+  const rows: Row[] = found.filter(({ minute }) => minute !== cut);
+  if (cut !== undefined && rows.length < end) {
+    // Only keys are put in order, since the columns are many.
+    const inMinute = sql`
+      SELECT s.pk ${source} AND ${MINUTE} = ${cut} ${inOrder(request, SESSION, TIME)} LIMIT ${end - rows.length}`;
+    rows.push(
+      ...(await transaction.rows<Row>(sql`SELECT ${columns} FROM (${inMinute}) x JOIN ${sessions} s ON s.pk = x.pk`)),
+    );
+  }
+  return rows.sort((a, b) => comparePositions(positionOf(a), positionOf(b), request)).slice(offset, end);
+}
+
+interface MinuteRow {
+  readonly minute: number;
+}
+
+function positionOf({ time, user_id: userId, session_id: sessionId }: PositionRow): ListPosition {
+  return { time, userId, sessionId };
+}
+
+/** A statement that selects the first sessions in this order, live or not, and has no limit yet. It goes through their minutes only. */
+export async function firstByUpdate(
+  transaction: SqlTransaction,
+  request: ListRequest,
+  columns: Sql,
+  count: number,
+): Promise<Sql> {
+  const source = sql`FROM ${transaction.tables.sessions} s WHERE ${afterCursor(request)}`;
+  const [last] = await transaction.rows<MinuteRow>(
+    sql`SELECT ${MINUTE} AS minute ${source} ${inOrder(request, SESSION, MINUTE)} LIMIT 1 OFFSET ${count - 1}`,
+  );
+  const beyond = request.order === 'asc' ? sql`<=` : sql`>=`;
+  const toMinute = last ? sql`AND ${MINUTE} ${beyond} ${last.minute}` : NO_SQL;
+  return sql`SELECT ${columns} ${source} ${toMinute} ${inOrder(request, SESSION, TIME)}`;
+}
+
+/** Matches sessions that follow the cursor. Their minutes are where the index begins. */
+function afterCursor(request: ListRequest): Sql {
+  const { after, order } = request;
+  const beyond = order === 'asc' ? sql`>=` : sql`<=`;
+  const fromMinute = after ? sql`AND ${MINUTE} ${beyond} ${minuteOf(after.time)}` : NO_SQL;
+  return sql`${ofOwner(request, SESSION)} ${fromMinute} ${afterPosition(request, SESSION, TIME)}`;
+}
