@@ -35,9 +35,13 @@ export function createTable(naming: Naming, table: Table): string[] {
     return [`CREATE TABLE IF NOT EXISTS ${path} (${lines.join(', ')}) ENGINE=InnoDB`];
   }
   return [
-    `CREATE TABLE ${path} (${lines.join(', ')})`,
+    `CREATE TABLE ${path} (${lines.join(', ')})${storageOf(naming, table)}`,
     ...indexes.map(({ kind, name, columns, rest }) => `CREATE ${kind} ${name} ON ${path} (${columns})${rest}`),
   ];
+}
+
+function storageOf({ dialect }: Naming, { fillFactor }: Table): string {
+  return dialect.name === 'postgres' && fillFactor !== undefined ? ` WITH (fillfactor = ${fillFactor})` : '';
 }
 
 export function dropTable(naming: Naming, { name }: Table): string {

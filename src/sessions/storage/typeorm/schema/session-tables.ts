@@ -41,6 +41,7 @@ export const SESSIONS = table({
     expiry_minute: number,
   },
   primaryKey: ['pk'],
+  fillFactor: 70,
   indexes: {
     agent_sessions_key: unique(['app_name', 'user_id', 'session_id']),
     agent_sessions_by_update: index(['app_name', 'user_id', 'update_minute', 'session_id']),

@@ -38,6 +38,8 @@ export interface Table<Columns extends Readonly<Record<string, Column>> = Readon
    * begin with it, so that the rows of a parent stay together, also in partitions.
    */
   readonly parent?: string;
+  /** How full PostgreSQL makes pages, in percent. The rest is for new versions of rows that change often. Default: 100. */
+  readonly fillFactor?: number;
   /** By name, which other tables have no index of, since some databases do not allow it. */
   readonly indexes?: Readonly<Record<string, Index>>;
 }
