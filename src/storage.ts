@@ -39,6 +39,7 @@ export {
   NOTHING_WAITS,
   type SessionRecord,
 } from './sessions/domain/session-record.js';
+export { KeptEvent } from './sessions/domain/kept-event.js';
 export { type Lifetime, type Lifetimes, NEVER, expiresAt, isExpired, isRenewalDue } from './sessions/domain/expiry.js';
 export {
   hasEntries,
@@ -51,6 +52,7 @@ export {
   type MetadataText,
 } from './sessions/domain/metadata-entries.js';
 export {
+  bytesAfter,
   countedSize,
   entryBytes,
   readExcess,
@@ -62,7 +64,7 @@ export {
   type StateSize,
   writeExcessError,
 } from './sessions/domain/state-size.js';
-export { type StateWrites, changesNothing, writesOf } from './sessions/domain/stored-json.js';
+export { type StateWrites, changesNothing, isTrimmed, writesOf } from './sessions/domain/stored-json.js';
 export {
   type EndedPartials,
   MAX_PARTIALS_PER_TURN,

@@ -1,7 +1,6 @@
 import type { AgentInputItem, SessionHistoryTransactionArgs } from '@openai/agents-core';
 import { InvalidInputError } from '../../sessions/domain/errors.js';
-import { canonicalJson } from '../../sessions/domain/canonical-json.js';
-import { digestOf } from '../../sessions/domain/event-digest.js';
+import { canonicalJson, digestOf } from '../../sessions/domain/canonical-json.js';
 import { isPlainObject, setField } from '../../sessions/domain/json-value.js';
 import { type CopiedItem, copiedItem } from './plain-item.js';
 

@@ -1,5 +1,5 @@
 import type { RunContext, Usage } from '@openai/agents-core';
-import { digestOf } from '../../sessions/domain/event-digest.js';
+import { digestOf } from '../../sessions/domain/canonical-json.js';
 import type { UsageMetadata } from '../../sessions/domain/event.js';
 import type { UsageRecord } from './item-records.js';
 

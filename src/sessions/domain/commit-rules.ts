@@ -2,7 +2,8 @@ import { type NumberedEvent, type SessionRecord, markAfterAppend } from './sessi
 import type { AppendOutcome, Commit, Preconditions, StoredEvent } from './commit.js';
 import { addCounters } from './counters.js';
 import { expiresAt, isExpired } from './expiry.js';
-import { type StateSize, sizeAfter } from './state-size.js';
+import { KeptEvent } from './kept-event.js';
+import { bytesAfter } from './state-size.js';
 import { ended, turnRefusal } from './turn-rules.js';
 import { resolveMarks } from './view-marks.js';
 
@@ -87,14 +88,14 @@ function isAsked<Value>(expected: Value | undefined, actual: Value): boolean {
 /**
  * The session's record after an accepted commit.
  *
- * @param stateSize of the session's own state before the commit, if it was counted
+ * @param stateBytes of the session's own state after the commit, if they were counted
  * @example const record = recordAfter(commit, before, now); // to be stored with the events, in one go
  */
 export function recordAfter(
   commit: Commit,
   record: SessionRecord,
   now: number,
-  stateSize: StateSize = { atMost: record.stateBytes },
+  stateBytes = bytesAfter({ atMost: record.stateBytes }, commit, 'session'),
 ): SessionRecord {
   const seq = record.lastSeq + commit.events.length;
   const { marks, expiry } = commit;
@@ -108,7 +109,7 @@ export function recordAfter(
     createTime: record.createTime,
     firstSeq: record.firstSeq,
     turnsOnly: record.turnsOnly,
-    stateBytes: sizeAfter(stateSize, commit, 'session').atMost,
+    stateBytes,
     lastSeq: seq,
     highWater: highWaterAfter(commit.events, record, now),
     counters: addCounters(record.counters, commit.counterIncrements),
@@ -142,9 +143,10 @@ function latestOf({ highWater }: Pick<SessionRecord, 'highWater'>, now: number):
 export function numberedEvents({ events }: Commit, record: SessionRecord, now: number): NumberedEvent[] {
   let highest = latestOf(record, now);
   return events.map((event, index) => {
-    const { id, timestamp, anchor, group, payload } = event;
-    highest = Math.max(highest, timestamp);
     const seq = record.lastSeq + 1 + index;
+    highest = Math.max(highest, event.timestamp);
+    if (event instanceof KeptEvent) return event.place(seq, now, highest);
+    const { id, timestamp, anchor, group, payload } = event;
     return { id, timestamp, anchor, group, payload, seq, appendedAt: now, highWater: highest };
   });
 }

@@ -1,6 +1,6 @@
 import type { StoredEvent } from './commit.js';
 import { Event, type EventInput, type LoggedEvent } from './event.js';
-import { DamagedDataError, loggedEvent } from './stored-json.js';
+import { DamagedDataError, isTrimmed, loggedEvent } from './stored-json.js';
 
 const DAMAGED = 'EVENT_DAMAGED';
 
@@ -26,7 +26,7 @@ export function isReadable(stored: Pick<StoredEvent, 'payload' | 'seq'>): boolea
 
 function eventIn(stored: Pick<StoredEvent, 'payload' | 'seq'>): LoggedEvent | undefined {
   try {
-    return stored.payload === null ? undefined : loggedEvent(stored);
+    return isTrimmed(stored) ? undefined : loggedEvent(stored);
   } catch (error) {
     if (!(error instanceof DamagedDataError)) throw error;
     return undefined;

@@ -1,10 +1,9 @@
-import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { canonicalJson } from './canonical-json.js';
+import { digestOf } from './canonical-json.js';
 import { epochMilliseconds } from './clock.js';
 import type { StoredEvent } from './commit.js';
 import type { Event } from './event.js';
-import { loggedEvent } from './stored-json.js';
+import { isTrimmed, loggedEvent } from './stored-json.js';
 
 /** The fields of a submitted event that are compared with a stored one. */
 export interface ComparedEvent {
@@ -58,7 +57,7 @@ export function isDigest(text: string): boolean {
  * so that a retry may send the original event or the one that the store returned.
  */
 export function isSameEvent({ digest, givenTimestamp }: ComparedEvent, stored: StoredEvent): boolean {
-  const storedDigest = stored.payload === null ? stored.digest : payloadDigest(stored.payload);
+  const storedDigest = isTrimmed(stored) ? stored.digest : eventDigest(loggedEvent(stored));
   if (contentOf(digest) !== contentOf(storedDigest)) return false;
   return givenTimestamp === undefined || isSameTime(givenTimestamp, timestampOf(storedDigest));
 }
@@ -75,9 +74,4 @@ function contentOf(digest: string): string {
 /** Milliseconds before 1973 look like seconds when they are submitted again. */
 function isSameTime(given: number, stored: number): boolean {
   return given === stored || epochMilliseconds(given, '$.timestamp') === stored;
-}
-
-/** A hash of a JSON value that does not depend on the order of keys. */
-export function digestOf(value: unknown): string {
-  return hash('sha256', canonicalJson(value), 'base64url');
 }

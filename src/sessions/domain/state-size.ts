@@ -63,21 +63,27 @@ export function countedSize(state: Iterable<readonly [name: string, value: strin
  * The size after the writes to one scope.
  * @example const size = sizeAfter({ atMost: record.stateBytes }, commit, 'session');
  */
-export function sizeAfter(size: StateSize, { upserts, removals }: Writes, scope: StoredScope): StateSize {
-  const entries = size.entries && new Map(size.entries);
-  let { atMost } = size;
+export function sizeAfter(size: StateSize, writes: Writes, scope: StoredScope): StateSize {
+  const atMost = bytesAfter(size, writes, scope);
+  if (!size.entries) return { atMost };
+  const entries = new Map(size.entries);
+  for (const { scope: ofIt, name, value } of writes.upserts)
+    if (ofIt === scope) entries.set(name, entryBytes(name, value));
+  for (const { scope: ofIt, name } of writes.removals) if (ofIt === scope) entries.delete(name);
+  return { atMost, entries };
+}
+
+/**
+ * The bytes after the writes to one scope, of which each sets or removes another key.
+ * @example const stateBytes = bytesAfter({ atMost: record.stateBytes }, commit, 'session');
+ */
+export function bytesAfter({ atMost, entries }: StateSize, { upserts, removals }: Writes, scope: StoredScope): number {
+  let bytes = atMost;
   for (const { scope: ofIt, name, value } of upserts) {
-    if (ofIt !== scope) continue;
-    const bytes = entryBytes(name, value);
-    atMost += bytes - (entries?.get(name) ?? 0);
-    entries?.set(name, bytes);
+    if (ofIt === scope) bytes += entryBytes(name, value) - (entries?.get(name) ?? 0);
   }
-  for (const { scope: ofIt, name } of removals) {
-    if (ofIt !== scope) continue;
-    atMost -= entries?.get(name) ?? 0;
-    entries?.delete(name);
-  }
-  return { atMost: Math.min(atMost, UNCOUNTED), entries };
+  for (const { scope: ofIt, name } of removals) if (ofIt === scope) bytes -= entries?.get(name) ?? 0;
+  return Math.min(bytes, UNCOUNTED);
 }
 
 /** A scope with more state than it may have. */
@@ -104,7 +110,7 @@ export function stateExcess(
   limits: StateLimits | undefined,
 ): StateExcess | undefined {
   if (!limits || !writes.upserts.some((upsert) => upsert.scope === scope)) return undefined;
-  const { atMost: bytes } = sizeAfter(size, writes, scope);
+  const bytes = bytesAfter(size, writes, scope);
   const most = limits[scope];
   const isRefused = size.entries ? bytes > Math.max(most, size.atMost) : bytes > most;
   return isRefused ? { scope, bytes, most } : undefined;

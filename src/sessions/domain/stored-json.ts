@@ -5,6 +5,7 @@ import { StoreUnavailableError } from './errors.js';
 import type { Event, LoggedEvent } from './event.js';
 import type { StateOwner } from './ids.js';
 import { isPlainObject } from './json-value.js';
+import { KeptEvent } from './kept-event.js';
 
 /** Stored text is not what was stored. */
 export class DamagedDataError extends StoreUnavailableError {
@@ -27,11 +28,21 @@ export function storedJson(text: string, what: string): unknown {
 }
 
 /** Parses a stored event. Each call returns a new object. */
-export function loggedEvent({ payload, seq }: Pick<StoredEvent, 'payload' | 'seq'>): LoggedEvent {
+export function loggedEvent(stored: Pick<StoredEvent, 'payload' | 'seq'>): LoggedEvent {
+  if (stored instanceof KeptEvent) return stored.toLogged();
+  const { payload, seq } = stored;
   if (payload === null) throw new Error(`Event ${seq} was trimmed from the log`);
   const event = storedJson(payload, `an event (${seq})`);
   if (!isEvent(event)) throw new DamagedDataError(`an event (${seq})`);
   return Object.assign(event, { seq });
+}
+
+/**
+ * Whether the event has no payload any more. Makes no text to find out.
+ * @example const kept = events.filter((event) => !isTrimmed(event));
+ */
+export function isTrimmed(stored: Pick<StoredEvent, 'payload'>): boolean {
+  return !(stored instanceof KeptEvent) && stored.payload === null;
 }
 
 /** Whether the parts that every event has are there. What they hold was checked before it was stored. */

@@ -10,6 +10,7 @@ import { isAnchor } from './event-inspection.js';
 import { assertAuthor, assertEventShape } from './event-shape.js';
 import { type Event, type EventInput, isTimestampGiven } from './event.js';
 import { assertId } from './ids.js';
+import { KeptEvent } from './kept-event.js';
 import { jsonCopyOfFields } from './json-value.js';
 import type { MetadataChange } from './metadata-entries.js';
 import { metadataChanges } from './metadata.js';
@@ -20,12 +21,15 @@ import { type ModelUsage, usageOfEvent } from './usage.js';
 /** A validated event, with the data derived from it. */
 export class SubmittedEvent implements ComparedEvent {
   #digest: string | undefined;
+  #payload: string | undefined;
+  /** For a store in this process, unless the event is large. */
+  readonly kept: KeptEvent | undefined;
 
   constructor(
     /** Normalised; shares no object with the input. Has no `seq` yet. */
     readonly event: Event,
-    /** The event as JSON text, for the store. */
-    readonly payload: string,
+    limits: WriteLimits,
+    isKept: boolean,
     readonly givenTimestamp: number | undefined,
     /** Changes of the stored scopes. */
     readonly changes: StateChanges,
@@ -34,14 +38,25 @@ export class SubmittedEvent implements ComparedEvent {
     /** Changes of the session's metadata. */
     readonly metadata: readonly MetadataChange[],
   ) {
-    this.anchor = isAnchor(event);
-    this.group = groupOf(event);
     this.counts = countsOf(event);
+    this.kept = isKept ? KeptEvent.of(event, limits.maxEventBytes) : undefined;
+    if (!this.kept) this.#payload = payloadOf(event, limits);
   }
 
-  readonly anchor: boolean;
-  readonly group: string;
   readonly counts: Counters;
+
+  get anchor(): boolean {
+    return isAnchor(this.event);
+  }
+
+  get group(): string {
+    return groupOf(this.event);
+  }
+
+  /** The event as JSON text, for the store. */
+  get payload(): string {
+    return this.#payload ?? this.kept?.payload ?? '';
+  }
 
   /** Takes longer than the rest, and a store in this process does without. */
   get digest(): string {
@@ -55,13 +70,15 @@ export class SubmittedEvent implements ComparedEvent {
 }
 
 interface Surroundings {
+  /** Default: one that gets text. */
+  readonly storage?: { readonly isInProcess?: boolean } | undefined;
   readonly limits: WriteLimits;
   readonly clock: Clock;
   readonly newId: IdGenerator;
 }
 
 /** Validates an event and prepares it for the store. All checks of an event are here, before any write. */
-export function submitEvent(input: EventInput, { limits, clock, newId }: Surroundings): SubmittedEvent {
+export function submitEvent(input: EventInput, { limits, clock, newId, storage }: Surroundings): SubmittedEvent {
   assertEventShape(input);
   if (input.partial) throw new InvalidInputError('a partial event is never stored', '$.partial');
   const actions = input.actions ?? {};
@@ -84,11 +101,9 @@ export function submitEvent(input: EventInput, { limits, clock, newId }: Surroun
   const { timestamp } = input;
   event.timestamp = isMissing(timestamp) ? clock.now() : epochMilliseconds(timestamp, '$.timestamp');
   assertAuthor(event);
-  const payload = JSON.stringify(event);
-  assertSize(payload, limits);
   const givenTimestamp = isTimestampGiven(input) ? input.timestamp : undefined;
   const metadata = metadataDelta ? metadataChanges(metadataDelta) : NO_METADATA;
-  return new SubmittedEvent(event, payload, givenTimestamp, stored, temp, metadata);
+  return new SubmittedEvent(event, limits, storage?.isInProcess ?? false, givenTimestamp, stored, temp, metadata);
 }
 
 const NO_METADATA: readonly MetadataChange[] = Object.freeze([]);
@@ -119,9 +134,11 @@ function isMissing(value: unknown): value is undefined | null {
   return value === undefined || value === null;
 }
 
-function assertSize(payload: string, { maxEventBytes }: WriteLimits): void {
+function payloadOf(event: Event, { maxEventBytes }: WriteLimits): string {
+  const payload = JSON.stringify(event);
   // A UTF-16 unit has at most three bytes, so that most events need no count.
   const bytes = payload.length * 3 > maxEventBytes ? Buffer.byteLength(payload) : 0;
   if (bytes > maxEventBytes)
     throw new LimitExceededError(`the event has ${bytes} bytes; at most ${maxEventBytes} are allowed`);
+  return payload;
 }

@@ -115,7 +115,7 @@ function newEventsOf({ events }: PreparedAppend, { record, now, previousTipSeq }
     submitted.event.seq = seq;
     return {
       event: submitted.event as LoggedEvent,
-      stored: { seq, payload: submitted.payload, appendedAt: now },
+      stored: submitted.kept ?? { seq, payload: submitted.payload, appendedAt: now },
       temp: submitted.temp,
       appendedAt: now,
       previousTipSeq: index === 0 ? previousTipSeq : seq - 1,

@@ -138,7 +138,9 @@ function commitOf(
   };
 }
 
-function commitEventOf({ submitted: { event, anchor, group, payload } }: PreparedEvent): CommitEvent {
+function commitEventOf({ submitted }: PreparedEvent): CommitEvent {
+  if (submitted.kept) return submitted.kept;
+  const { event, anchor, group, payload } = submitted;
   return { id: event.id, timestamp: event.timestamp, anchor, group, payload };
 }
 

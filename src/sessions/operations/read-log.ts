@@ -1,4 +1,4 @@
-import { entriesBytes } from '../domain/byte-budget.js';
+import { entriesBytes, eventBytes } from '../domain/byte-budget.js';
 import {
   CHECKPOINT_EVERY,
   type Checkpoint,
@@ -26,7 +26,7 @@ import { type SeqRange, isInRanges } from '../domain/seq-ranges.js';
 import type { SessionRecord } from '../domain/session-record.js';
 import { BuiltSize, type StateLimits } from '../domain/state-size.js';
 import { StateFold } from '../domain/state-history.js';
-import { loggedEvent, stateRecord } from '../domain/stored-json.js';
+import { isTrimmed, loggedEvent, stateRecord } from '../domain/stored-json.js';
 import type { EventWindow, ReadRequest, SessionStorage, StoredSession } from '../storage/session-storage.js';
 
 /** Events of the record were trimmed before they could be read. Read the record again. */
@@ -96,7 +96,7 @@ export class LogPoints {
       for (const stored of page) {
         const event = loggedEvent(stored);
         fold.add(event);
-        if (changesState(event)) size.add(Buffer.byteLength(stored.payload ?? ''), () => fold.countBytes());
+        if (changesState(event)) size.add(eventBytes(stored), () => fold.countBytes());
         steps.set(event.seq, logStep(event));
       }
     }
@@ -143,7 +143,7 @@ export class LogPoints {
   async *#pages(range: SeqRange): AsyncGenerator<readonly StoredEvent[]> {
     let next = range.from;
     for await (const page of readLogPages(this.storage, this.record, range)) {
-      for (const { seq, payload } of page) if (seq !== next++ || payload === null) throw new TrimmedDuringRead();
+      for (const stored of page) if (stored.seq !== next++ || isTrimmed(stored)) throw new TrimmedDuringRead();
       yield page;
     }
     if (next <= range.to) throw new TrimmedDuringRead();

@@ -6,7 +6,7 @@ import { beginningBefore } from '../domain/log-replay.js';
 import { type SeqRange, isInRanges, newestOf } from '../domain/seq-ranges.js';
 import type { SessionRecord } from '../domain/session-record.js';
 import { StateFold } from '../domain/state-history.js';
-import { loggedEvent } from '../domain/stored-json.js';
+import { isTrimmed, loggedEvent } from '../domain/stored-json.js';
 import { MAX_PULL_BACK, callsIn } from '../domain/tool-pairs.js';
 import { type ViewFilter, cutView, isFiltering } from '../domain/view.js';
 import { rangesAbove, rangesBelow, visibleRanges } from '../domain/view-item.js';
@@ -162,7 +162,7 @@ class LogReader {
     if (ranges.length === 0) return [];
     const read = await this.storage.read({ key: sessionKeyOf(this.record), window });
     // A store may return more than requested, and events trimmed in the meantime have no payload.
-    const stored = read?.events.filter(({ seq, payload }) => isInRanges(seq, ranges) && payload !== null) ?? [];
+    const stored = read?.events.filter((event) => isInRanges(event.seq, ranges) && !isTrimmed(event)) ?? [];
     const events = stored.map(loggedEvent);
     return window.anchorsOnly ? events.filter(isAnchor) : events;
   }

@@ -1,24 +1,33 @@
 import type { GroupSearch } from '../domain/event-group.js';
-import { firstIndex } from './binary-search.js';
 
-/** The events of a log by group. */
+/** No run comes before it. */
+const NONE = -1;
+/** The numbers of a run: its first event, its last one, and the run of the same group before it. */
+const NUMBERS = 3;
+
+/** The events of a log by group. Most groups are one run of neighbours, so runs are kept and not events. */
 export class EventGroups {
-  /** In ascending order. */
-  readonly #seqs = new Map<string, number[]>();
+  /** The last run of each group. */
+  readonly #lastRuns = new Map<string, number>();
+  readonly #runs: number[] = [];
 
   /** Adds an event that is later than all others. */
   add(group: string, seq: number): void {
     if (group === '') return;
-    const seqs = this.#seqs.get(group);
-    if (seqs) seqs.push(seq);
-    else this.#seqs.set(group, [seq]);
+    const run = this.#lastRuns.get(group) ?? NONE;
+    if (run !== NONE && this.#runs[run + 1] === seq - 1) this.#runs[run + 1] = seq;
+    else this.#lastRuns.set(group, this.#runs.push(seq, seq, run) - NUMBERS);
   }
 
   /** The event, or 0 if there is none. */
   find({ group, direction, from }: GroupSearch): number {
-    const seqs = this.#seqs.get(group) ?? [];
-    const next = firstIndex(seqs.length, (index) => (seqs[index] as number) >= from);
-    const isNext = direction === 'next' || seqs[next] === from;
-    return seqs[isNext ? next : next - 1] ?? 0;
+    let after = 0;
+    for (let run = this.#lastRuns.get(group) ?? NONE; run !== NONE; run = this.#runs[run + 2] ?? NONE) {
+      const [first = 0, last = 0] = [this.#runs[run], this.#runs[run + 1]];
+      if (first <= from && from <= last) return from;
+      if (last < from) return direction === 'previous' ? last : after;
+      after = first;
+    }
+    return direction === 'previous' ? 0 : after;
   }
 }

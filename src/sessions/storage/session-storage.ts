@@ -220,8 +220,8 @@ export interface SessionStorage {
   /** The state of components, beside sessions. Optional: `ComponentsModule` needs it. */
   readonly components?: ComponentStore;
   /**
-   * Whether payloads stay in this process, so that they come back as they were given. Events that were read are parsed when
-   * somebody looks at them.
+   * Whether events stay in this process, so that they come back as they were given. Then commits have them as `KeptEvent`s unless they
+   * are large: keep these instead of their `payload`, which is made each time that it is read.
    */
   readonly isInProcess?: boolean;
   /** Whether the store removes expired data by itself, without {@link purgeExpired}. */

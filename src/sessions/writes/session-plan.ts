@@ -6,7 +6,14 @@ import type { StateOwner } from '../domain/ids.js';
 import { metadataAfter } from '../domain/metadata-entries.js';
 import type { EndedPartials } from '../domain/partial-event.js';
 import type { NumberedEvent, SessionRecord } from '../domain/session-record.js';
-import { type StateExcess, type StateSize, UNCOUNTED, sizeAfter, stateExcess } from '../domain/state-size.js';
+import {
+  type StateExcess,
+  type StateSize,
+  UNCOUNTED,
+  bytesAfter,
+  sizeAfter,
+  stateExcess,
+} from '../domain/state-size.js';
 import { changesNothing, type StateWrites, writesOf } from '../domain/stored-json.js';
 import { newStamp } from '../domain/stamp.js';
 import { turnOutcome } from '../domain/turn-rules.js';
@@ -81,7 +88,7 @@ export class SessionPlan {
     if (excess && !this.#size.entries) return UNCOUNTED_STATE;
     if (excess ?? sharedExcess) return { kind: 'stateFull', excess: (excess ?? sharedExcess) as StateExcess };
     const { tipSeq: previousTipSeq } = this.#record;
-    const record = recordAfter(commit, this.#record, now, this.#size);
+    const record = recordAfter(commit, this.#record, now, bytesAfter(this.#size, commit, 'session'));
     this.#add(commit, numberedEvents(commit, this.#record, now));
     this.#metadata = metadata;
     this.#record = record;
@@ -136,7 +143,7 @@ export class SessionPlan {
     addEntries(change.entries, writes, scope);
     this.#scopes.set(scope, {
       entries: change.entries,
-      growth: sizeAfter({ atMost: change.growth }, writes, scope).atMost,
+      growth: bytesAfter({ atMost: change.growth }, writes, scope),
       most: Math.min(change.most, maxStateBytes?.[scope] ?? Infinity, UNCOUNTED - 1),
     });
   }

@@ -1,5 +1,8 @@
 import type { StoredEvent } from '../../domain/commit.js';
+import type { GroupSearch } from '../../domain/event-group.js';
+import { KeptEvent } from '../../domain/kept-event.js';
 import type { InitialEvent, SessionRecord } from '../../domain/session-record.js';
+import { isTrimmed } from '../../domain/stored-json.js';
 import { firstIndex } from '../binary-search.js';
 import { EventGroups } from '../event-groups.js';
 import type { EventWindow } from '../session-storage.js';
@@ -8,6 +11,7 @@ import type { EventWindow } from '../session-storage.js';
 interface LogEvent extends StoredEvent {
   readonly bytes: number;
   readonly anchor: boolean;
+  readonly group?: string | undefined;
   readonly highWater: number;
 }
 
@@ -16,7 +20,9 @@ export class EventLog {
   /** The event `seq` is at index `seq - 1`. */
   readonly #events: LogEvent[] = [];
   readonly #seqOfId = new Map<string, number>();
-  readonly groups = new EventGroups();
+  /** Of the events that were there when somebody last searched. */
+  #groups: EventGroups | undefined;
+  #grouped = 0;
 
   constructor(events: readonly InitialEvent[] = []) {
     for (const event of events) this.add(event);
@@ -33,16 +39,23 @@ export class EventLog {
     }
   }
 
-  add({ id, payload, anchor, group = '', appendedAt, highWater }: InitialEvent): void {
+  add(event: InitialEvent): void {
     const seq = this.length + 1;
-    this.#put({ seq, id, digest: '', appendedAt, payload, bytes: Buffer.byteLength(payload), anchor, highWater });
-    this.#seqOfId.set(id, seq);
-    this.groups.add(group, seq);
+    this.#seqOfId.set(event.id, seq);
+    if (event instanceof KeptEvent) {
+      this.#events.push(event);
+      return;
+    }
+    const { id, payload, anchor, group, appendedAt, highWater } = event;
+    const bytes = Buffer.byteLength(payload);
+    this.#put({ seq, id, digest: '', appendedAt, payload, bytes, anchor, group, highWater });
   }
 
   /** Makes events anchors that are not known as such. */
   addAnchors(seqs: readonly number[]): void {
-    for (const seq of seqs) this.#replace(seq, { anchor: true });
+    for (const event of seqs.map((seq) => this.#events[seq - 1])) {
+      if (event) this.#replace(event, { anchor: true, payload: event.payload, bytes: event.bytes });
+    }
   }
 
   entries(): readonly StoredEvent[] {
@@ -55,6 +68,16 @@ export class EventLog {
 
   find(id: string): StoredEvent | undefined {
     return this.at(this.#seqOfId.get(id) ?? 0);
+  }
+
+  /** The `seq` of an event of a group, or 0. */
+  findInGroup(search: GroupSearch): number {
+    this.#groups ??= new EventGroups();
+    while (this.#grouped < this.length) {
+      const event = this.#events[this.#grouped++] as LogEvent;
+      this.#groups.add(event.group ?? '', this.#grouped);
+    }
+    return this.#groups.find(search);
   }
 
   /** The events of a window, and whether its `maxBytes` left out some. */
@@ -93,7 +116,8 @@ export class EventLog {
   /** Keeps digests of events instead of their payloads. */
   forgetPayloads(from: number, digests: readonly string[]): void {
     for (const [index, digest] of digests.entries()) {
-      if (this.at(from + index)?.payload != null) this.#replace(from + index, { digest, payload: null, bytes: 0 });
+      const event = this.#events[from + index - 1];
+      if (event && !isTrimmed(event)) this.#replace(event, { digest, payload: null, bytes: 0 });
     }
   }
 
@@ -101,8 +125,8 @@ export class EventLog {
     this.#events[event.seq - 1] = Object.freeze(event);
   }
 
-  #replace(seq: number, change: Partial<LogEvent>): void {
-    const event = this.#events[seq - 1];
-    if (event) this.#put({ ...event, ...change });
+  #replace(event: LogEvent, change: Partial<LogEvent> & Pick<LogEvent, 'payload' | 'bytes'>): void {
+    const { seq, id, digest, appendedAt, anchor, group, highWater } = event;
+    this.#put({ seq, id, digest, appendedAt, anchor, group, highWater, ...change });
   }
 }

@@ -119,11 +119,13 @@ export class InMemorySessionStorage implements SessionStorage {
     if (!entry) return { kind: 'missing' };
     const metadata = commit.metadata ? metadataAfter(entry.metadata, commit.metadata) : entry.metadata;
     if (metadata === undefined) return { kind: 'full' };
-    const excess = excessIn(this.#scopesOf(commit.key, entry.state, now), commit, commit.maxStateBytes);
+    const limits = commit.maxStateBytes;
+    const excess = limits && excessIn(this.#scopesOf(commit.key, entry.state, now), commit, limits);
     if (excess) return { kind: 'stateFull', excess };
 
     const { tipSeq: previousTipSeq } = entry.record;
-    const record = recordAfter(commit, entry.record, now, entry.state.sizeBefore(commit));
+    entry.state.write(commit);
+    const record = recordAfter(commit, entry.record, now, entry.state.bytes);
     for (const event of numberedEvents(commit, entry.record, now)) entry.log.add(event);
     this.#sessions.change(entry, record, metadata);
     this.consumers.noteChange(entry);
@@ -132,7 +134,6 @@ export class InMemorySessionStorage implements SessionStorage {
       (entry.usage ??= new ModelSums()).add(commit.usage.models);
       this.#usage.add(commit.key, commit.usage, now);
     }
-    entry.state.write(commit);
     if (commit.expiry) this.#writeShared(commit.key, commit, commit.expiry, now, entry.sharedWrites);
     return { kind: 'appended', record, now, previousTipSeq };
   }
@@ -169,7 +170,7 @@ export class InMemorySessionStorage implements SessionStorage {
         }),
       ...(request.withBase && { baseState }),
       ...(checkpoint && { checkpoint }),
-      ...(request.find && { found: log.groups.find(request.find) }),
+      ...(request.find && { found: log.findInGroup(request.find) }),
     };
   }
 
@@ -314,8 +315,8 @@ export class InMemorySessionStorage implements SessionStorage {
   ): void {
     for (const owner of [{ appName, userId }, { appName }]) {
       const scope = scopeOfOwner(owner);
-      const isWritten = this.#shared.write(owner, writes, lifetimes[scope], now);
-      if (isWritten && noted) (noted[scope] ??= new ScopeState(scope, owner)).write(writes);
+      const isChanged = this.#shared.write(owner, writes, lifetimes[scope], now);
+      if (isChanged && noted) (noted[scope] ??= new ScopeState(scope, owner)).write(writes);
     }
   }
 

@@ -44,35 +44,38 @@ export class ScopeState {
   excessAfter(writes: StateWrites, limits: StateLimits | undefined): StateExcess | undefined {
     // What the writes replace is looked up only if it matters.
     if (!stateExcess(this.scope, { atMost: this.#bytes }, writes, limits)) return undefined;
-    return stateExcess(this.scope, this.sizeBefore(writes), writes, limits);
+    return stateExcess(this.scope, this.#sizeBefore(writes), writes, limits);
   }
 
   /** The exact size, with what the entries have that are written. */
-  sizeBefore({ upserts, removals }: StateWrites): StateSize {
-    const entries = new Map<string, number>();
-    for (const { scope, name } of [...upserts, ...removals]) {
+  #sizeBefore({ upserts, removals }: StateWrites): StateSize {
+    const replaced = [...upserts, ...removals].flatMap(({ scope, name }): [string, number][] => {
       const value = scope === this.scope ? this.#values.get(name) : undefined;
-      if (value !== undefined) entries.set(name, entryBytes(name, value));
-    }
-    return { atMost: this.#bytes, entries };
+      return value === undefined ? [] : [[name, entryBytes(name, value)]];
+    });
+    return { atMost: this.#bytes, entries: new Map(replaced) };
   }
 
-  /** Sets and removes the keys of this scope. Returns whether there are any. */
-  write({ upserts, removals }: StateWrites): boolean {
-    let isWritten = false;
-    for (const { scope, name, value } of upserts) if (scope === this.scope) isWritten = this.#put(name, value);
-    for (const { scope, name } of removals) if (scope === this.scope) isWritten = this.#put(name, undefined);
-    return isWritten;
+  /** Sets and removes the keys of this scope. */
+  write({ upserts, removals }: StateWrites): void {
+    for (const { scope, name, value } of upserts) if (scope === this.scope) this.#put(name, value);
+    for (const { scope, name } of removals) if (scope === this.scope) this.#put(name, undefined);
   }
 
-  #put(name: string, value: string | undefined): true {
+  #put(name: string, value: string | undefined): void {
     const before = this.#values.get(name);
     if (before !== undefined) this.#bytes -= entryBytes(name, before);
     if (value === undefined) this.#values.delete(name);
     else this.#values.set(name, value);
     if (value !== undefined) this.#bytes += entryBytes(name, value);
-    return true;
   }
+}
+
+/** Whether keys of the scope are set or removed. */
+export function hasWritesTo(scope: StoredScope, { upserts, removals }: StateWrites): boolean {
+  for (const upsert of upserts) if (upsert.scope === scope) return true;
+  for (const removal of removals) if (removal.scope === scope) return true;
+  return false;
 }
 
 /** The first scope that would have more than it may have. */

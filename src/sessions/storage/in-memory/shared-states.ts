@@ -2,7 +2,7 @@ import { type Lifetime, expiresAt, isExpired, isRenewalDue } from '../../domain/
 import { type StateOwner, type UserKey, scopeOfOwner } from '../../domain/ids.js';
 import type { StateWrites } from '../../domain/stored-json.js';
 import { ownerNameOf } from './names.js';
-import { ScopeState } from './scope-state.js';
+import { ScopeState, hasWritesTo } from './scope-state.js';
 
 interface SharedState {
   readonly owner: StateOwner;
@@ -10,13 +10,15 @@ interface SharedState {
   expiresAt: number;
 }
 
+const EMPTY = { user: new ScopeState('user', { appName: '' }), app: new ScopeState('app', { appName: '' }) };
+
 /** The state of users and apps. */
 export class SharedStates {
   readonly #states = new Map<string, SharedState>();
 
-  /** The state, which may be empty. */
+  /** The state, to be read. */
   get(owner: StateOwner, now: number): ScopeState {
-    return this.#live(owner, now)?.state ?? new ScopeState(scopeOfOwner(owner), owner);
+    return this.#live(owner, now)?.state ?? EMPTY[scopeOfOwner(owner)];
   }
 
   /** When the state of a user expires, if it is there, or without a user that of an app. */
@@ -31,11 +33,13 @@ export class SharedStates {
 
   /** Sets and removes keys. Without any, the state is only kept alive. Returns whether there are any. */
   write(owner: StateOwner, writes: StateWrites, lifetime: Lifetime, now: number): boolean {
-    const state = this.get(owner, now);
-    if (!state.write(writes)) {
+    const scope = scopeOfOwner(owner);
+    if (!hasWritesTo(scope, writes)) {
       this.renewIfDue(owner, lifetime, now);
       return false;
     }
+    const state = this.#live(owner, now)?.state ?? new ScopeState(scope, owner);
+    state.write(writes);
     if (state.isEmpty) this.remove(owner);
     else this.#states.set(ownerNameOf(owner), { owner, state, expiresAt: expiresAt(now, lifetime) });
     return true;

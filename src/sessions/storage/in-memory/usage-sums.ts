@@ -9,28 +9,41 @@ import {
   restoredPeriod,
   storedPeriods,
 } from '../../domain/usage-periods.js';
-import { type ModelUsage, type TokenUsage, USAGE_COUNTS, usageByModel } from '../../domain/usage.js';
+import { type ModelUsage, usageByModel } from '../../domain/usage.js';
 import type { PeriodUsage } from '../transfer-store.js';
 import { ownerNameOf } from './names.js';
 
-/** Sums by model. They are changed in place, since almost every answer of a model changes several. */
+type Sum = { -readonly [Field in keyof ModelUsage]: ModelUsage[Field] };
+
+/** In place and field by field, since almost every answer of a model adds to five sums. */
+function addTo(sum: Sum, usage: ModelUsage): void {
+  sum.events += usage.events;
+  sum.promptTokens += usage.promptTokens;
+  sum.cachedTokens += usage.cachedTokens;
+  sum.outputTokens += usage.outputTokens;
+  sum.thinkingTokens += usage.thinkingTokens;
+  sum.toolUseTokens += usage.toolUseTokens;
+  sum.totalTokens += usage.totalTokens;
+}
+
+/** Sums by model. */
 export class ModelSums {
-  readonly #models = new Map<string, { -readonly [Count in keyof TokenUsage]: TokenUsage[Count] }>();
+  readonly #models = new Map<string, Sum>();
 
   constructor(models: readonly ModelUsage[] = []) {
     this.add(models);
   }
 
   add(models: readonly ModelUsage[]): void {
-    for (const { model, ...counts } of models) {
-      const sum = this.#models.get(model);
-      if (!sum) this.#models.set(model, counts);
-      else for (const name of USAGE_COUNTS) sum[name] += counts[name];
+    for (const usage of models) {
+      const sum = this.#models.get(usage.model);
+      if (!sum) this.#models.set(usage.model, { ...usage });
+      else addTo(sum, usage);
     }
   }
 
   list(): ModelUsage[] {
-    return [...this.#models].map(([model, counts]) => ({ model, ...counts }));
+    return [...this.#models.values()].map((usage) => ({ ...usage }));
   }
 }
 

@@ -47,7 +47,7 @@ export function storedSession(
     ...(request.withBase && {
       baseState: baseOf(session, snapshot !== undefined) ?? foreignBase({ session, replica }),
     }),
-    ...(request.find && { found: log.groups.find(request.find) }),
+    ...(request.find && { found: log.findInGroup(request.find) }),
   };
 }
 
