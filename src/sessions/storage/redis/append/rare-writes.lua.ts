@@ -1,3 +1,5 @@
+import { ARGUMENTS } from '../script/base.lua.js';
+import { SESSION_KEYS_BY_NAME } from '../script/session-keys.lua.js';
 import { SESSION_ENTRIES, CHANGED_SESSIONS, END_PARTIALS, SESSION_ENDING } from '../script/session.lua.js';
 import { SESSION_INDEXES, SESSION_REGISTRATION } from '../script/session.lua.js';
 import { REGISTRY, SHARED_STATE } from '../script/shared-state.lua.js';
@@ -13,6 +15,9 @@ export const RARE_NUMBERS = [
  * Until `finish`, it only reads: each key to be written, so that none has a wrong type.
  */
 export const RARE_WRITES = String.raw`
+  ${ARGUMENTS}
+  ${SESSION_KEYS_BY_NAME}
+  position = following - 1
   APP_NAME, USER_ID, SESSION_ID = string.match(take(), '^([^\n]*)\n([^\n]*)\n(.*)$')
   local ${RARE_NUMBERS.join(', ')} = string.match(take(), '^${RARE_NUMBERS.map(() => '([^ ]*)').join(' ')}$')
   nameKeys(record, appBytes, userBytes, idBytes, tag)

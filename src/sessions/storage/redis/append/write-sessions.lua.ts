@@ -1,8 +1,7 @@
-import { ARGUMENTS, TIME } from '../script/base.lua.js';
+import { TIME } from '../script/base.lua.js';
 import { recordPattern } from '../script/codec.js';
 import { EVENT_RUNS } from '../script/event-groups.lua.js';
 import { defineScript } from '../script/script.js';
-import { SESSION_KEYS_BY_NAME } from '../script/session-keys.lua.js';
 import { SESSION_USAGE, SHARED_USAGE } from '../script/usage.lua.js';
 import { RARE_WRITES } from './rare-writes.lua.js';
 
@@ -26,8 +25,6 @@ import { RARE_WRITES } from './rare-writes.lua.js';
 export const WRITE_SESSIONS = defineScript(
   'write-sessions',
   TIME,
-  ARGUMENTS,
-  SESSION_KEYS_BY_NAME,
   EVENT_RUNS,
   String.raw`
 local isOff = ARGV[2] ~= '' and (serverTime < tonumber(ARGV[2]) or serverTime > tonumber(ARGV[3]))
@@ -66,7 +63,7 @@ local function writeSession(record, start)
   local firstGroup = firstId + 2 * events
   local firstUpsert = firstGroup + 2 * groups
   local firstRemoval = firstUpsert + upserts
-  position = firstRemoval + removals - 1
+  local following = firstRemoval + removals
 
   -- Until the first write, this only reads: each key to be written, so that none has a wrong type.
   local runs
@@ -83,7 +80,8 @@ local function writeSession(record, start)
   local addUsage, finish
   if hasUsage == '1' then
     ${SHARED_USAGE}
-    local usage, user, app = partsOfUsage(take()), base .. 'usage', ofApp and ofApp .. 'usage'
+    local usage, user, app = partsOfUsage(ARGV[following]), base .. 'usage', ofApp and ofApp .. 'usage'
+    following = following + 1
     local ofSession, ofUser = readSums(record, '${SESSION_USAGE}', usage), readSums(user, usage.day .. ' ', usage)
     local ofAppUsage = app and readSums(app, usage.day .. ' ', usage)
     addUsage = function()
@@ -144,14 +142,14 @@ end
 
 -- Of several sessions, the error of one must not keep the others from being written.
 local function outcomeOf(record, start)
-  if #RECORDS == 1 then return writeSession(record, start) end
+  if #KEYS == 1 then return writeSession(record, start) end
   local isDone, outcome = pcall(writeSession, record, start)
   return isDone and outcome or 'failed'
 end
 
 -- Exact, so that what is planned next is not earlier than it has to be.
 local replies, start = { text(serverTime) .. string.format('.%03d', microseconds) }, 5
-for index, record in ipairs(RECORDS) do
+for index, record in ipairs(KEYS) do
   replies[index + 1] = outcomeOf(record, start)
   start = start + 1 + ARGV[start]
 end
