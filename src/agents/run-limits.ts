@@ -1,5 +1,5 @@
 import { checkOptionNames } from '../config/option-checks.js';
-import { digestOf } from '../sessions/domain/canonical-json.js';
+import { digestOf } from '../sessions/domain/json-digest.js';
 import type { UserKey } from '../sessions/domain/ids.js';
 import { assertWholeNumber } from '../sessions/domain/input-checks.js';
 import { type PlaceOptions, takePlace } from '../sessions/leases/take-place.js';

@@ -1,5 +1,5 @@
 import { splitStateKey } from '../state/scopes.js';
-import { digestOf } from '../sessions/domain/canonical-json.js';
+import { digestOf } from '../sessions/domain/json-digest.js';
 import type { LoggedEvent } from '../sessions/domain/event.js';
 import type { SessionRecord } from '../sessions/domain/session-record.js';
 import { storedChanges } from '../sessions/domain/state-history.js';

@@ -1,6 +1,6 @@
 import { checkOptionNames } from '../config/option-checks.js';
 import { callWithin } from './domain/timeouts.js';
-import { digestOf } from './domain/canonical-json.js';
+import { digestOf } from './domain/json-digest.js';
 import { EventConflictError, SessionNotFoundError, StaleSessionError, TurnHeldError } from './domain/errors.js';
 import { isByUser, isFinalResponse, isRewind, isSummary } from './domain/event-inspection.js';
 import { forwardedAbort } from './domain/forwarded-abort.js';

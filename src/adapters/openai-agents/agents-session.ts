@@ -12,7 +12,7 @@ import type {
 } from '@openai/agents-core';
 import { randomUUID } from 'node:crypto';
 import { EventConflictError } from '../../sessions/domain/errors.js';
-import { digestOf } from '../../sessions/domain/canonical-json.js';
+import { digestOf } from '../../sessions/domain/json-digest.js';
 import type { EventInput } from '../../sessions/domain/event.js';
 import { type SessionKey, checkedSessionKey } from '../../sessions/domain/ids.js';
 import { isPlainObject } from '../../sessions/domain/json-value.js';

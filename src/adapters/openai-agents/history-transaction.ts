@@ -1,6 +1,7 @@
 import type { AgentInputItem, SessionHistoryTransactionArgs } from '@openai/agents-core';
 import { InvalidInputError } from '../../sessions/domain/errors.js';
-import { canonicalJson, digestOf } from '../../sessions/domain/canonical-json.js';
+import { canonicalJson } from '../../sessions/domain/canonical-json.js';
+import { digestOf } from '../../sessions/domain/json-digest.js';
 import { isPlainObject, setField } from '../../sessions/domain/json-value.js';
 import { type CopiedItem, copiedItem } from './plain-item.js';
 

@@ -1,5 +1,5 @@
 import type { RunContext, Usage } from '@openai/agents-core';
-import { digestOf } from '../../sessions/domain/canonical-json.js';
+import { digestOf } from '../../sessions/domain/json-digest.js';
 import type { UsageMetadata } from '../../sessions/domain/event.js';
 import type { UsageRecord } from './item-records.js';
 

@@ -1,5 +1,3 @@
-import { hash } from 'node:crypto';
-
 /** JSON text with sorted keys: equal values give equal text. */
 export function canonicalJson(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
@@ -9,9 +7,4 @@ export function canonicalJson(value: unknown): string {
     text += `${text && ','}${JSON.stringify(key)}:${canonicalJson((value as Record<string, unknown>)[key])}`;
   }
   return `{${text}}`;
-}
-
-/** A hash of a JSON value that does not depend on the order of keys. */
-export function digestOf(value: unknown): string {
-  return hash('sha256', canonicalJson(value), 'base64url');
 }

@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import { digestOf } from './canonical-json.js';
+import { digestOf } from './json-digest.js';
 import { epochMilliseconds } from './clock.js';
 import type { StoredEvent } from './commit.js';
 import type { Event } from './event.js';

@@ -1,4 +1,4 @@
-import { digestOf } from './canonical-json.js';
+import { digestOf } from './json-digest.js';
 import { isRewind } from './event-inspection.js';
 import type { EventInput } from './event.js';
 

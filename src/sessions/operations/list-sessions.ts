@@ -1,6 +1,6 @@
 import { ByteBudget, entriesBytes, MOST_PER_READ } from '../domain/byte-budget.js';
 import { checkedLimit, checkedOffset, checkedOrder, checkedOrderBy, ListCursor } from '../domain/paging.js';
-import { digestOf } from '../domain/canonical-json.js';
+import { digestOf } from '../domain/json-digest.js';
 import { InvalidInputError, LimitExceededError } from '../domain/errors.js';
 import { type SessionKey, type StateOwner, assertStateOwner } from '../domain/ids.js';
 import { optionalCount, optionalFlag } from '../domain/input-checks.js';

@@ -1,5 +1,5 @@
 import { BudgetExceededError } from '../domain/budget-error.js';
-import { digestOf } from '../domain/canonical-json.js';
+import { digestOf } from '../domain/json-digest.js';
 import { retryOvertaken } from '../domain/retry-overtaken.js';
 import { type PlaceOptions, takePlace } from '../leases/take-place.js';
 import type { SessionEnvironment } from '../session-environment.js';

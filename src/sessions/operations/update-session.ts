@@ -1,6 +1,6 @@
 import { type StateChanges, hasChanges } from '../../state/state-changes.js';
 import { trackedValuesOf } from '../../state/state.js';
-import { digestOf } from '../domain/canonical-json.js';
+import { digestOf } from '../domain/json-digest.js';
 import { InvalidInputError } from '../domain/errors.js';
 import type { LoggedEvent } from '../domain/event.js';
 import { assertUpdatable } from '../domain/session-tracking.js';
