@@ -143,8 +143,12 @@ export class TypeOrmSessionStorage implements SessionStorage {
     return writer.turn(request);
   }
 
-  read(request: ReadRequest): Promise<StoredSession | undefined> {
-    return this.#read((transaction) => readSession(transaction, request), BEGIN_LAZILY);
+  async read(request: ReadRequest): Promise<StoredSession | undefined> {
+    const { transactions, writer } = await this.#database.open();
+    const found = await transactions.read((transaction) => readSession(transaction, request), BEGIN_LAZILY);
+    if (found)
+      writer.known.refresh({ record: found.stored.record, metadata: found.stored.metadata, stamp: found.stamp });
+    return found?.stored;
   }
 
   list(request: ListRequest): Promise<ListResult> {

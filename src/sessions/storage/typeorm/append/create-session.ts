@@ -74,7 +74,7 @@ async function createInTransaction(
     ...writeEntries(transaction.dialect, tables.sessionState, STATE_OWNER, own),
     ...(await shared.statements()),
   ]);
-  const [rows = []] = await transaction.commitWith([selectState(transaction, { pk, record }, maxStateBytes)]);
+  const [rows = []] = await transaction.commitWith([selectState(transaction, { pk, record, stamp }, maxStateBytes)]);
   const stored = { record, now, events: [], metadata };
   return () => ({ ...stored, ...stateOf(rows as StateRow[], key, maxStateBytes, true) });
 }

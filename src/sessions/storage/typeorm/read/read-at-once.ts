@@ -6,16 +6,22 @@ import {
   eventLines,
   eventOfLines,
   hasKey,
+  headOfLines,
   METADATA_COLUMN,
   RECORD_COLUMNS,
   recordLines,
-  recordOfLines,
 } from '../sql/session-rows.js';
 import { joinSql, NO_SQL, Sql, sql } from '../sql/sql.js';
 import type { SqlTransaction } from '../sql/transaction.js';
 import { type StateRow, type StateSource, selectScopes, stateOf } from '../state/read-state.js';
 import { TOO_LARGE, isReadable, isTooLarge, limitText, sumOfState } from '../state/state-sizes.js';
 import { boundedWindow, isOver, outermostFitting } from './event-window.js';
+
+/** What was read, and the stamp of the session. */
+export interface FoundHead {
+  readonly stored: StoredSession;
+  readonly stamp: number;
+}
 
 /** What a row is. */
 const PART = { record: 0, event: 1, summary: 2, session: 3, user: 4, app: 5 } as const;
@@ -39,22 +45,19 @@ function isTail({ limit, ranges, since, maxAgeMs, anchorsOnly, keep }: EventWind
 }
 
 /** Reads a session with one message, since one statement needs no record to know what to read. */
-export async function readAtOnce(
-  transaction: SqlTransaction,
-  request: ReadRequest,
-): Promise<StoredSession | undefined> {
+export async function readAtOnce(transaction: SqlTransaction, request: ReadRequest): Promise<FoundHead | undefined> {
   const window = request.window && boundedWindow(request.window);
   const [found = []] = await transaction.commitWith([selectParts(transaction, request, window)]);
   const rows = found as PartRow[];
   const { now } = transaction;
   const lines = rows.find(({ part }) => part === PART.record);
   if (!lines) return undefined;
-  const record = recordOfLines(lines.head);
+  const { record, stamp } = headOfLines(lines.head, lines.body);
   if (isExpired(record.expiresAt, now)) return undefined;
   const events = eventsOf(rows, PART.event).sort((a, b) => a.seq - b.seq);
   const isCut = isOver(events, window?.maxBytes);
   const [summary] = eventsOf(rows, PART.summary);
-  return {
+  const stored: StoredSession = {
     record,
     now,
     events,
@@ -63,6 +66,7 @@ export async function readAtOnce(
     ...(summary && { summary }),
     ...(request.withMetadata && { metadata: lines.body ?? '' }),
   };
+  return { stored, stamp };
 }
 
 function eventsOf(rows: readonly PartRow[], wanted: number): StoredEvent[] {

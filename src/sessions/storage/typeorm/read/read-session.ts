@@ -10,20 +10,20 @@ import {
   METADATA_COLUMN,
 } from '../sql/session-rows.js';
 import { boundedWindow, isOver, outermostFitting } from './event-window.js';
-import { isReadAtOnce, readAtOnce } from './read-at-once.js';
+import { type FoundHead, isReadAtOnce, readAtOnce } from './read-at-once.js';
 import { windowStart } from './window-start.js';
 import { LastQueries } from '../sql/last-queries.js';
 import { joinSql, NO_SQL, type Sql, sql } from '../sql/sql.js';
 import type { SqlTransaction } from '../sql/transaction.js';
 import { selectState, type StateRow, stateOf } from '../state/read-state.js';
 
-export function readSession(transaction: SqlTransaction, request: ReadRequest): Promise<StoredSession | undefined> {
+export function readSession(transaction: SqlTransaction, request: ReadRequest): Promise<FoundHead | undefined> {
   const { readsAtOnce } = transaction.dialect;
   return readsAtOnce && isReadAtOnce(request) ? readAtOnce(transaction, request) : readInSteps(transaction, request);
 }
 
 /** Reads the record, which says what else to read. */
-async function readInSteps(transaction: SqlTransaction, request: ReadRequest): Promise<StoredSession | undefined> {
+async function readInSteps(transaction: SqlTransaction, request: ReadRequest): Promise<FoundHead | undefined> {
   const session = await findLiveSession(transaction, request.key, [
     ...(request.withMetadata ? [METADATA_COLUMN] : []),
     ...windowStart(transaction, request),
@@ -50,7 +50,7 @@ async function readInSteps(transaction: SqlTransaction, request: ReadRequest): P
   const groups = find && last.add<{ seq: number }>(selectInGroup(transaction, session, find));
   await last.run();
   const [summaryEvent] = summary().events;
-  return {
+  const stored: StoredSession = {
     record: session.record,
     now: transaction.now,
     ...events(),
@@ -61,6 +61,7 @@ async function readInSteps(transaction: SqlTransaction, request: ReadRequest): P
     ...(checkpoints && checkpointOf(checkpoints())),
     ...(groups && { found: groups()[0]?.seq ?? 0 }),
   };
+  return { stored, stamp: session.stamp };
 }
 
 interface BaseRow {

@@ -261,6 +261,7 @@ export function eventOfLines({ seq, head, payload }: EventLinesRow): StoredEvent
 export interface FoundSession {
   readonly pk: number;
   readonly record: SessionRecord;
+  readonly stamp: number;
   /** If it was requested. */
   readonly metadata?: string | undefined;
   /** The `seq` after which a window of events begins, if it was requested and is not the beginning of the log. */
@@ -300,7 +301,9 @@ function selectSession({ tables }: SqlTransaction, key: SessionKey, lock: Sql, b
 type FoundRow = RecordRow & Partial<MetadataRow> & { readonly window_start?: number };
 
 function sessionOf([row]: readonly FoundRow[]): FoundSession | undefined {
-  return row && { pk: row.pk, record: recordOf(row), metadata: row.metadata, windowStart: row.window_start };
+  if (!row) return undefined;
+  const { pk, stamp, metadata, window_start: windowStart } = row;
+  return { pk, record: recordOf(row), stamp, metadata, windowStart };
 }
 
 function unlessExpired(found: FoundSession | undefined, { now }: SqlTransaction): FoundSession | undefined {
