@@ -51,7 +51,7 @@ class OneSession implements WriteStore {
     this.meanwhile?.();
     this.meanwhile = undefined;
     const answers = writes.map((write): WriteAnswer => {
-      if (write.ids.some((id) => this.events.has(id))) return { kind: 'unwritten' };
+      if (write.events.some(({ id }) => this.events.has(id))) return { kind: 'unwritten' };
       if (this.head?.stamp !== write.before.stamp) return { kind: 'changed', head: this.head };
       this.#apply(write);
       return { kind: 'written' };
@@ -137,7 +137,15 @@ describe('SessionWriter', () => {
     const outcomes = await Promise.all(ids.map((id) => writer.append(commitOf(id))));
     expect(outcomes.map(({ kind }) => kind)).toEqual(['appended', 'appended', 'seen', 'appended']);
     expect(store.seqs).toEqual({ first: 1, a: 2, b: 3, c: 4 });
-    expect([store.holds, store.writes]).toEqual([0, 1]);
+    expect([store.holds, store.writes]).toEqual([1, 1]);
+  });
+
+  it('recognises a repeated event whose condition no longer holds, also beside another append', async () => {
+    const store = new OneSession();
+    const writer = await knowingWriter(store);
+    const isFirst = { preconditions: { lastSeq: 0 } };
+    const outcomes = await Promise.all([writer.append(commitOf('a')), writer.append(commitOf('first', isFirst))]);
+    expect(outcomes.map(({ kind }) => kind)).toEqual(['appended', 'seen']);
   });
 
   it('decides again on the head that came back', async () => {

@@ -54,8 +54,7 @@ export interface PlannedWrite {
   /** The store compares the incarnation and the stamp. */
   readonly before: SessionHead;
   readonly after: SessionHead;
-  /** Of events that the log must not have yet. */
-  readonly ids: readonly string[];
+  /** The log must have none of their ids. */
   readonly events: readonly NumberedEvent[];
   /** The session's own state: each name once. */
   readonly state: readonly PlannedEntry[];

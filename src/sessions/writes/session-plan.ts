@@ -34,7 +34,6 @@ export class SessionPlan {
   #metadata: SessionHead['metadata'];
   #size: StateSize;
   #hasChanged = false;
-  readonly #ids: string[] = [];
   readonly #events: NumberedEvent[] = [];
   readonly #state = new Map<string, string | undefined>();
   readonly #scopes = new Map<'user' | 'app', ScopeChange>();
@@ -79,7 +78,6 @@ export class SessionPlan {
    */
   append(commit: Commit, now: number, sharedExcess?: StateExcess): AppendOutcome | typeof UNCOUNTED_STATE {
     const seen = commit.events.map(({ id }) => this.seen.get(id));
-    this.#ids.push(...commit.events.map(({ id }) => id));
     const refusal = refusalOf(commit, this.#record, seen, now);
     if (refusal) return refusal;
     const metadata = commit.metadata ? metadataAfter(this.#metadata ?? '', commit.metadata) : this.#metadata;
@@ -111,7 +109,6 @@ export class SessionPlan {
       key: before.record,
       before,
       after: { record: this.#record, metadata: this.#metadata, stamp: newStamp() },
-      ids: this.#ids,
       events: this.#events,
       state: entriesIn(this.#state),
       scopes: this.#plannedScopes(),

@@ -32,8 +32,8 @@ interface SessionWriterOptions {
 /** The operations on one session, as one write. */
 interface SessionWork {
   readonly operations: readonly Operation[];
-  /** How many of them the plan decides. */
-  decided: number;
+  /** Those that the write is made of. What the plan refuses is not among them: only the stored log shows whether it repeats an event. */
+  planned: readonly Operation[];
   write?: PlannedWrite | undefined;
 }
 
@@ -210,8 +210,8 @@ export class SessionWriter {
         const answer = work.write ? answers?.[place++] : undefined;
         if (answer?.kind === 'written' && work.write) {
           known.remember(work.write.after);
-          for (const operation of work.operations.slice(0, work.decided)) operation.settle();
-          left.push(...work.operations.slice(work.decided));
+          for (const operation of work.planned) operation.settle();
+          left.push(...work.operations.filter((operation) => !work.planned.includes(operation)));
         } else if (answer?.kind === 'changed') {
           if (answer.head) known.remember(answer.head);
           else known.forget(keyOf(work));
@@ -235,7 +235,7 @@ export class SessionWriter {
   /** Whoever holds the session finds what is written. */
   #doubt(work: SessionWork): void {
     this.known.forget(keyOf(work));
-    for (const operation of work.operations.slice(0, work.decided)) operation.doubt();
+    for (const operation of work.planned) operation.doubt();
   }
 
   #mayPlan({ key, shared, withMetadata }: Operation): boolean {
@@ -246,17 +246,17 @@ export class SessionWriter {
 
   #plan(operations: readonly Operation[], moment: Moment): readonly SessionWork[] {
     return [...groupBy(operations, nameOf).values()].map((ofSession) => {
-      const work: SessionWork = { operations: ofSession, decided: 0 };
       const head = ofSession[0] && this.known.find(ofSession[0].key);
-      if (!head || !isCertain(head.record, moment)) return work;
+      const planned: Operation[] = [];
+      if (!head || !isCertain(head.record, moment)) return { operations: ofSession, planned };
       const plan = new SessionPlan(head);
       for (const operation of ofSession) {
         if (operation.withMetadata && head.metadata === undefined) break;
-        if (operation.decide(plan, moment.now) === 'unknown') break;
-        work.decided += 1;
+        const decision = operation.decide(plan, moment.now);
+        if (decision === 'unknown') break;
+        if (decision === 'changed') planned.push(operation);
       }
-      work.write = plan.write();
-      return work;
+      return { operations: ofSession, planned, write: plan.write() };
     });
   }
 

@@ -57,6 +57,18 @@ export const preconditions = topic<StorageFixture>('preconditions of a commit', 
     });
   });
 
+  test('an event is recognised also beside another append, whatever its preconditions say', async ({ storage }) => {
+    await sessionWithEvents(storage, 2);
+    const repeated = commitOf('e1', { preconditions: { lastSeq: 0 } });
+    const outcomes = await Promise.all([
+      storage.append(commitOf('e3')),
+      storage.append(repeated),
+      storage.append(commitOf('e4')),
+    ]);
+    expect(outcomes.map(({ kind }) => kind)).toEqual(['appended', 'seen', 'appended']);
+    expect((await readSession(storage)).record.lastSeq).toBe(4);
+  });
+
   test('a commit for another incarnation finds no session', async ({ storage, raw }) => {
     await storage.create(creation());
     const { incarnation } = (await readSession(storage)).record;
