@@ -1,37 +1,35 @@
 import type { StoreProblem } from '../../store-audit.js';
+import { ALL_TABLES, type TableKey } from '../schema/all-tables.js';
+import type { Table } from '../schema/table.js';
 import { Sql, sql, sqlList } from '../sql/sql.js';
 import type { SqlTransaction, Transactions } from '../sql/transaction.js';
-import type { Tables } from '../tables.js';
 import type { StepRequest, StepResult } from './step.js';
 
 /** A table whose rows belong to a row of another one. */
 export interface ChildTable {
-  readonly table: keyof Tables;
-  readonly parent: 'sessions' | 'sharedScopes' | 'componentSessions';
+  readonly table: TableKey;
+  readonly parent: TableKey;
   readonly key: Sql;
   /** Whether a repair removes rows without a parent: nothing is lost that is not derived from other data. */
   readonly isDerived: boolean;
 }
 
-const ofSession = (table: keyof Tables, isDerived = false): ChildTable => ({
-  table,
-  parent: 'sessions',
-  key: new Sql('session_pk'),
-  isDerived,
-});
+const DERIVED: ReadonlySet<TableKey> = new Set(['checkpoints', 'partials', 'sessionIndex', 'consumerWork']);
 
-export const CHILD_TABLES: readonly ChildTable[] = [
-  ofSession('events'),
-  ofSession('sessionState'),
-  ofSession('sessionUsage'),
-  ofSession('checkpoints', true),
-  ofSession('partials', true),
-  ofSession('sessionIndex', true),
-  ofSession('consumerWork', true),
-  { table: 'components', parent: 'componentSessions', key: new Sql('session_pk'), isDerived: false },
-  { table: 'componentItems', parent: 'componentSessions', key: new Sql('session_pk'), isDerived: false },
-  { table: 'sharedState', parent: 'sharedScopes', key: new Sql('scope_pk'), isDerived: false },
-];
+const TABLES = Object.entries<Table>(ALL_TABLES) as [TableKey, Table][];
+
+export const CHILD_TABLES: readonly ChildTable[] = TABLES.flatMap(
+  ([
+    table,
+    {
+      parent: name,
+      primaryKey: [key = ''],
+    },
+  ]) => {
+    const [parent] = TABLES.find(([, other]) => other.name === name) ?? [];
+    return parent ? [{ table, parent, key: new Sql(key), isDerived: DERIVED.has(table) }] : [];
+  },
+);
 
 /** Finds rows without a parent. Foreign keys prevent them, unless they were off. */
 export async function auditChildren(
@@ -49,7 +47,7 @@ export async function auditChildren(
   return { problems, examined: found.length, last: found.length < limit ? undefined : found.at(-1)?.pk };
 }
 
-const NAMES: Readonly<Partial<Record<keyof Tables, string>>> = {
+const NAMES: Readonly<Partial<Record<TableKey, string>>> = {
   sessionState: 'the state of sessions',
   sessionUsage: 'the tokens of sessions',
   sessionIndex: 'the index of metadata',
@@ -68,20 +66,14 @@ interface Parent {
   readonly parent: number | null;
 }
 
-/** The next keys, each once: one look at the index for each, however many rows it has. */
+/** The next keys, each once. MariaDB and MySQL look at the index once for each, however many rows it has; the others go through them. */
 function parentsOf(transaction: SqlTransaction, child: ChildTable, after: number, limit: number): Promise<Parent[]> {
-  const { key } = child;
+  const { key, table, parent } = child;
   const { tables } = transaction;
-  const table = tables[child.table];
   return transaction.rows<Parent>(sql`
-    WITH RECURSIVE found (pk, place) AS (
-      SELECT MIN(${key}), 1 FROM ${table} WHERE ${key} > ${after}
-      UNION ALL
-      SELECT (SELECT MIN(c.${key}) FROM ${table} c WHERE c.${key} > found.pk), place + 1
-      FROM found WHERE found.pk IS NOT NULL AND place < ${limit}
-    )
-    SELECT found.pk, p.pk AS parent FROM found LEFT JOIN ${tables[child.parent]} p ON p.pk = found.pk
-    WHERE found.pk IS NOT NULL ORDER BY found.pk`);
+    SELECT found.pk, p.pk AS parent FROM (
+      SELECT DISTINCT c.${key} AS pk FROM ${tables[table]} c WHERE c.${key} > ${after} ORDER BY c.${key} LIMIT ${limit}
+    ) found LEFT JOIN ${tables[parent]} p ON p.pk = found.pk ORDER BY found.pk`);
 }
 
 async function removeOrphans(transaction: SqlTransaction, child: ChildTable, keys: readonly number[]): Promise<void> {

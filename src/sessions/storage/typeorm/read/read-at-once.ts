@@ -52,7 +52,7 @@ export async function readAtOnce(transaction: SqlTransaction, request: ReadReque
   const { now } = transaction;
   const lines = rows.find(({ part }) => part === PART.record);
   if (!lines) return undefined;
-  const { record, stamp } = headOfLines(lines.head, lines.body);
+  const { record, stamp } = headOfLines(lines.head, lines.body ?? '');
   if (isExpired(record.expiresAt, now)) return undefined;
   const events = eventsOf(rows, PART.event).sort((a, b) => a.seq - b.seq);
   const isCut = isOver(events, window?.maxBytes);

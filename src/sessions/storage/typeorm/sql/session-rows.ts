@@ -211,12 +211,11 @@ export function rowOf({ counters, marks, turn, ...record }: SessionRecord): NewR
 
 /** What planned writes are compared with. */
 export function headOf(row: RecordRow & Partial<MetadataRow>): SessionHead {
-  const metadata = row.metadata === undefined ? undefined : (row.metadata ?? '');
-  return { record: recordOf(row), metadata, stamp: row.stamp };
+  return { record: recordOf(row), metadata: row.metadata, stamp: row.stamp };
 }
 
 /** The same, with the record as lines. */
-export function headOfLines(text: string, metadata: string | null): SessionHead {
+export function headOfLines(text: string, metadata: string): SessionHead {
   return headOf(Object.assign(new RowOfLines(text), { metadata }) as unknown as RecordRow & MetadataRow);
 }
 

@@ -45,7 +45,7 @@ export function selectHeadsOfMysql(dialect: Dialect, tables: Tables, { rows }: P
 
 /** The rows of {@link selectHeadsOfMysql}. */
 export function headsIn(rows: unknown): SessionHead[] {
-  return (rows as readonly { head: string; metadata: string | null }[]).map(({ head, metadata }) =>
+  return (rows as readonly { head: string; metadata: string }[]).map(({ head, metadata }) =>
     headOfLines(head, metadata),
   );
 }

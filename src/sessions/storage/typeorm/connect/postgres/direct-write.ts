@@ -67,7 +67,7 @@ export function messageAnswerOf(answer: readonly unknown[]): {
   const rows = answer as readonly MessageRow[];
   const [first] = rows;
   if (first?.head === null) return { now: first.now, result: 'written' };
-  return { now: first?.now, result: rows.map(({ head, metadata }) => headOfLines(head ?? '', metadata)) };
+  return { now: first?.now, result: rows.map(({ head, metadata }) => headOfLines(head ?? '', metadata ?? '')) };
 }
 
 function limitsOf(tables: Tables, scopes: readonly PlannedGrowth[], time: TimeRange | undefined): Sql {
