@@ -6,12 +6,12 @@ import { EMPTY_LOG, newRecord } from '../../src/sessions/domain/session-record.j
 import type {
   Held,
   HoldRequest,
-  Moment,
   PlannedWrite,
   SessionHead,
   WriteAnswer,
   WriteStore,
 } from '../../src/sessions/storage/planned-write.js';
+import type { PlanTime } from '../../src/sessions/storage/plan-time.js';
 import { SessionWriter } from '../../src/sessions/writes/session-writer.js';
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 's-1' };
@@ -45,7 +45,7 @@ class OneSession implements WriteStore {
     if (exists) this.head = { record, metadata: '', stamp: 0 };
   }
 
-  async write(plan: (moment: Moment) => readonly PlannedWrite[]): Promise<readonly WriteAnswer[]> {
+  async write(plan: (moment: PlanTime) => readonly PlannedWrite[]): Promise<readonly WriteAnswer[]> {
     const writes = plan({ now: NOW, slackMs: 0 });
     if (writes.length > 0) this.writes += 1;
     this.meanwhile?.();

@@ -7,6 +7,7 @@ import type { NumberedEvent, SessionRecord } from '../domain/session-record.js';
 import type { StateExcess, StateSize } from '../domain/state-size.js';
 import type { SharedPart } from '../domain/stored-json.js';
 import type { UsageIncrement } from '../domain/usage-periods.js';
+import type { PlanTime } from './plan-time.js';
 
 /** All that decides about the writes to a session. */
 export interface SessionHead {
@@ -18,13 +19,6 @@ export interface SessionHead {
    * whether a write was planned on what it has, also after a server lost its last writes.
    */
   readonly stamp: number;
-}
-
-/** The store's time as far as this process knows it. */
-export interface Moment {
-  readonly now: number;
-  /** By how much the store's time may be later when it writes. 0: it is the time of the write. */
-  readonly slackMs: number;
 }
 
 /** A key of state with its new value, or without one if it is removed. */
@@ -130,7 +124,7 @@ export interface WriteStore {
    * is written and all sessions have to be held. Throws if it is not known what was written.
    */
   write(
-    plan: (moment: Moment) => readonly PlannedWrite[],
+    plan: (moment: PlanTime) => readonly PlannedWrite[],
     calledAt: number,
   ): Promise<readonly WriteAnswer[] | undefined>;
   /** Holds sessions and writes what `decide` returns, all or nothing. `decide` may run several times. */

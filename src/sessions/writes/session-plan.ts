@@ -20,10 +20,8 @@ import { turnOutcome } from '../domain/turn-rules.js';
 import type { TurnOutcome, TurnRequest } from '../domain/turn.js';
 import type { UsageIncrement } from '../domain/usage-periods.js';
 import { usageByModel } from '../domain/usage.js';
-import type { Moment, PlannedEntry, PlannedScope, PlannedWrite, SessionHead } from '../storage/planned-write.js';
-
-/** By how much the store's clock may be behind the moment, for roundings. */
-export const AHEAD_MS = 2;
+import type { PlannedEntry, PlannedScope, PlannedWrite, SessionHead } from '../storage/planned-write.js';
+import { AHEAD_MS, type PlanTime } from '../storage/plan-time.js';
 
 /** A size of state that nobody may rely on has to be counted first. */
 export const UNCOUNTED_STATE = 'uncounted';
@@ -169,7 +167,7 @@ interface ScopeChange {
 }
 
 /** Whether expiry and turn are the same at any time within the slack. */
-export function isCertain({ expiresAt, turn }: SessionRecord, { now, slackMs }: Moment): boolean {
+export function isCertain({ expiresAt, turn }: SessionRecord, { now, slackMs }: PlanTime): boolean {
   if (slackMs === 0) return true;
   const isTurnCertain = isExpired(turn.expiresAt, now - AHEAD_MS) || !isExpired(turn.expiresAt, now + slackMs);
   return !isExpired(expiresAt, now + slackMs) && isTurnCertain;

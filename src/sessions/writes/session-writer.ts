@@ -4,7 +4,8 @@ import { StoreUnavailableError } from '../domain/errors.js';
 import { sessionNameOf } from '../domain/ids.js';
 import { scopesWritten } from '../domain/stored-json.js';
 import type { TurnOutcome, TurnRequest } from '../domain/turn.js';
-import type { HoldRequest, Moment, PlannedWrite, WriteStore } from '../storage/planned-write.js';
+import type { HoldRequest, PlannedWrite, WriteStore } from '../storage/planned-write.js';
+import type { PlanTime } from '../storage/plan-time.js';
 import { Semaphore } from '../storage/semaphore.js';
 import { type HeldDecisions, decideHeld } from './held-decisions.js';
 import { KnownHeads } from './known-heads.js';
@@ -244,7 +245,7 @@ export class SessionWriter {
     return !shared || (this.store.canPlan?.(shared) ?? true);
   }
 
-  #plan(operations: readonly Operation[], moment: Moment): readonly SessionWork[] {
+  #plan(operations: readonly Operation[], moment: PlanTime): readonly SessionWork[] {
     return [...groupBy(operations, nameOf).values()].map((ofSession) => {
       const head = ofSession[0] && this.known.find(ofSession[0].key);
       const planned: Operation[] = [];

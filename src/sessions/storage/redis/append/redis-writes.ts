@@ -9,12 +9,12 @@ import type {
   Held,
   HoldOptions,
   HoldRequest,
-  Moment,
   PlannedWrite,
   SessionHead,
   WriteAnswer,
   WriteStore,
 } from '../../planned-write.js';
+import type { PlanTime } from '../../plan-time.js';
 import type { AppScope } from '../app-scope/app-scope.js';
 import { afterWrite } from '../connect/driver-errors.js';
 import type { RedisKeys } from '../redis-keys.js';
@@ -71,7 +71,7 @@ export class RedisWrites implements WriteStore {
   }
 
   async write(
-    plan: (moment: Moment) => readonly PlannedWrite[],
+    plan: (moment: PlanTime) => readonly PlannedWrite[],
     calledAt: number,
   ): Promise<readonly WriteAnswer[] | undefined> {
     const moment = this.#clock.moment();

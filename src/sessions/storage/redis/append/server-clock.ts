@@ -1,10 +1,6 @@
 import type { Clock } from '../../../domain/clock.js';
-import type { Moment } from '../../planned-write.js';
+import { type PlanTime, SLACK_MS, timeRange } from '../../plan-time.js';
 
-/** How much later than planned a write may reach the server. */
-const SLACK_MS = 1_000;
-/** By how much the clock of the server may be behind, for roundings. */
-const AHEAD_MS = 2;
 /** How long an answer that came faster than later ones counts. */
 const KEPT_MS = 1_000;
 
@@ -38,13 +34,14 @@ export class ServerClock {
   }
 
   /** Undefined before the first answer. */
-  moment(): Moment | undefined {
+  moment(): PlanTime | undefined {
     if (this.clock) return { now: this.clock.now(), slackMs: 0 };
     return this.#latest && { now: Math.floor(performance.now() + this.#latest.offset), slackMs: SLACK_MS };
   }
 
   /** When the server may write what was planned at this time, as arguments of the script. */
   rangeFrom(now: number, until = Infinity): [from: number | string, to: number | string] {
-    return this.clock ? ['', ''] : [now - AHEAD_MS, Math.min(now + SLACK_MS, until)];
+    const range = timeRange({ now, slackMs: this.clock ? 0 : SLACK_MS }, until);
+    return range ? [range.from, range.to] : ['', ''];
   }
 }

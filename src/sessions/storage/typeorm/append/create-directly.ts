@@ -4,9 +4,8 @@ import { EMPTY_LOG, newRecord } from '../../../domain/session-record.js';
 import { sizeAfter } from '../../../domain/state-size.js';
 import type { CreateRequest, StoredSession } from '../../session-storage.js';
 import { stateOf } from '../state/read-state.js';
-import type { Moment } from '../../planned-write.js';
-import type { DirectCreate } from './direct-writes.js';
-import { type DirectWrites, timeRange } from './direct-writes.js';
+import { type PlanTime, timeRange } from '../../plan-time.js';
+import type { DirectCreate, DirectWrites } from './direct-writes.js';
 
 /** More does not belong in one message. */
 const MAX_ENTRIES = 50;
@@ -24,7 +23,7 @@ function isPlain({ baseState, upserts, expiry, metadata = '', log = EMPTY_LOG }:
   );
 }
 
-function planOf(request: CreateRequest, stamp: number, moment: Moment): DirectCreate {
+function planOf(request: CreateRequest, stamp: number, moment: PlanTime): DirectCreate {
   const { key, baseState, upserts, expiry, metadata = '', turnsOnly, maxStateBytes: limits } = request;
   const { now } = moment;
   const { atMost: stateBytes } = sizeAfter({ atMost: 0 }, { upserts, removals: [] }, 'session');

@@ -3,22 +3,9 @@ import type { Upsert } from '../../../domain/commit.js';
 import type { SessionRecord } from '../../../domain/session-record.js';
 import type { StateLimits } from '../../../domain/state-size.js';
 import type { StateRow } from '../state/read-state.js';
-import type { Moment, SessionHead } from '../../planned-write.js';
+import type { SessionHead } from '../../planned-write.js';
+import type { PlanTime, TimeRange } from '../../plan-time.js';
 import type { PlannedRows } from './planned-rows.js';
-
-/** By how much the store's clock may be behind the moment, for roundings. */
-const AHEAD_MS = 2;
-
-/** In the server's time. */
-export interface TimeRange {
-  readonly from: number;
-  readonly to: number;
-}
-
-/** When a write that was planned at this moment may be written; `undefined` if the time is not the store's. */
-export function timeRange({ now, slackMs }: Moment): TimeRange | undefined {
-  return slackMs > 0 ? { from: now - AHEAD_MS, to: now + slackMs } : undefined;
-}
 
 /**
  * Rows to write without a look at what is stored. All is written, or nothing: if a session is locked, has changed, or if the server's
@@ -64,12 +51,12 @@ export interface DirectWrites {
    * if that is not known. In both cases the caller uses a transaction.
    */
   writeDirectly(
-    plan: (moment: Moment) => PlannedMessage | undefined,
+    plan: (moment: PlanTime) => PlannedMessage | undefined,
     calledAt: number,
   ): Promise<MessageAnswer | undefined>;
   /**
    * Inserts the session that `plan` returns once a connection is ready. Returns `undefined` if nothing was written, for example
    * because there is one with its ids: then the caller uses a transaction. Throws if that is not known.
    */
-  createDirectly(plan: (moment: Moment) => DirectCreate, calledAt: number): Promise<CreatedRows | undefined>;
+  createDirectly(plan: (moment: PlanTime) => DirectCreate, calledAt: number): Promise<CreatedRows | undefined>;
 }

@@ -4,20 +4,19 @@ import type {
   Held,
   HoldOptions,
   HoldRequest,
-  Moment,
   PlannedWrite,
   SessionHead,
   WriteAnswer,
   WriteStore,
 } from '../../planned-write.js';
-import type { Sql } from '../sql/sql.js';
+import { type PlanTime, timeRange } from '../../plan-time.js';
 import { minuteColumns } from '../sql/minutes.js';
-import { joinSql, sql } from '../sql/sql.js';
+import { joinSql, type Sql, sql } from '../sql/sql.js';
 import type { SqlTransaction, Transactions } from '../sql/transaction.js';
 import { LockedScopes, ownerKey } from '../state/locked-scopes.js';
 import { ScopeWriter } from '../state/write-state.js';
 import type { Tables } from '../tables.js';
-import { type DirectWrites, type PlannedMessage, timeRange } from './direct-writes.js';
+import type { DirectWrites, PlannedMessage } from './direct-writes.js';
 import { holdSessions, type LockPolicy, SKIP_LOCKED, WAIT_FOR_LOCKED } from './held-sessions.js';
 import { equalities, PlannedRows, type PlannedSession, writeChildren, writeSums } from './planned-rows.js';
 
@@ -33,12 +32,12 @@ export class SqlWrites implements WriteStore {
   constructor(private readonly transactions: Transactions & DirectWrites) {}
 
   async write(
-    plan: (moment: Moment) => readonly PlannedWrite[],
+    plan: (moment: PlanTime) => readonly PlannedWrite[],
     calledAt: number,
   ): Promise<readonly WriteAnswer[] | undefined> {
     let writes: readonly PlannedWrite[] = [];
     let sent: readonly PlannedWrite[] = [];
-    const message = (moment: Moment): PlannedMessage | undefined => {
+    const message = (moment: PlanTime): PlannedMessage | undefined => {
       writes = plan(moment);
       sent = withoutRareOnes(writes).filter(({ events }) => events.length <= MAX_EVENTS);
       return sent.length === 0 ? undefined : { rows: this.#rowsOf(sent), time: timeRange(moment) };

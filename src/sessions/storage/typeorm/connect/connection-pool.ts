@@ -1,5 +1,4 @@
-import type { CreatedRows, DirectCreate } from '../append/direct-writes.js';
-import type { MessageAnswer, PlannedMessage } from '../append/direct-writes.js';
+import type { CreatedRows, DirectCreate, MessageAnswer, PlannedMessage } from '../append/direct-writes.js';
 import type { Dialect } from '../sql/dialect.js';
 import type { Sql } from '../sql/sql.js';
 import type { CommitMessage, StatementRunner, TransactionMode } from '../sql/transaction.js';

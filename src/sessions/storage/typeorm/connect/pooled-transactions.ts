@@ -1,9 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from '../../../domain/clock.js';
 import { StoreUnavailableError } from '../../../domain/errors.js';
-import type { Moment } from '../../planned-write.js';
-import type { CreatedRows, DirectCreate } from '../append/direct-writes.js';
-import type { DirectWrites, MessageAnswer, PlannedMessage } from '../append/direct-writes.js';
+import { type PlanTime, SLACK_MS } from '../../plan-time.js';
+import type {
+  CreatedRows,
+  DirectCreate,
+  DirectWrites,
+  MessageAnswer,
+  PlannedMessage,
+} from '../append/direct-writes.js';
 import {
   type DatabaseContext,
   OpenTransaction,
@@ -42,8 +47,6 @@ const SINGLE_ATTEMPT_SHARE = 0.5;
  * time limit before. Networks drop idle connections. The rest is for a new connection.
  */
 const SILENCE_SHARE = 0.5;
-/** How late the server may get a direct write. Nothing that expires earlier is decided by it. */
-const SLACK_MS = 1_000;
 /** After a direct write was refused for this, a server may have become a primary. */
 const DIRECT_AGAIN_MS = 60_000;
 const FIRST_BACKOFF_MS = 10;
@@ -84,7 +87,7 @@ export class PooledTransactions implements Transactions, DirectWrites {
   }
 
   writeDirectly(
-    plan: (moment: Moment) => PlannedMessage | undefined,
+    plan: (moment: PlanTime) => PlannedMessage | undefined,
     calledAt: number,
   ): Promise<MessageAnswer | undefined> {
     const { timeLimitMs } = this.options;
@@ -95,7 +98,7 @@ export class PooledTransactions implements Transactions, DirectWrites {
     return this.#tracked(this.#directly(send, { deadline, commitDeadline: deadline }));
   }
 
-  createDirectly(plan: (moment: Moment) => DirectCreate, calledAt: number): Promise<CreatedRows | undefined> {
+  createDirectly(plan: (moment: PlanTime) => DirectCreate, calledAt: number): Promise<CreatedRows | undefined> {
     const { timeLimitMs, tables } = this.options;
     const deadline = calledAt + timeLimitMs * SINGLE_ATTEMPT_SHARE;
     const send = (attempt: Attempt): Promise<CreatedRows | undefined> =>
@@ -134,7 +137,7 @@ export class PooledTransactions implements Transactions, DirectWrites {
   }
 
   /** `undefined` if the server's time is not known. */
-  get #moment(): Moment | undefined {
+  get #moment(): PlanTime | undefined {
     const { clock } = this.options;
     if (clock) return { now: clock.now(), slackMs: 0 };
     const { now } = this.pool.time;
@@ -144,7 +147,7 @@ export class PooledTransactions implements Transactions, DirectWrites {
   /** Sends the message that `prepare` returns; `undefined` is none. */
   async #sendDirectly<Result>(
     attempt: Attempt,
-    prepare: (connection: PooledConnection, moment: Moment) => (() => Promise<Result | undefined>) | undefined,
+    prepare: (connection: PooledConnection, moment: PlanTime) => (() => Promise<Result | undefined>) | undefined,
   ): Promise<Result | undefined> {
     const connection = await this.#acquire(attempt);
     const moment = this.#moment;

@@ -1,6 +1,5 @@
 import type { SessionHead } from '../../../planned-write.js';
-import type { DirectCreate } from '../../append/direct-writes.js';
-import type { PlannedMessage } from '../../append/direct-writes.js';
+import type { DirectCreate, PlannedMessage } from '../../append/direct-writes.js';
 import { equalities, type PlannedSession, writeChildren, writeSums } from '../../append/planned-rows.js';
 import { growScopes } from '../../append/sql-writes.js';
 import { insertOfSession } from '../../append/insert-session.js';

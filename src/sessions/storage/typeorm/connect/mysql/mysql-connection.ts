@@ -1,5 +1,4 @@
-import type { CreatedRows, DirectCreate } from '../../append/direct-writes.js';
-import type { MessageAnswer } from '../../append/direct-writes.js';
+import type { CreatedRows, DirectCreate, MessageAnswer } from '../../append/direct-writes.js';
 import { MYSQL_NOW } from '../../sql/server-time.js';
 import { mysqlDialect } from '../../sql/dialect.js';
 import type { Sql } from '../../sql/sql.js';

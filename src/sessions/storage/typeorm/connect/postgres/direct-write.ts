@@ -1,6 +1,6 @@
 import { NEVER } from '../../../../domain/expiry.js';
-import type { DirectCreate } from '../../append/direct-writes.js';
-import type { MessageAnswer, PlannedMessage, TimeRange } from '../../append/direct-writes.js';
+import type { TimeRange } from '../../../plan-time.js';
+import type { DirectCreate, MessageAnswer, PlannedMessage } from '../../append/direct-writes.js';
 import {
   equalities,
   EVENT_COLUMN_TYPES,

@@ -1,6 +1,5 @@
 import { StoreUnavailableError } from '../../../../domain/errors.js';
-import type { CreatedRows, DirectCreate } from '../../append/direct-writes.js';
-import type { MessageAnswer } from '../../append/direct-writes.js';
+import type { CreatedRows, DirectCreate, MessageAnswer } from '../../append/direct-writes.js';
 import { POSTGRES_NOW } from '../../sql/server-time.js';
 import type { Sql } from '../../sql/sql.js';
 import type { StateRow } from '../../state/read-state.js';

@@ -2,9 +2,15 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { DataSource, QueryRunner } from 'typeorm';
 import type { Clock } from '../../../../domain/clock.js';
 import { StoreUnavailableError } from '../../../../domain/errors.js';
-import type { Moment, SessionHead } from '../../../planned-write.js';
-import type { CreatedRows, DirectCreate } from '../../append/direct-writes.js';
-import type { DirectWrites, MessageAnswer, PlannedMessage } from '../../append/direct-writes.js';
+import type { SessionHead } from '../../../planned-write.js';
+import type { PlanTime } from '../../../plan-time.js';
+import type {
+  CreatedRows,
+  DirectCreate,
+  DirectWrites,
+  MessageAnswer,
+  PlannedMessage,
+} from '../../append/direct-writes.js';
 import { type PlannedSession, writeChildren, writeSums } from '../../append/planned-rows.js';
 import { growScopes, updateUnchanged } from '../../append/sql-writes.js';
 import { insertOfSession, UNLESS_THERE } from '../../append/insert-session.js';
@@ -96,7 +102,7 @@ export class SqliteTransactions implements Transactions, DirectWrites {
   }
 
   async writeDirectly(
-    plan: (moment: Moment) => PlannedMessage | undefined,
+    plan: (moment: PlanTime) => PlannedMessage | undefined,
     calledAt: number,
   ): Promise<MessageAnswer | undefined> {
     try {
@@ -108,7 +114,7 @@ export class SqliteTransactions implements Transactions, DirectWrites {
     }
   }
 
-  createDirectly(plan: (moment: Moment) => DirectCreate, calledAt: number): Promise<CreatedRows | undefined> {
+  createDirectly(plan: (moment: PlanTime) => DirectCreate, calledAt: number): Promise<CreatedRows | undefined> {
     return this.#queued('write', (transaction) => createDirectly(transaction, plan), calledAt);
   }
 
@@ -250,7 +256,7 @@ class ChangedSessions extends Error {
 
 async function writeDirectly(
   transaction: SqlTransaction,
-  plan: (moment: Moment) => PlannedMessage | undefined,
+  plan: (moment: PlanTime) => PlannedMessage | undefined,
 ): Promise<MessageAnswer | undefined> {
   const message = plan({ now: transaction.now, slackMs: 0 });
   if (!message) return undefined;
@@ -278,7 +284,7 @@ async function headsOf(transaction: SqlTransaction, sessions: readonly PlannedSe
 
 async function createDirectly(
   transaction: SqlTransaction,
-  plan: (moment: Moment) => DirectCreate,
+  plan: (moment: PlanTime) => DirectCreate,
 ): Promise<CreatedRows | undefined> {
   const { tables, dialect } = transaction;
   const session = plan({ now: transaction.now, slackMs: 0 });
