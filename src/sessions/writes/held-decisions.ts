@@ -1,6 +1,7 @@
 import type { AppendOutcome, Commit } from '../domain/commit.js';
 import type { SessionKey } from '../domain/ids.js';
-import type { Held, PlannedWrite, SessionHead } from '../storage/planned-write.js';
+import { scopesWritten } from '../domain/stored-json.js';
+import type { Held, HoldRequest, PlannedWrite, SessionHead } from '../storage/planned-write.js';
 import { type Operation, PendingAppend } from './operations.js';
 import { SessionPlan } from './session-plan.js';
 
@@ -35,14 +36,34 @@ export async function decideHeld(groups: readonly (readonly Operation[])[], held
   return { writes, skipped, heads };
 }
 
-/** Decides one commit on a held session, for a write that somebody else commits. */
-export async function decideAppend(
-  commit: Commit,
-  held: Held,
-): Promise<{ readonly outcome: AppendOutcome; readonly write: PlannedWrite | undefined }> {
-  const append = new PendingAppend(commit, ignore, ignore);
-  const { writes } = await decideHeld([[append]], held);
-  return { outcome: append.decided ?? { kind: 'missing' }, write: writes[0] };
+/** What has to be held for operations on one session. */
+export function holdRequestFor(operations: readonly Operation[]): HoldRequest {
+  const [first] = operations;
+  if (!first) throw new Error('Operations have a session');
+  return {
+    key: first.key,
+    ids: operations.flatMap(({ ids }) => ids),
+    withMetadata: operations.some(({ withMetadata }) => withMetadata),
+    owners: operations.flatMap(({ shared }) => (shared ? scopesWritten(shared) : [])),
+  };
+}
+
+/** One commit, for a write that somebody else commits: what has to be held for it, and what becomes of it then. */
+export class HeldAppend {
+  readonly #append: PendingAppend;
+
+  constructor(commit: Commit) {
+    this.#append = new PendingAppend(commit, ignore, ignore);
+  }
+
+  get request(): HoldRequest {
+    return holdRequestFor([this.#append]);
+  }
+
+  async decide(held: Held): Promise<{ readonly outcome: AppendOutcome; readonly writes: readonly PlannedWrite[] }> {
+    const { writes } = await decideHeld([[this.#append]], held);
+    return { outcome: this.#append.decided ?? { kind: 'missing' }, writes };
+  }
 }
 
 function ignore(): void {}

@@ -23,7 +23,7 @@ export interface Operation {
   /** Decides on what the plan leaves. It may be called again with another plan. */
   decide(plan: SessionPlan, now: number): Decision;
   /** The same for a session that is held; undefined if there is none. */
-  decideHeld(plan: SessionPlan | undefined, session: HeldSession | undefined, held: Held): Promise<Decision>;
+  decideHeld(plan: SessionPlan | undefined, session: HeldSession, held: Held): Promise<void>;
   /** What was decided last is so. */
   settle(): void;
   /** What was decided last may be so: an answer is lost. */
@@ -111,11 +111,10 @@ export class PendingAppend extends Pending<AppendOutcome> implements Operation {
     return decided.kind === 'appended' ? 'changed' : 'refused';
   }
 
-  async decideHeld(plan: SessionPlan | undefined, session: HeldSession | undefined, held: Held): Promise<Decision> {
-    const outcome = plan && session ? await this.#outcomeIn(plan, session, held) : ({ kind: 'missing' } as const);
+  async decideHeld(plan: SessionPlan | undefined, session: HeldSession, held: Held): Promise<void> {
+    const outcome = plan ? await this.#outcomeIn(plan, session, held) : ({ kind: 'missing' } as const);
     if (outcome.kind === 'appended') held.scopes.add(this.commit);
     this.outcome = this.#isDoneBy(outcome) ? this.inDoubt : outcome;
-    return outcome.kind === 'appended' ? 'changed' : 'refused';
   }
 
   /** What was read before a wait may lack events that were stored meanwhile, so it is read again before a repeated append is refused. */
@@ -170,12 +169,11 @@ export class PendingTurn extends Pending<TurnOutcome> implements Operation {
     return this.outcome.kind === 'changed' ? 'changed' : 'refused';
   }
 
-  async decideHeld(plan: SessionPlan | undefined, _session: HeldSession | undefined, held: Held): Promise<Decision> {
+  async decideHeld(plan: SessionPlan | undefined, _session: HeldSession, held: Held): Promise<void> {
     const { inDoubt } = this;
-    const isDone = plan && inDoubt?.kind === 'changed' && isSameTurn(plan.record.turn, inDoubt.turn);
-    if (plan && !isDone) return this.decide(plan, held.now);
-    this.outcome = isDone ? inDoubt : { kind: 'missing' };
-    return 'refused';
+    if (!plan) this.outcome = { kind: 'missing' };
+    else if (inDoubt?.kind === 'changed' && isSameTurn(plan.record.turn, inDoubt.turn)) this.outcome = inDoubt;
+    else this.decide(plan, held.now);
   }
 }
 

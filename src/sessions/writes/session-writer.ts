@@ -2,12 +2,11 @@ import { groupBy } from '../domain/batches.js';
 import type { AppendOutcome, Commit } from '../domain/commit.js';
 import { StoreUnavailableError } from '../domain/errors.js';
 import { sessionNameOf } from '../domain/ids.js';
-import { scopesWritten } from '../domain/stored-json.js';
 import type { TurnOutcome, TurnRequest } from '../domain/turn.js';
-import type { HoldRequest, PlannedWrite, WriteStore } from '../storage/planned-write.js';
+import type { PlannedWrite, WriteStore } from '../storage/planned-write.js';
 import type { PlanTime } from '../storage/plan-time.js';
 import { Semaphore } from '../storage/semaphore.js';
-import { type HeldDecisions, decideHeld } from './held-decisions.js';
+import { type HeldDecisions, decideHeld, holdRequestFor } from './held-decisions.js';
 import { KnownHeads } from './known-heads.js';
 import { type Operation, PendingAppend, PendingTurn } from './operations.js';
 import { SessionPlan, isCertain } from './session-plan.js';
@@ -34,8 +33,8 @@ interface SessionWriterOptions {
 interface SessionWork {
   readonly operations: readonly Operation[];
   /** Those that the write is made of. What the plan refuses is not among them: only the stored log shows whether it repeats an event. */
-  planned: readonly Operation[];
-  write?: PlannedWrite | undefined;
+  readonly planned: readonly Operation[];
+  readonly write: PlannedWrite;
 }
 
 /**
@@ -108,12 +107,11 @@ export class SessionWriter {
     return this.#batches.hasRoom && this.#queue.some(({ key }) => !this.#busy.has(sessionNameOf(key)));
   }
 
-  /** Lets the next operations on these sessions run, except on those of which some are left. Returns what is left. */
-  #release(operations: readonly Operation[], left: readonly Operation[] = []): readonly Operation[] {
+  /** Lets the next operations on these sessions run, except on those of which some are left. */
+  #release(operations: readonly Operation[], left: readonly Operation[] = []): void {
     const stay = new Set(left.map(nameOf));
     for (const operation of operations) if (!stay.has(nameOf(operation))) this.#busy.delete(nameOf(operation));
     if (this.#isNextWaiting) this.#startBatches();
-    return left;
   }
 
   /** Takes the oldest operations. Those on a session of a running batch stay in the queue. */
@@ -181,62 +179,57 @@ export class SessionWriter {
 
   /** Writes what can be decided on the heads that are known. Returns the operations that are left. */
   async #writeAsKnown(batch: readonly Operation[]): Promise<readonly Operation[]> {
-    const left: Operation[] = [];
-    let open = batch;
+    const settled = new Set<Operation>();
+    let left = batch;
     let again = batch;
     for (let misses = 0; again.length > 0 && misses < MAX_MISSES; misses++) {
-      again = await this.#writeOnce(again, left);
-      open = this.#release(open, [...left, ...again]);
+      again = await this.#writeOnce(again, settled);
+      const open = left;
+      left = open.filter((operation) => !settled.has(operation));
+      this.#release(open, left);
     }
-    // In the order in which they came.
-    const isLeft = new Set(open);
-    return batch.filter((operation) => isLeft.has(operation));
+    return left;
   }
 
-  /** Returns the operations that the store answered with another head. */
-  async #writeOnce(batch: readonly Operation[], left: Operation[]): Promise<readonly Operation[]> {
+  /** Adds the operations that are written. Returns those that the store answered with another head. */
+  async #writeOnce(batch: readonly Operation[], settled: Set<Operation>): Promise<readonly Operation[]> {
     const { known } = this;
     const candidates = batch.filter((operation) => this.#mayPlan(operation));
-    left.push(...batch.filter((operation) => !candidates.includes(operation)));
     if (candidates.length === 0) return [];
     let works: readonly SessionWork[] = [];
     try {
-      const answers = await this.store.write((moment) => {
-        works = this.#plan(candidates, moment);
-        return works.flatMap(({ write }) => write ?? []);
+      const answers = await this.store.write((time) => {
+        works = this.#plan(candidates, time);
+        return works.map(({ write }) => write);
       }, calledAtOf(batch));
       const again: Operation[] = [];
-      let place = 0;
-      for (const work of works) {
-        const answer = work.write ? answers?.[place++] : undefined;
-        if (answer?.kind === 'written' && work.write) {
+      for (const [index, work] of works.entries()) {
+        const answer = answers?.[index];
+        if (answer?.kind === 'written') {
           known.remember(work.write.after);
-          for (const operation of work.planned) operation.settle();
-          left.push(...work.operations.filter((operation) => !work.planned.includes(operation)));
+          for (const operation of work.planned) {
+            operation.settle();
+            settled.add(operation);
+          }
         } else if (answer?.kind === 'changed') {
           if (answer.head) known.remember(answer.head);
-          else known.forget(keyOf(work));
+          else known.forget(work.write.key);
           again.push(...work.operations);
         } else if (answer?.kind === 'unknown') {
           this.#doubt(work);
-          left.push(...work.operations);
-        } else {
-          left.push(...work.operations);
         }
       }
-      if (works.length === 0) left.push(...candidates);
       return again;
     } catch {
-      for (const work of works) if (work.write) this.#doubt(work);
-      left.push(...candidates);
+      for (const work of works) this.#doubt(work);
       return [];
     }
   }
 
   /** Whoever holds the session finds what is written. */
-  #doubt(work: SessionWork): void {
-    this.known.forget(keyOf(work));
-    for (const operation of work.planned) operation.doubt();
+  #doubt({ write, planned }: SessionWork): void {
+    this.known.forget(write.key);
+    for (const operation of planned) operation.doubt();
   }
 
   #mayPlan({ key, shared, withMetadata }: Operation): boolean {
@@ -245,19 +238,21 @@ export class SessionWriter {
     return !shared || (this.store.canPlan?.(shared) ?? true);
   }
 
-  #plan(operations: readonly Operation[], moment: PlanTime): readonly SessionWork[] {
-    return [...groupBy(operations, nameOf).values()].map((ofSession) => {
+  /** What can be planned at this time. */
+  #plan(operations: readonly Operation[], time: PlanTime): readonly SessionWork[] {
+    return [...groupBy(operations, nameOf).values()].flatMap((ofSession) => {
       const head = ofSession[0] && this.known.find(ofSession[0].key);
-      const planned: Operation[] = [];
-      if (!head || !isCertain(head.record, moment)) return { operations: ofSession, planned };
+      if (!head || !isCertain(head.record, time)) return [];
       const plan = new SessionPlan(head);
+      const planned: Operation[] = [];
       for (const operation of ofSession) {
         if (operation.withMetadata && head.metadata === undefined) break;
-        const decision = operation.decide(plan, moment.now);
+        const decision = operation.decide(plan, time.now);
         if (decision === 'unknown') break;
         if (decision === 'changed') planned.push(operation);
       }
-      return { operations: ofSession, planned, write: plan.write() };
+      const write = plan.write();
+      return write ? [{ operations: ofSession, planned, write }] : [];
     });
   }
 
@@ -283,7 +278,7 @@ export class SessionWriter {
     const groups = [...groupBy(operations, nameOf).values()];
     let decisions: HeldDecisions | undefined;
     await this.store.hold(
-      groups.map(requestFor),
+      groups.map(holdRequestFor),
       async (held) => {
         decisions = await decideHeld(groups, held);
         return decisions.writes;
@@ -302,24 +297,6 @@ export class SessionWriter {
 
 function nameOf({ key }: Operation): string {
   return sessionNameOf(key);
-}
-
-function requestFor(operations: readonly Operation[]): HoldRequest {
-  const [first] = operations;
-  return {
-    key: first?.key ?? noKey(),
-    ids: operations.flatMap(({ ids }) => ids),
-    withMetadata: operations.some(({ withMetadata }) => withMetadata),
-    owners: operations.flatMap(({ shared }) => (shared ? scopesWritten(shared) : [])),
-  };
-}
-
-function noKey(): never {
-  throw new Error('Operations have a session');
-}
-
-function keyOf({ operations: [first] }: SessionWork): Operation['key'] {
-  return first?.key ?? noKey();
 }
 
 function calledAtOf(operations: readonly Operation[]): number {

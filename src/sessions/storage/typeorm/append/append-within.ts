@@ -1,11 +1,10 @@
 import type { AppendOutcome, Commit } from '../../../domain/commit.js';
 import { inBatches } from '../../../domain/batches.js';
-import { scopesWritten } from '../../../domain/stored-json.js';
 import type { AppendWithin } from '../../session-storage.js';
 import { AppTransactions, type AppTransactionsOptions } from '../connect/app-transactions.js';
 import { joinSql, sql } from '../sql/sql.js';
 import type { SqlTransaction } from '../sql/transaction.js';
-import { decideAppend } from '../../../writes/held-decisions.js';
+import { HeldAppend } from '../../../writes/held-decisions.js';
 import type { LockPolicy } from './held-sessions.js';
 import { addWrites, lockAll } from './sql-writes.js';
 
@@ -36,15 +35,10 @@ export async function appendWithin(
   within: AppendWithin,
 ): Promise<AppendOutcome> {
   const { outcome } = await transactions.run(within.transaction, async (transaction, isRepeated) => {
-    const request = {
-      key: commit.key,
-      ids: commit.events.map(({ id }) => id),
-      withMetadata: commit.metadata !== undefined,
-      owners: scopesWritten(commit),
-    };
-    const { held, scopes } = await lockAll(transaction, [request], isRepeated ? REPEATED_WITHIN : WITHIN);
-    const decided = await decideAppend(commit, held);
-    await addWrites(transaction, decided.write ? [decided.write] : [], scopes);
+    const append = new HeldAppend(commit);
+    const { held, scopes } = await lockAll(transaction, [append.request], isRepeated ? REPEATED_WITHIN : WITHIN);
+    const decided = await append.decide(held);
+    await addWrites(transaction, decided.writes, scopes);
     return { outcome: decided.outcome, within, last: lastOf(commit, decided.outcome), isSettled: false };
   });
   return outcome;
