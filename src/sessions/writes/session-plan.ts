@@ -78,8 +78,9 @@ export class SessionPlan {
     const seen = commit.events.map(({ id }) => this.seen.get(id));
     const refusal = refusalOf(commit, this.#record, seen, now);
     if (refusal) return refusal;
-    const metadata = commit.metadata ? metadataAfter(this.#metadata ?? '', commit.metadata) : this.#metadata;
-    if (commit.metadata && metadata === undefined) return { kind: 'full' };
+    const { metadata: changes = [] } = commit;
+    const metadata = changes.length > 0 ? metadataAfter(this.#metadata ?? '', changes) : this.#metadata;
+    if (changes.length > 0 && metadata === undefined) return { kind: 'full' };
     const excess = stateExcess('session', this.#size, commit, commit.maxStateBytes);
     if (excess && !this.#size.entries) return UNCOUNTED_STATE;
     if (excess ?? sharedExcess) return { kind: 'stateFull', excess: (excess ?? sharedExcess) as StateExcess };

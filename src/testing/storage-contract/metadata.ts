@@ -148,6 +148,14 @@ export const metadata = topic<StorageFixture>('metadata', (test) => {
     expect(await storage.append(commitOf('e2', other))).toMatchObject({ kind: 'missing' });
   });
 
+  test('a commit without changes of metadata leaves it, also if it is long', async ({ storage }) => {
+    const long = `title\n"${'x'.repeat(2_000)}"\n`;
+    await storage.create(creation({ metadata: long }));
+    await storage.append(commitOf('e1', { metadata: [] }));
+    await storage.append(commitOf('e2', { metadata: [] }));
+    expect((await readSession(storage)).metadata).toBe(long);
+  });
+
   test('a repeated commit does not change metadata again', async ({ storage }) => {
     await storage.create(creation());
     await storage.append(commitOf('e1', { metadata: [tag('a')] }));
