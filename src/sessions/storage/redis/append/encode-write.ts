@@ -32,15 +32,15 @@ export function encodeWrite(write: PlannedWrite, context: WriteContext): Encoded
   const { key, before, after, events, state } = write;
   const { keys, app } = context;
   const parts = keys.partsOf(key);
-  const { updatedAt, isExpiring } = timesOf(write);
+  const times = timesOf(write);
   const usage = write.usage ? usageArgument(write.usage, events[0]?.appendedAt ?? 0) : '';
-  const more = rareArguments(write, usage, context);
+  const more = rareArguments(write, times, usage, context);
   const groups = runsOfGroups(events);
   const sets = state.flatMap(({ name, value }) => (value === undefined ? [] : [name, value]));
   const removals = state.flatMap(({ name, value }) => (value === undefined ? [name] : []));
   const ofApp = app.isCluster ? '-' : parts.user.length + parts.id.length + BETWEEN_IDS;
   const numbers = `${parts.id.length} ${ofApp} ${events.length} ${groups.length / 2} ${sets.length} ${removals.length}`;
-  const head = `${numbers} ${usage === '' ? 0 : 1} ${more ? 1 : 0} ${isExpiring ? '' : updatedAt}\n${anchorsOf(events)}`;
+  const head = `${numbers} ${usage === '' ? 0 : 1} ${more ? 1 : 0} ${times.isExpiring ? '' : times.updatedAt}\n${anchorsOf(events)}`;
   const args: ScriptArguments = [0, recordText(before), recordText(after), head, `${key.userId}\0${key.sessionId}`];
   for (const event of events) args.push(event.seq, encodeEvent(event));
   for (const { id, seq } of events) args.push(id, seq);
@@ -51,8 +51,14 @@ export function encodeWrite(write: PlannedWrite, context: WriteContext): Encoded
   return { write, recordKey: parts.recordKey, args };
 }
 
-/** The time of the update if it changes, and whether one of the records expires, so that indexes follow. */
-function timesOf({ before, after, events }: PlannedWrite): { updatedAt: number | ''; isExpiring: boolean } {
+interface WriteTimes {
+  /** The time of the update if it changes. */
+  readonly updatedAt: number | '';
+  /** Whether one of the records expires, so that indexes follow. */
+  readonly isExpiring: boolean;
+}
+
+function timesOf({ before, after, events }: PlannedWrite): WriteTimes {
   const { expiresAt, lastUpdateTime } = after.record;
   return {
     updatedAt: lastUpdateTime === before.record.lastUpdateTime ? '' : lastUpdateTime,
@@ -82,10 +88,14 @@ function runsOfGroups(events: readonly NumberedEvent[]): string[] {
 }
 
 /** What few writes have; undefined if this one has none of it. */
-function rareArguments(write: PlannedWrite, usage: string, context: WriteContext): ScriptArguments | undefined {
+function rareArguments(
+  write: PlannedWrite,
+  { updatedAt, isExpiring }: WriteTimes,
+  usage: string,
+  context: WriteContext,
+): ScriptArguments | undefined {
   const { key, before, after, scopes, endsPartials } = write;
   const { app, keys } = context;
-  const { updatedAt, isExpiring } = timesOf(write);
   const metadata = after.metadata === before.metadata ? undefined : after.metadata;
   const beganToWait = after.record.waitingSince !== before.record.waitingSince;
   const ended = endsPartials !== undefined && endsPartials.length > 0 ? endsPartials : undefined;
