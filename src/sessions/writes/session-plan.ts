@@ -2,18 +2,12 @@ import type { StoredScope } from '../../state/scopes.js';
 import { numberedEvents, recordAfter, refusalOf } from '../domain/commit-rules.js';
 import type { AppendOutcome, Commit, StoredEvent } from '../domain/commit.js';
 import { type Lifetimes, NEVER, isExpired } from '../domain/expiry.js';
+import { GrowingSize } from '../domain/growing-size.js';
 import type { StateOwner } from '../domain/ids.js';
 import { metadataAfter } from '../domain/metadata-entries.js';
 import type { EndedPartials } from '../domain/partial-event.js';
 import type { NumberedEvent, SessionRecord } from '../domain/session-record.js';
-import {
-  type StateExcess,
-  type StateSize,
-  UNCOUNTED,
-  bytesAfter,
-  sizeAfter,
-  stateExcess,
-} from '../domain/state-size.js';
+import { type StateExcess, type StateSize, UNCOUNTED, bytesAfter } from '../domain/state-size.js';
 import { changesNothing, type StateWrites, writesOf } from '../domain/stored-json.js';
 import { newStamp } from '../domain/stamp.js';
 import { turnOutcome } from '../domain/turn-rules.js';
@@ -30,7 +24,7 @@ export const UNCOUNTED_STATE = 'uncounted';
 export class SessionPlan {
   #record: SessionRecord;
   #metadata: SessionHead['metadata'];
-  #size: StateSize;
+  readonly #size: GrowingSize;
   #hasChanged = false;
   readonly #events: NumberedEvent[] = [];
   readonly #state = new Map<string, string | undefined>();
@@ -46,22 +40,16 @@ export class SessionPlan {
   ) {
     this.#record = before.record;
     this.#metadata = before.metadata;
-    this.#size = { atMost: before.record.stateBytes };
+    this.#size = new GrowingSize('session', { atMost: before.record.stateBytes });
   }
 
   get record(): SessionRecord {
     return this.#record;
   }
 
-  /** The size of the session's own state, counted: what the plan has added so far comes on top. */
+  /** The session's own state was counted. */
   setStateSize(stored: StateSize): void {
-    const added: StateWrites = {
-      upserts: [...this.#state].flatMap(([name, value]) =>
-        value === undefined ? [] : [{ scope: 'session', name, value }],
-      ),
-      removals: [...this.#state].flatMap(([name, value]) => (value === undefined ? [{ scope: 'session', name }] : [])),
-    };
-    this.#size = sizeAfter(stored, added, 'session');
+    this.#size.setCounted(stored);
   }
 
   addSeen(events: ReadonlyMap<string, StoredEvent>): void {
@@ -81,11 +69,13 @@ export class SessionPlan {
     const { metadata: changes = [] } = commit;
     const metadata = changes.length > 0 ? metadataAfter(this.#metadata ?? '', changes) : this.#metadata;
     if (changes.length > 0 && metadata === undefined) return { kind: 'full' };
-    const excess = stateExcess('session', this.#size, commit, commit.maxStateBytes);
-    if (excess && !this.#size.entries) return UNCOUNTED_STATE;
-    if (excess ?? sharedExcess) return { kind: 'stateFull', excess: (excess ?? sharedExcess) as StateExcess };
+    const ownExcess = this.#size.excess(commit, commit.maxStateBytes);
+    if (ownExcess && !this.#size.isCounted) return UNCOUNTED_STATE;
+    const excess = ownExcess ?? sharedExcess;
+    if (excess) return { kind: 'stateFull', excess };
+    this.#size.add(commit);
     const { tipSeq: previousTipSeq } = this.#record;
-    const record = recordAfter(commit, this.#record, now, bytesAfter(this.#size, commit, 'session'));
+    const record = recordAfter(commit, this.#record, now, this.#size.atMost);
     this.#add(commit, numberedEvents(commit, this.#record, now));
     this.#metadata = metadata;
     this.#record = record;
@@ -122,7 +112,6 @@ export class SessionPlan {
     for (const { seq, id, appendedAt, payload } of events) {
       this.seen.set(id, { seq, id, digest: '', appendedAt, payload });
     }
-    this.#size = sizeAfter(this.#size, commit, 'session');
     addEntries(this.#state, commit, 'session');
     if (commit.expiry) {
       this.#lifetimes = commit.expiry;

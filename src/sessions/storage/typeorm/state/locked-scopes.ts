@@ -1,10 +1,11 @@
 import { type Lifetime, expiresAt, isExpired } from '../../../domain/expiry.js';
+import { GrowingSize } from '../../../domain/growing-size.js';
 import { type StateOwner, scopeOfOwner } from '../../../domain/ids.js';
-import { type StateExcess, type StateLimits, readExcessError } from '../../../domain/state-size.js';
+import { type StateExcess, type StateLimits, type StateSize, readExcessError } from '../../../domain/state-size.js';
 import { type SharedPart, type StateWrites, scopesWritten, writesOf } from '../../../domain/stored-json.js';
-import { joinSql, type Sql, sql } from '../sql/sql.js';
+import { joinSql, NO_SQL, type Sql, sql } from '../sql/sql.js';
 import type { SqlTransaction } from '../sql/transaction.js';
-import { SizedState } from './state-sizes.js';
+import { countState } from './state-sizes.js';
 
 /** A shared scope that a transaction has locked. */
 export interface LockedScope {
@@ -14,7 +15,7 @@ export interface LockedScope {
   /** As it is stored. */
   storedBytes: number;
   /** After the commits of this transaction. */
-  readonly state: SizedState;
+  readonly size: GrowingSize;
 }
 
 /** The scope of an app has an empty user id. */
@@ -66,11 +67,7 @@ export class LockedScopes {
           pk,
           expiresAt: expiry,
           storedBytes: bytes,
-          state: new SizedState(scopeOfOwner(ownerOf(appName, userId)), bytes, {
-            table: tables.sharedState,
-            owner: sql`scope_pk`,
-            pk: sql`${pk}`,
-          }),
+          size: new GrowingSize(scopeOfOwner(ownerOf(appName, userId)), { atMost: bytes }),
         });
     }
     return locked;
@@ -81,8 +78,8 @@ export class LockedScopes {
     const key = ownerKey(owner);
     const found = this.#scopes.get(key);
     if (found) return found;
-    const state = new SizedState(scopeOfOwner(owner), 0, undefined);
-    const missing = { pk: undefined, expiresAt: 0, storedBytes: 0, state };
+    const size = new GrowingSize(scopeOfOwner(owner), { atMost: 0, entries: new Map() });
+    const missing = { pk: undefined, expiresAt: 0, storedBytes: 0, size };
     this.#scopes.set(key, missing);
     return missing;
   }
@@ -94,7 +91,8 @@ export class LockedScopes {
     limits: StateLimits | undefined,
     hasOldSnapshot?: boolean,
   ): Promise<StateExcess | undefined> {
-    return this.of(owner).state.excessOf(this.transaction, { writes, limits, hasOldSnapshot });
+    const scope = this.of(owner);
+    return scope.size.excessOf(writes, limits, () => this.#count(scope, hasOldSnapshot));
   }
 
   /** Whether one of the scopes that a commit writes to would have more state than it may. */
@@ -109,7 +107,8 @@ export class LockedScopes {
   /** Refuses state of these locked scopes that is too large to be read. */
   async expectReadable(owners: readonly StateOwner[], limits: StateLimits | undefined): Promise<void> {
     for (const owner of owners) {
-      const excess = await this.of(owner).state.readExcess(this.transaction, limits);
+      const scope = this.of(owner);
+      const excess = await scope.size.readExcess(limits, () => this.#count(scope));
       if (excess) throw readExcessError(excess, owner);
     }
   }
@@ -121,7 +120,14 @@ export class LockedScopes {
 
   /** Adds writes to the size. */
   grow(owner: StateOwner, writes: StateWrites): void {
-    this.of(owner).state.add(writes);
+    this.of(owner).size.add(writes);
+  }
+
+  /** @param hasOldSnapshot whether the transaction may have read before: then only locking reads return the newest rows */
+  #count({ pk = 0 }: LockedScope, hasOldSnapshot = false): Promise<StateSize> {
+    const { tables, dialect } = this.transaction;
+    const rows = { table: tables.sharedState, owner: sql`scope_pk`, pk: sql`${pk}` };
+    return countState(this.transaction, rows, hasOldSnapshot ? dialect.lock('v') : NO_SQL);
   }
 
   /** Inserts a scope that is missing, with the size after all writes. */
@@ -129,7 +135,7 @@ export class LockedScopes {
     const { tables, now } = this.transaction;
     const scope = this.of(owner);
     const expiry = expiresAt(now, lifetime);
-    scope.storedBytes = scope.state.size.atMost;
+    scope.storedBytes = scope.size.atMost;
     scope.expiresAt = expiry;
     scope.pk = await this.transaction.insert(
       sql`

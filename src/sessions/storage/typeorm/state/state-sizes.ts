@@ -1,17 +1,8 @@
 import type { StoredScope } from '../../../../state/scopes.js';
-import {
-  type StateExcess,
-  type StateLimits,
-  type StateSize,
-  readExcess,
-  readExcessError,
-  sizeAfter,
-  stateExcess,
-} from '../../../domain/state-size.js';
-import type { StateWrites } from '../../../domain/stored-json.js';
+import { type StateLimits, type StateSize, readExcessError } from '../../../domain/state-size.js';
 import type { SessionKey } from '../../../domain/ids.js';
 import type { Dialect } from '../sql/dialect.js';
-import { NO_SQL, Sql, sql } from '../sql/sql.js';
+import { Sql, sql } from '../sql/sql.js';
 import type { SqlTransaction } from '../sql/transaction.js';
 
 /** The rows of a state: their table, the column of their owner, and its key. */
@@ -44,63 +35,6 @@ export async function countState(
   let atMost = 0;
   for (const bytes of entries.values()) atMost += bytes;
   return { atMost, entries };
-}
-
-/** A state whose size changes with each commit of a transaction. */
-export class SizedState {
-  #size: StateSize;
-  /** What the transaction adds when it ends. */
-  readonly #added: StateWrites[] = [];
-
-  constructor(
-    private readonly scope: StoredScope,
-    atMost: number,
-    /** Missing if nothing is stored yet. */
-    private readonly rows: StateRows | undefined,
-  ) {
-    this.#size = rows ? { atMost } : { atMost, entries: new Map() };
-  }
-
-  get size(): StateSize {
-    return this.#size;
-  }
-
-  add(writes: StateWrites): void {
-    this.#added.push(writes);
-    this.#size = sizeAfter(this.#size, writes, this.scope);
-  }
-
-  /** Whether it would have more than it may. Counts it if the limit might be passed. */
-  async excessOf(
-    transaction: SqlTransaction,
-    { writes, limits, hasOldSnapshot }: Comparison,
-  ): Promise<StateExcess | undefined> {
-    const { scope } = this;
-    if (!stateExcess(scope, this.#size, writes, limits)) return undefined;
-    await this.#count(transaction, hasOldSnapshot ? transaction.dialect.lock('v') : NO_SQL);
-    return stateExcess(scope, this.#size, writes, limits);
-  }
-
-  /** Whether it is too large to be read. Counts it if it might be. */
-  async readExcess(transaction: SqlTransaction, limits: StateLimits | undefined): Promise<StateExcess | undefined> {
-    if (!readExcess(this.scope, this.#size, limits)) return undefined;
-    await this.#count(transaction, NO_SQL);
-    return readExcess(this.scope, this.#size, limits);
-  }
-
-  async #count(transaction: SqlTransaction, lock: Sql): Promise<void> {
-    if (!this.rows || this.#size.entries) return;
-    const stored = await countState(transaction, this.rows, lock);
-    this.#size = this.#added.reduce((size, added) => sizeAfter(size, added, this.scope), stored);
-  }
-}
-
-/** What a commit is compared with. */
-interface Comparison {
-  readonly writes: StateWrites;
-  readonly limits: StateLimits | undefined;
-  /** Whether the transaction may have read before. Then only locking reads return the newest rows. */
-  readonly hasOldSnapshot?: boolean | undefined;
 }
 
 /** The limits of reads, as numbers in a statement. */

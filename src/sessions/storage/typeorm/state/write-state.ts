@@ -122,7 +122,7 @@ export const SHARED_OWNER = sql`scope_pk`;
 /** Updates expiry and size of a locked scope if they change. */
 function updateScope({ tables, now }: SqlTransaction, scope: LockedScope, lifetime: Lifetime): readonly Sql[] {
   const expiry = expiresAt(now, lifetime);
-  const { atMost: bytes } = scope.state.size;
+  const { atMost: bytes } = scope.size;
   if (scope.expiresAt === expiry && scope.storedBytes === bytes) return [];
   return [
     sql`UPDATE ${tables.sharedScopes} SET expires_at = ${expiry}, state_bytes = ${bytes} WHERE pk = ${scope.pk ?? 0}`,
