@@ -1,0 +1,100 @@
+/** What identifies an entry: a kind of entries, such as `lease` or the work of one consumer, and a name in it. */
+export interface EntryPlace {
+  /** 1 to 400 UTF-8 bytes without U+0000, compared byte for byte. */
+  readonly space: string;
+  /** 1 to 1,024 UTF-8 bytes without U+0000, compared byte for byte. */
+  readonly name: string;
+}
+
+/** A short text beside the sessions that processes share: a lease, a task that is due, a consumer, a piece of its work. */
+export interface StoredEntry extends EntryPlace {
+  /** Another number after each write of the entry. See `newStamp`. */
+  readonly stamp: number;
+  /** The order of the entries of a space: usually a time. {@link PARKED} entries wait for nobody. */
+  readonly rank: number;
+  /** When what it stands for began, by the store's clock. */
+  readonly since: number;
+  /** Opaque. */
+  readonly text: string;
+}
+
+/** The rank of entries that are kept, and never due. */
+export const PARKED = 8.64e15;
+
+/** A time by the store's clock, as a whole number of milliseconds: at this time, or so long after the write. */
+export type EntryTime = number | { readonly inMs: number };
+
+/** What a write leaves. */
+export interface NewEntry {
+  readonly stamp: number;
+  readonly rank: EntryTime;
+  readonly since: EntryTime;
+  readonly text: string;
+  /** The store may remove the entry so long after the write. `NEVER`: it stays. */
+  readonly ttlMs: number;
+}
+
+/** One entry to write. */
+export interface EntryWrite extends EntryPlace {
+  /** The stamp of the entry that is replaced. Undefined: there is none. */
+  readonly expected: number | undefined;
+  /** Undefined: the entry is removed. `'same'`: it is only compared. */
+  readonly next: NewEntry | 'same' | undefined;
+}
+
+/** What became of a write. */
+export type EntryOutcome =
+  | { readonly kind: 'written'; readonly now: number }
+  /** At least one entry is not as expected: nothing is written. The entries as they are, in the order of the writes. */
+  | { readonly kind: 'changed'; readonly now: number; readonly entries: readonly (StoredEntry | undefined)[] };
+
+/** Entries, and the store's time of the read. */
+export interface FoundEntries {
+  readonly now: number;
+  readonly entries: readonly StoredEntry[];
+}
+
+/** Which entries of a space to read. */
+export interface EntryRange {
+  readonly space: string;
+  /** Only entries of this rank or a higher one. Default: any. */
+  readonly from?: number | undefined;
+  /** Only entries of this rank or a lower one; `'now'`: those that are due. Default: any. */
+  readonly upTo?: number | 'now' | undefined;
+  /** Only entries after this one in the order. */
+  readonly after?: Pick<StoredEntry, 'rank' | 'name'> | undefined;
+  /** 1 to 1,000. */
+  readonly limit: number;
+}
+
+/** How many entries a space has. */
+export interface EntryCounts {
+  readonly now: number;
+  /** Entries that are not {@link PARKED}. */
+  readonly waiting: number;
+  /** The earliest `since` of them. */
+  readonly oldestSince: number | undefined;
+  readonly parked: number;
+}
+
+/**
+ * Keeps entries: texts with an order and an expiry, compared and written. What they mean is decided above, so that a store knows neither
+ * leases nor work. Each method is atomic. Expired entries are never returned.
+ *
+ * @example
+ * const stamp = newStamp();
+ * const next = { stamp, rank: { inMs: 30_000 }, since: { inMs: 0 }, text: 'worker 1', ttlMs: 60_000 };
+ * const outcome = await storage.entries.write([{ space: 'lease', name: 'report', expected: undefined, next }]);
+ */
+export interface EntryStore {
+  /** The entries at these places, in the order of the places. At most 1,000. */
+  find(
+    places: readonly EntryPlace[],
+  ): Promise<{ readonly now: number; readonly entries: readonly (StoredEntry | undefined)[] }>;
+  /** A page of a space, by rank, then by name (`compareBytes`). */
+  range(request: EntryRange): Promise<FoundEntries>;
+  /** Writes all, or nothing. Each place once; at most 1,000. */
+  write(writes: readonly EntryWrite[]): Promise<EntryOutcome>;
+  /** Counts a space. */
+  count(space: string): Promise<EntryCounts>;
+}
