@@ -181,7 +181,7 @@ export const layers: readonly Layer[] = [
   {
     name: 'sessions/storage/vertex',
     files: /^sessions\/storage\/vertex\/.+$/,
-    mayImport: ['sessions/storage', 'sessions/storage/in-memory', ...domain, 'state', 'config'],
+    mayImport: ['sessions/storage', 'sessions/storage/in-memory', 'sessions/writes', ...domain, 'state', 'config'],
   },
   {
     name: 'sessions/storage/$1',

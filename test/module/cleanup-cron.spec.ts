@@ -18,7 +18,7 @@ function namesIn(app: INestApplicationContext) {
 }
 
 class CleanInMemory extends InMemorySessionStorage {
-  readonly cleansUpByItself = true;
+  override readonly cleansUpByItself = true;
 }
 
 describe('the cleanup by a cron expression', () => {

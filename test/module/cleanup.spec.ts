@@ -44,7 +44,7 @@ function intervalsOf(app: { get(token: unknown, options: object): unknown }): st
 
 describe('the schedule of the cleanup', () => {
   class CleanInMemory extends InMemorySessionStorage {
-    readonly cleansUpByItself = true;
+    override readonly cleansUpByItself = true;
   }
   const storage = new InMemorySessionStorage();
 

@@ -31,6 +31,7 @@ function commitOf(id: string, parts: Partial<Commit> = {}): Commit {
 
 /** A store with one session, or none. */
 class OneSession implements WriteStore {
+  limits = { maxBatches: 1, maxWaiting: 1, isOn: true };
   head: SessionHead | undefined;
   readonly events = new Map<string, StoredEvent>();
   writes = 0;
@@ -97,13 +98,9 @@ class OneSession implements WriteStore {
   }
 }
 
-function writerOf(store: WriteStore, isOn = true): SessionWriter {
-  return new SessionWriter(store, { maxBatches: 1, maxWaiting: 1, isOn });
-}
-
 /** A writer that knows the session. */
 async function knowingWriter(store: OneSession): Promise<SessionWriter> {
-  const writer = writerOf(store);
+  const writer = new SessionWriter(store);
   await writer.append(commitOf('first'));
   store.holds = 0;
   return writer;
@@ -113,7 +110,7 @@ describe('SessionWriter', () => {
   it.each([0, 1, 2, 3, 4, 5, 6, 7, 8])(
     'takes an append that comes %s promises after the last one ended',
     async (promises) => {
-      const writer = writerOf(new OneSession(false));
+      const writer = new SessionWriter(new OneSession(false));
       await writer.append(commitOf('e-1'));
       for (let count = 0; count < promises; count++) await Promise.resolve();
       const ended = writer.append(commitOf('e-1')).then(() => 'ended');
@@ -123,7 +120,7 @@ describe('SessionWriter', () => {
 
   it('holds a session that it does not know, and then writes without', async () => {
     const store = new OneSession();
-    const writer = writerOf(store);
+    const writer = new SessionWriter(store);
     expect(await writer.append(commitOf('a'))).toMatchObject({ kind: 'appended', record: { lastSeq: 1 } });
     expect([store.holds, store.writes]).toEqual([1, 0]);
     expect(await writer.append(commitOf('b'))).toMatchObject({ kind: 'appended', record: { lastSeq: 2 } });
@@ -204,7 +201,8 @@ describe('SessionWriter', () => {
 
   it('without batches, writes each by itself', async () => {
     const store = new OneSession();
-    const writer = writerOf(store, false);
+    store.limits = { ...store.limits, isOn: false };
+    const writer = new SessionWriter(store);
     const outcomes = await Promise.all(['a', 'b', 'c'].map((id) => writer.append(commitOf(id))));
     expect(outcomes.map(({ kind }) => kind)).toEqual(['appended', 'appended', 'appended']);
     expect(new Set(Object.values(store.seqs))).toEqual(new Set([1, 2, 3]));

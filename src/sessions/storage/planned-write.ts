@@ -83,6 +83,8 @@ export interface HeldSession {
   readonly head: SessionHead | undefined;
   /** The stored ones of those asked for. */
   readonly events: ReadonlyMap<string, StoredEvent>;
+  /** What the store keeps of the record after a commit. Default: all. */
+  readonly keptOf?: ((after: SessionRecord) => SessionRecord) | undefined;
   /** Counts the session's own state. */
   countState(): Promise<StateSize>;
   /** Reads the events again, where the first read may be older than the head. */
@@ -115,8 +117,21 @@ export interface HoldOptions {
   readonly calledAt: number;
 }
 
+/** How a store takes writes. */
+export interface WriteLimits {
+  /** How many batches may run at the same time. */
+  readonly maxBatches: number;
+  /** How many writes may wait for sessions that others hold, or retry, at the same time. */
+  readonly maxWaiting: number;
+  /** If `false`, nothing waits for a batch, and the store alone limits how much runs at the same time. */
+  readonly isOn: boolean;
+  /** Whether each session is held by itself. Otherwise, those of a batch are held together. */
+  readonly holdsOneByOne?: boolean | undefined;
+}
+
 /** The writes of a store. It compares and writes; what to write is decided above it. */
 export interface WriteStore {
+  readonly limits: WriteLimits;
   /** Whether a commit can be planned without holding its session: nothing of the shared scopes has to be read. Default: yes. */
   canPlan?(commit: SharedPart): boolean;
   /**
@@ -133,4 +148,24 @@ export interface WriteStore {
     decide: (held: Held) => Promise<readonly PlannedWrite[]>,
     options: HoldOptions,
   ): Promise<void>;
+}
+
+/** A session of a store in this process, as it is now. */
+export interface LocalSession {
+  readonly head: SessionHead;
+  readonly now: number;
+  /** The stored events with the ids of these, by id. */
+  find(events: readonly { readonly id: string }[]): Map<string, StoredEvent>;
+  /** Counts the session's own state. */
+  countState(): StateSize;
+  /** The shared scope that a commit would make too large. */
+  excessOf(commit: SharedPart): StateExcess | undefined;
+}
+
+/** The writes of a store in this process: nothing runs between a look at a session and the write to it. */
+export interface LocalWriteStore {
+  readonly isLocal: true;
+  find(key: SessionKey): LocalSession | undefined;
+  /** Writes all of it to the session that was found last. */
+  write(write: PlannedWrite): void;
 }

@@ -27,7 +27,7 @@ export async function decideHeld(groups: readonly (readonly Operation[])[], held
       continue;
     }
     const { head } = session;
-    const plan = head && new SessionPlan(head, new Map(session.events));
+    const plan = head && new SessionPlan(head, new Map(session.events), session.keptOf);
     for (const operation of ofSession) await operation.decideHeld(plan, session, held);
     const write = plan?.write();
     if (write) writes.push(write);

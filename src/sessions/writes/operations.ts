@@ -1,6 +1,8 @@
 import type { AppendOutcome, Commit } from '../domain/commit.js';
 import { StoreUnavailableError } from '../domain/errors.js';
 import type { SessionKey } from '../domain/ids.js';
+import { KeptEvent } from '../domain/kept-event.js';
+import type { CommitEvent } from '../domain/session-record.js';
 import type { SharedPart } from '../domain/stored-json.js';
 import type { StoredTurn, TurnOutcome, TurnRequest } from '../domain/turn.js';
 import type { Held, HeldSession } from '../storage/planned-write.js';
@@ -89,7 +91,7 @@ export class PendingAppend extends Pending<AppendOutcome> implements Operation {
   ) {
     super(resolve, reject);
     this.ids = commit.events.map(({ id }) => id);
-    this.characters = commit.events.reduce((sum, { payload }) => sum + payload.length, 0);
+    this.characters = commit.events.reduce((sum, event) => sum + charactersOf(event), 0);
   }
 
   get key(): SessionKey {
@@ -143,6 +145,11 @@ export class PendingAppend extends Pending<AppendOutcome> implements Operation {
 
 function mayHaveMissedEvents(outcome: AppendOutcome): boolean {
   return outcome.kind === 'seen' ? outcome.events.includes(undefined) : MAY_BE_REPEATED.has(outcome.kind);
+}
+
+/** Events that stay in this process are not made texts. */
+function charactersOf(event: CommitEvent): number {
+  return event instanceof KeptEvent ? 0 : event.payload.length;
 }
 
 /** Begins, renews or ends a turn. */

@@ -5,6 +5,7 @@ import { type Lifetimes, NEVER, isExpired } from '../domain/expiry.js';
 import { GrowingSize } from '../domain/growing-size.js';
 import type { StateOwner } from '../domain/ids.js';
 import { metadataAfter } from '../domain/metadata-entries.js';
+import { KeptEvent } from '../domain/kept-event.js';
 import type { EndedPartials } from '../domain/partial-event.js';
 import type { NumberedEvent, SessionRecord } from '../domain/session-record.js';
 import { type StateExcess, type StateSize, UNCOUNTED, bytesAfter } from '../domain/state-size.js';
@@ -33,10 +34,14 @@ export class SessionPlan {
   readonly #usage: UsageIncrement[] = [];
   #endsPartials: EndedPartials | undefined;
 
-  /** @param seen stored events by their ids; those of the plan are added */
+  /**
+   * @param seen stored events by their ids; those of the plan are added
+   * @param keptOf what the store keeps of a record. Default: all
+   */
   constructor(
     private readonly before: SessionHead,
     private readonly seen = new Map<string, StoredEvent>(),
+    private readonly keptOf = (record: SessionRecord): SessionRecord => record,
   ) {
     this.#record = before.record;
     this.#metadata = before.metadata;
@@ -75,7 +80,7 @@ export class SessionPlan {
     if (excess) return { kind: 'stateFull', excess };
     this.#size.add(commit);
     const { tipSeq: previousTipSeq } = this.#record;
-    const record = recordAfter(commit, this.#record, now, this.#size.atMost);
+    const record = this.keptOf(recordAfter(commit, this.#record, now, this.#size.atMost));
     this.#add(commit, numberedEvents(commit, this.#record, now));
     this.#metadata = metadata;
     this.#record = record;
@@ -109,8 +114,8 @@ export class SessionPlan {
   #add(commit: Commit, events: readonly NumberedEvent[]): void {
     this.#hasChanged = true;
     this.#events.push(...events);
-    for (const { seq, id, appendedAt, payload } of events) {
-      this.seen.set(id, { seq, id, digest: '', appendedAt, payload });
+    for (const event of events) {
+      this.seen.set(event.id, event instanceof KeptEvent ? event : { ...event, digest: '' });
     }
     addEntries(this.#state, commit, 'session');
     if (commit.expiry) {

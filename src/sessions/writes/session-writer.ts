@@ -3,13 +3,14 @@ import type { AppendOutcome, Commit } from '../domain/commit.js';
 import { StoreUnavailableError } from '../domain/errors.js';
 import { sessionNameOf } from '../domain/ids.js';
 import type { TurnOutcome, TurnRequest } from '../domain/turn.js';
-import type { PlannedWrite, WriteStore } from '../storage/planned-write.js';
+import type { PlannedWrite, SessionHead, WriteStore } from '../storage/planned-write.js';
 import type { PlanTime } from '../storage/plan-time.js';
 import { Semaphore } from '../storage/semaphore.js';
 import { type HeldDecisions, decideHeld, holdRequestFor } from './held-decisions.js';
 import { KnownHeads } from './known-heads.js';
 import { type Operation, PendingAppend, PendingTurn } from './operations.js';
 import { SessionPlan, isCertain } from './session-plan.js';
+import type { Writer } from './writer.js';
 
 /** Limits how long other operations wait for one batch. One with more events has its own. */
 const MAX_EVENTS = 64;
@@ -17,17 +18,6 @@ const MAX_EVENTS = 64;
 const MAX_CHARACTERS = 1_000_000;
 /** How often a batch is planned again on what the store answered, before it holds its sessions. */
 const MAX_MISSES = 2;
-
-interface SessionWriterOptions {
-  /** How many batches may run at the same time. */
-  readonly maxBatches: number;
-  /** How many writes may wait for sessions that others hold, or retry, at the same time. */
-  readonly maxWaiting: number;
-  /** If `false`, nothing waits for a batch, and the store alone limits how much runs at the same time. */
-  readonly isOn: boolean;
-  /** Whether each session is held by itself. Otherwise, those of a batch are held together. */
-  readonly holdsOneByOne?: boolean | undefined;
-}
 
 /** The operations on one session, as one write. */
 interface SessionWork {
@@ -45,20 +35,17 @@ interface SessionWork {
  * the current head, and the operations are decided again. Only sessions that are not known, and refusals, need more than one
  * way to the store: they are held while the operations are decided.
  */
-export class SessionWriter {
+export class SessionWriter implements Writer {
   #queue: Operation[] = [];
   /** Sessions of the batches that are running. */
   readonly #busy = new Set<string>();
   readonly #batches: Semaphore;
   readonly #waiting: Semaphore;
-  readonly known = new KnownHeads();
+  readonly #known = new KnownHeads();
 
-  constructor(
-    private readonly store: WriteStore,
-    private readonly options: SessionWriterOptions,
-  ) {
-    this.#batches = new Semaphore(options.maxBatches);
-    this.#waiting = new Semaphore(options.maxWaiting);
+  constructor(private readonly store: WriteStore) {
+    this.#batches = new Semaphore(store.limits.maxBatches);
+    this.#waiting = new Semaphore(store.limits.maxWaiting);
   }
 
   append(commit: Commit): Promise<AppendOutcome> {
@@ -69,14 +56,21 @@ export class SessionWriter {
     return new Promise((resolve, reject) => this.#add(new PendingTurn(request, resolve, reject)));
   }
 
-  /** Waits until all that runs has ended. */
+  remember(head: SessionHead): void {
+    this.#known.remember(head);
+  }
+
+  refresh(head: SessionHead): void {
+    this.#known.refresh(head);
+  }
+
   async finished(): Promise<void> {
     await this.#batches.finished();
     await this.#waiting.finished();
   }
 
   #add(operation: Operation): void {
-    if (!this.options.isOn) {
+    if (!this.store.limits.isOn) {
       void this.#runAlone(operation);
       return;
     }
@@ -152,7 +146,7 @@ export class SessionWriter {
   async #runBatch(all: readonly Operation[]): Promise<void> {
     const batch = await this.#writeAsKnown(all);
     if (batch.length === 0) return;
-    if (this.options.holdsOneByOne) {
+    if (this.store.limits.holdsOneByOne) {
       await Promise.all([...groupBy(batch, nameOf).values()].map((ofSession) => this.#holdOne(ofSession)));
     } else {
       await this.#holdBatch(batch);
@@ -193,7 +187,7 @@ export class SessionWriter {
 
   /** Adds the operations that are written. Returns those that the store answered with another head. */
   async #writeOnce(batch: readonly Operation[], settled: Set<Operation>): Promise<readonly Operation[]> {
-    const { known } = this;
+    const known = this.#known;
     const candidates = batch.filter((operation) => this.#mayPlan(operation));
     if (candidates.length === 0) return [];
     let works: readonly SessionWork[] = [];
@@ -228,12 +222,12 @@ export class SessionWriter {
 
   /** Whoever holds the session finds what is written. */
   #doubt({ write, planned }: SessionWork): void {
-    this.known.forget(write.key);
+    this.#known.forget(write.key);
     for (const operation of planned) operation.doubt();
   }
 
   #mayPlan({ key, shared, withMetadata }: Operation): boolean {
-    const head = this.known.find(key);
+    const head = this.#known.find(key);
     if (!head || (withMetadata && head.metadata === undefined)) return false;
     return !shared || (this.store.canPlan?.(shared) ?? true);
   }
@@ -241,7 +235,7 @@ export class SessionWriter {
   /** What can be planned at this time. */
   #plan(operations: readonly Operation[], time: PlanTime): readonly SessionWork[] {
     return [...groupBy(operations, nameOf).values()].flatMap((ofSession) => {
-      const head = ofSession[0] && this.known.find(ofSession[0].key);
+      const head = ofSession[0] && this.#known.find(ofSession[0].key);
       if (!head || !isCertain(head.record, time)) return [];
       const plan = new SessionPlan(head);
       const planned: Operation[] = [];
@@ -286,8 +280,8 @@ export class SessionWriter {
       { ...options, calledAt: calledAtOf(operations) },
     );
     for (const { key, head } of decisions?.heads ?? []) {
-      if (head) this.known.remember(head);
-      else this.known.forget(key);
+      if (head) this.#known.remember(head);
+      else this.#known.forget(key);
     }
     const skipped = decisions?.skipped ?? [];
     for (const operation of operations) if (!skipped.includes(operation)) operation.settle();

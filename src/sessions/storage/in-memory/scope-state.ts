@@ -4,12 +4,14 @@ import {
   type StateExcess,
   type StateLimits,
   type StateSize,
+  countedSize,
   entryBytes,
   readExcess,
   readExcessError,
   stateExcess,
 } from '../../domain/state-size.js';
 import type { StateWrites } from '../../domain/stored-json.js';
+import type { PlannedEntry } from '../planned-write.js';
 import type { StateEntries, StoredState } from '../session-storage.js';
 
 /** The state of one scope. */
@@ -56,26 +58,38 @@ export class ScopeState {
     return { atMost: this.#bytes, entries: new Map(replaced) };
   }
 
+  /** The exact size, with that of each entry. */
+  size(): StateSize {
+    return countedSize(this.#values);
+  }
+
+  /** Sets and removes keys. */
+  put(entries: readonly PlannedEntry[]): void {
+    for (const { name, value } of entries) this.#put(name, value);
+  }
+
   /** Sets and removes the keys of this scope. */
-  write({ upserts, removals }: StateWrites): void {
-    for (const { scope, name, value } of upserts) if (scope === this.scope) this.#put(name, value);
-    for (const { scope, name } of removals) if (scope === this.scope) this.#put(name, undefined);
+  write(writes: StateWrites): void {
+    this.put(writtenEntries(this.scope, writes));
   }
 
   #put(name: string, value: string | undefined): void {
-    const before = this.#values.get(name);
-    if (before !== undefined) this.#bytes -= entryBytes(name, before);
+    this.#bytes += bytesOf(name, value) - bytesOf(name, this.#values.get(name));
     if (value === undefined) this.#values.delete(name);
     else this.#values.set(name, value);
-    if (value !== undefined) this.#bytes += entryBytes(name, value);
   }
 }
 
-/** Whether keys of the scope are set or removed. */
-export function hasWritesTo(scope: StoredScope, { upserts, removals }: StateWrites): boolean {
-  for (const upsert of upserts) if (upsert.scope === scope) return true;
-  for (const removal of removals) if (removal.scope === scope) return true;
-  return false;
+function bytesOf(name: string, value: string | undefined): number {
+  return value === undefined ? 0 : entryBytes(name, value);
+}
+
+/** What writes do to one scope. */
+export function writtenEntries(ofScope: StoredScope, { upserts, removals }: StateWrites): PlannedEntry[] {
+  const entries: PlannedEntry[] = [];
+  for (const { scope, name, value } of upserts) if (scope === ofScope) entries.push({ name, value });
+  for (const { scope, name } of removals) if (scope === ofScope) entries.push({ name, value: undefined });
+  return entries;
 }
 
 /** The first scope that would have more than it may have. */

@@ -1,8 +1,8 @@
 import { type Lifetime, expiresAt, isExpired, isRenewalDue } from '../../domain/expiry.js';
 import { type StateOwner, type UserKey, scopeOfOwner } from '../../domain/ids.js';
-import type { StateWrites } from '../../domain/stored-json.js';
+import type { PlannedEntry } from '../planned-write.js';
 import { ownerNameOf } from './names.js';
-import { ScopeState, hasWritesTo } from './scope-state.js';
+import { ScopeState } from './scope-state.js';
 
 interface SharedState {
   readonly owner: StateOwner;
@@ -31,18 +31,16 @@ export class SharedStates {
     return { ...(user !== undefined && { user }), ...(app !== undefined && { app }) };
   }
 
-  /** Sets and removes keys. Without any, the state is only kept alive. Returns whether there are any. */
-  write(owner: StateOwner, writes: StateWrites, lifetime: Lifetime, now: number): boolean {
-    const scope = scopeOfOwner(owner);
-    if (!hasWritesTo(scope, writes)) {
+  /** Sets and removes keys. Without any, the state is only kept alive. */
+  write(owner: StateOwner, entries: readonly PlannedEntry[], lifetime: Lifetime, now: number): void {
+    if (entries.length === 0) {
       this.renewIfDue(owner, lifetime, now);
-      return false;
+      return;
     }
-    const state = this.#live(owner, now)?.state ?? new ScopeState(scope, owner);
-    state.write(writes);
+    const state = this.#live(owner, now)?.state ?? new ScopeState(scopeOfOwner(owner), owner);
+    state.put(entries);
     if (state.isEmpty) this.remove(owner);
     else this.#states.set(ownerNameOf(owner), { owner, state, expiresAt: expiresAt(now, lifetime) });
-    return true;
   }
 
   renew(owner: StateOwner, lifetime: Lifetime, now: number): void {

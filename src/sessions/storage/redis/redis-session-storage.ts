@@ -1,66 +1,8 @@
-import { checkStoreOptionNames } from '../../../config/check-service-options.js';
 import type { RedisSettings } from '../../../config/store-settings.js';
 import type { Clock } from '../../domain/clock.js';
-import type { AppendOutcome, Commit } from '../../domain/commit.js';
-import type { Lifetime } from '../../domain/expiry.js';
-import type { StateOwner } from '../../domain/ids.js';
-import type { StateLimits } from '../../domain/state-size.js';
-import type { TurnOutcome, TurnRequest } from '../../domain/turn.js';
-import type { UsageQuery } from '../../domain/usage-periods.js';
-import type { ComponentStore } from '../component-store.js';
-import type { Agenda, ConsumerStore, LeaseStore } from '../coordination.js';
-import type { PartialStore } from '../partial-store.js';
-import { SessionWriter } from '../../writes/session-writer.js';
-import type { GroupedEvents, GroupedEventsRequest, RebuildRequest } from '../rebuild.js';
-import type { SessionChanges } from '../session-changes.js';
-import type {
-  CheckpointRequest,
-  CreateRequest,
-  DeleteRequest,
-  ListRequest,
-  ListResult,
-  PurgeCounts,
-  ReadRequest,
-  SessionStorage,
-  StateEntries,
-  StoredSession,
-  TouchRequest,
-  TrimRequest,
-  UsageReply,
-  WriteStateRequest,
-} from '../session-storage.js';
-import type { TransferStore } from '../transfer-store.js';
-import type { AuditPage, AuditRequest } from '../store-audit.js';
-import { ALL_SCRIPTS } from './all-scripts.js';
-import { type AppScope, SingleNodeAppScope } from './app-scope/app-scope.js';
-import { AppMemory, ClusterAppScope } from './app-scope/cluster-app-scope.js';
-import { createSession } from './append/create-session.js';
-import { RedisWrites } from './append/redis-writes.js';
-import { saveCheckpoint, trimLog } from './append/session-writes.js';
-import { RedisComponents } from './components/redis-components.js';
-import { auditRedis } from './audit/audit-redis.js';
-import { groupedEvents } from './audit/grouped-events.js';
-import { rebuildSession } from './audit/rebuild-session.js';
-import { RedisConnection } from './connect/redis-connection.js';
-import { DEFAULT_PREFIX, type RedisClient, type RedisSessionStorageOptions } from './connect/redis-options.js';
-import { RedisAgenda } from './coordinate/redis-agenda.js';
-import { RedisConsumers } from './coordinate/redis-consumers.js';
-import { RedisLeases } from './coordinate/redis-leases.js';
-import { deleteSession, touchSession } from './expire/delete-and-touch.js';
-import { ExpiryPurge } from './expire/purge-expired.js';
-import { listSessions } from './list/list-sessions.js';
-import { logPositions } from './live/log-positions.js';
-import { RedisPartials } from './live/partial-events.js';
-import { RedisFeed } from './live/redis-feed.js';
-import { readSession } from './read/read-session.js';
-import { readUsage } from './read/read-usage.js';
-import { RedisKeys } from './redis-keys.js';
-import type { ScriptRunner } from './script/script.js';
-import { readSharedState, writeSharedState } from './state/shared-state.js';
-import { RedisTransfer } from './transfer/redis-transfer.js';
-
-/** Scripts need no lanes: the server runs one after the other. */
-const WRITER_OPTIONS = { maxBatches: Infinity, maxWaiting: Infinity, isOn: true, holdsOneByOne: true };
+import { DecidingStorage } from '../../writes/deciding-storage.js';
+import type { RedisClient, RedisSessionStorageOptions } from './connect/redis-options.js';
+import { RedisStore } from './redis-store.js';
 
 /**
  * Stores sessions in Redis: on a single node, behind Sentinel, or on a cluster. An operation on a session is one script,
@@ -69,156 +11,14 @@ const WRITER_OPTIONS = { maxBatches: Infinity, maxWaiting: Infinity, isOn: true,
  * @example
  * const sessions = new SessionService({ storage: new RedisSessionStorage({ url: 'redis://127.0.0.1:6379' }) });
  */
-export class RedisSessionStorage implements SessionStorage {
-  readonly leases: LeaseStore;
-  readonly agenda: Agenda;
-  readonly consumers: ConsumerStore;
-  readonly partials: PartialStore;
-  readonly components: ComponentStore;
-  readonly changes: SessionChanges;
-  readonly transfer: TransferStore;
-  readonly #connection: RedisConnection;
-  readonly #keys: RedisKeys;
-  readonly #feed: RedisFeed;
-  readonly #writes: RedisWrites;
-  readonly #writer: SessionWriter;
-  readonly #appScopeOf: (scripts: ScriptRunner) => AppScope;
-
+export class RedisSessionStorage extends DecidingStorage<RedisStore> {
   constructor(options: RedisSessionStorageOptions = {}) {
-    checkStoreOptionNames('redis', options);
-    this.#keys = new RedisKeys(options.prefix ?? DEFAULT_PREFIX);
-    this.#connection = new RedisConnection(options, this.#keys, ALL_SCRIPTS);
-    const memory = new AppMemory();
-    const singleNode = new SingleNodeAppScope(this.#keys);
-    this.#appScopeOf = this.#connection.isCluster
-      ? (scripts) => new ClusterAppScope(scripts, this.#keys, memory)
-      : () => singleNode;
-    const startCall = (calledAt: number): { scripts: ScriptRunner; app: AppScope } => {
-      const scripts = this.#connection.startCall(calledAt);
-      return { scripts, app: this.#appScopeOf(scripts) };
-    };
-    this.#writes = new RedisWrites({ keys: this.#keys, clock: options.clock, startCall });
-    this.#writer = new SessionWriter(this.#writes, WRITER_OPTIONS);
-    this.leases = new RedisLeases(this.#connection, this.#keys);
-    this.agenda = new RedisAgenda(this.#connection, this.#keys);
-    const { client, timeoutMs, isCluster } = this.#connection;
-    this.consumers = new RedisConsumers(this.#connection, this.#keys, isCluster);
-    this.partials = new RedisPartials(this.#connection, this.#keys, isCluster);
-    this.components = new RedisComponents(this.#connection, this.#keys, isCluster);
-    this.transfer = new RedisTransfer(this.#connection, this.#keys, this.#appScopeOf);
-    this.#feed = new RedisFeed(client, this.#keys, { timeoutMs });
-    this.changes = {
-      positions: (logs) => this.#call((scripts) => logPositions(scripts, this.#keys, logs, isCluster)),
-      feed: this.#feed,
-    };
+    super(new RedisStore(options));
   }
 
   /** Connects, so that a wrong setting fails immediately. Without this call, the first operation connects. */
   async open(): Promise<void> {
-    await this.#connection.open();
-  }
-
-  /** Asks the servers whether they may evict keys. */
-  warnings(): Promise<readonly string[]> {
-    return this.#connection.warnings();
-  }
-
-  async create(request: CreateRequest): Promise<StoredSession | undefined> {
-    const created = await this.#call((scripts, app) =>
-      createSession(scripts, this.#keys, app, request, this.#noteTime),
-    );
-    this.#learn(created);
-    return created;
-  }
-
-  append(commit: Commit): Promise<AppendOutcome> {
-    return this.#writer.append(commit);
-  }
-
-  turn(request: TurnRequest): Promise<TurnOutcome> {
-    return this.#writer.turn(request);
-  }
-
-  async read(request: ReadRequest): Promise<StoredSession | undefined> {
-    const found = await this.#call((scripts, app) => readSession(scripts, app, request, this.#noteTime));
-    this.#learn(found);
-    return found;
-  }
-
-  list(request: ListRequest): Promise<ListResult> {
-    return this.#call((scripts, app) => listSessions(scripts, this.#keys, app, request));
-  }
-
-  touch(request: TouchRequest): Promise<void> {
-    return this.#call((scripts, app) => touchSession(scripts, app, request));
-  }
-
-  trim(request: TrimRequest): Promise<void> {
-    return this.#call((scripts, app) => trimLog(scripts, app, request));
-  }
-
-  saveCheckpoint(request: CheckpointRequest): Promise<void> {
-    return this.#call((scripts, app) => saveCheckpoint(scripts, app, request));
-  }
-
-  delete(request: DeleteRequest): Promise<void> {
-    return this.#call((scripts, app) => deleteSession(scripts, this.#keys, app, request));
-  }
-
-  async readState(owner: StateOwner, renew?: Lifetime, limits?: StateLimits): Promise<StateEntries> {
-    return (await readSharedState(this.#connection, this.#keys, owner, { renew, limits })).entries;
-  }
-
-  writeState(request: WriteStateRequest): Promise<StateEntries> {
-    return this.#call((scripts, app) => writeSharedState(scripts, this.#keys, app, request));
-  }
-
-  readUsage(queries: readonly UsageQuery[]): Promise<UsageReply> {
-    return this.#call((scripts, { isCluster }) => readUsage(scripts, this.#keys, isCluster, queries));
-  }
-
-  purgeExpired(limit: number): Promise<PurgeCounts> {
-    // A purge may run long, so each of its scripts has its own time limit.
-    const app = this.#appScopeOf(this.#connection);
-    return new ExpiryPurge(this.#connection, this.#keys, app, limit).run();
-  }
-
-  async audit(request: AuditRequest): Promise<AuditPage> {
-    await this.#connection.open();
-    const [scripts, app] = [this.#connection, this.#appScopeOf(this.#connection)];
-    return auditRedis(scripts.client, { scripts, keys: this.#keys, app, repair: request.repair }, request);
-  }
-
-  rebuild(request: RebuildRequest): Promise<boolean> {
-    return this.#call((scripts, app) => rebuildSession(scripts, app, request));
-  }
-
-  groupedEvents(request: GroupedEventsRequest): Promise<readonly GroupedEvents[] | undefined> {
-    return this.#call((scripts, app) => groupedEvents(scripts, app, request));
-  }
-
-  async close(): Promise<void> {
-    await this.#writer.finished();
-    this.#feed.close();
-    await this.#connection.close();
-  }
-
-  /** Appends after a creation or a read need no other look at the record. */
-  #learn(session: StoredSession | undefined): void {
-    if (!session) return;
-    const { record, metadata } = session;
-    const known = this.#writer.known.find(record);
-    // Somebody may have changed the metadata by hand.
-    const isNews = metadata !== undefined && known?.metadata !== metadata && known?.record.lastSeq === record.lastSeq;
-    if (!known || isNews) this.#writer.known.remember({ record, metadata, stamp: 0 });
-  }
-
-  readonly #noteTime = (now: string): void => this.#writes.noteTime(now);
-
-  /** All scripts of one call share one time limit. */
-  #call<Result>(work: (scripts: ScriptRunner, app: AppScope) => Promise<Result>): Promise<Result> {
-    const scripts = this.#connection.startCall();
-    return work(scripts, this.#appScopeOf(scripts));
+    await this.store.open();
   }
 }
 

@@ -4,12 +4,12 @@ import type { SessionKey } from '../../domain/ids.js';
 import { type LogOrigin, newRecord } from '../../domain/session-record.js';
 import { initialExcess, writeExcessError } from '../../domain/state-size.js';
 import type { CreateRequest, StoredSession } from '../session-storage.js';
-import { stateMembersOf } from './append-commit.js';
+import { stateMembersOf } from './vertex-writes.js';
 import { APP_LABEL } from './engines.js';
 import { EventSender } from './event-sender.js';
 import { foundSession, isSessionOf, loadSession } from './load-session.js';
 import { storedSession } from './read-session.js';
-import { BASE_KEY, METADATA_KEY, SNAPSHOT_KEY, assertOwnState } from './reserved-keys.js';
+import { BASE_KEY, METADATA_KEY, SNAPSHOT_KEY, assertOwnState, sharedStateError } from './reserved-keys.js';
 import { resourceIdsOf } from './session-ids.js';
 import type { Creation, NewSession, SessionsApi } from './sessions-api.js';
 import { type Snapshot, type SnapshotOrigin, expiryOf, recordPart, snapshotIn, snapshotText } from './snapshot.js';
@@ -31,7 +31,8 @@ export async function createSession(
 ): Promise<StoredSession | undefined> {
   const now = connection.now();
   const { key, baseState, upserts, expiry, metadata = '', log, turnsOnly } = request;
-  assertOwnState({ upserts, removals: [] });
+  if (upserts.some(({ scope }) => scope !== 'session')) throw sharedStateError();
+  assertOwnState(upserts);
   const excess = initialExcess({ upserts, removals: [] }, request.maxStateBytes);
   if (excess) throw writeExcessError(excess);
   const engine = connection.engineOf(key.appName);
@@ -53,14 +54,11 @@ export async function createSession(
   const { ttlMs } = expiry.session;
   const body = {
     userId: key.userId,
-    sessionState: stateMembersOf(
-      { upserts, removals: [] },
-      {
-        [SNAPSHOT_KEY]: snapshotText(begun),
-        ...(baseState !== '{}' && { [BASE_KEY]: baseState }),
-        ...(metadata !== '' && { [METADATA_KEY]: metadata }),
-      },
-    ),
+    sessionState: stateMembersOf(upserts, {
+      [SNAPSHOT_KEY]: snapshotText(begun),
+      ...(baseState !== '{}' && { [BASE_KEY]: baseState }),
+      ...(metadata !== '' && { [METADATA_KEY]: metadata }),
+    }),
     ...(engine.appLabel !== undefined && { labels: { [APP_LABEL]: engine.appLabel } }),
     ...(ttlMs < NEVER && { ttl: ttlText(ttlMs) }),
     ...(origin && { expireTime: timeText(origin.givenExpiry * 1000) }),

@@ -1,4 +1,3 @@
-import type { Removal, Upsert } from '../../domain/commit.js';
 import { InvalidInputError } from '../../domain/errors.js';
 import { UnsupportedByStoreError } from '../../domain/unsupported-error.js';
 
@@ -15,16 +14,9 @@ export function isSessionKey(key: string): boolean {
   return !key.startsWith(RESERVED);
 }
 
-/** Refuses what the state of a session cannot hold. */
-export function assertOwnState({
-  upserts,
-  removals,
-}: {
-  upserts: readonly Upsert[];
-  removals: readonly Removal[];
-}): void {
-  for (const { scope, name } of [...upserts, ...removals]) {
-    if (scope !== 'session') throw sharedStateError();
+/** Refuses keys that belong to the store. */
+export function assertOwnState(entries: readonly { readonly name: string }[]): void {
+  for (const { name } of entries) {
     if (!isSessionKey(name))
       throw new InvalidInputError(`must not begin with ${RESERVED}`, `$.actions.stateDelta.${name}`);
   }

@@ -8,6 +8,7 @@ import { NO_TURN } from '../../domain/turn.js';
 import { splitStateKey } from '../../../state/scopes.js';
 import { storedJson } from '../../domain/stored-json.js';
 import { NO_MARKS } from '../../domain/view-marks.js';
+import type { PlannedEntry } from '../planned-write.js';
 import type { StoredState } from '../session-storage.js';
 import { BASE_KEY, METADATA_KEY, SNAPSHOT_KEY, isSessionKey } from './reserved-keys.js';
 import { type VertexSession, lastPart, millisOf } from './wire.js';
@@ -132,16 +133,12 @@ export function metadataIn({ sessionState = {} }: VertexSession): string {
 }
 
 /** Removed keys after a commit. */
-export function removedAfter(
-  before: readonly string[],
-  {
-    upserts,
-    removals,
-  }: { readonly upserts: readonly { name: string }[]; readonly removals: readonly { name: string }[] },
-): readonly string[] {
-  if (upserts.length === 0 && removals.length === 0) return before;
+export function removedAfter(before: readonly string[], entries: readonly PlannedEntry[]): readonly string[] {
+  if (entries.length === 0) return before;
   const names = new Set(before);
-  for (const { name } of upserts) names.delete(name);
-  for (const { name } of removals) names.add(name);
+  for (const { name, value } of entries) {
+    if (value === undefined) names.add(name);
+    else names.delete(name);
+  }
   return [...names];
 }

@@ -26,6 +26,10 @@ export class VertexError extends StoreUnavailableError implements VertexFailure 
     this.vertexStatus = failure.vertexStatus;
     this.retryAfterMs = failure.retryAfterMs;
   }
+
+  override withOutcome(outcomeUnknown: boolean): VertexError {
+    return new VertexError(this.reason, outcomeUnknown, this);
+  }
 }
 
 const ADVICE: Readonly<Record<number, string>> = {

@@ -14,6 +14,7 @@ import type {
   WriteAnswer,
   WriteStore,
 } from '../../planned-write.js';
+import { HeldScopeSizes } from '../../held-scope-sizes.js';
 import type { PlanTime } from '../../plan-time.js';
 import type { AppScope } from '../app-scope/app-scope.js';
 import { afterWrite } from '../connect/driver-errors.js';
@@ -22,7 +23,6 @@ import { type FlatHash, headOf } from '../script/codec.js';
 import type { NumberReply, ScriptRunner } from '../script/script.js';
 import { countedState } from '../state/shared-state.js';
 import { type EncodedWrite, encodeWrite } from './encode-write.js';
-import { RedisHeldScopes } from './held-scopes.js';
 import { findSession, leaveSession } from './hold-session.js';
 import { ServerClock } from './server-clock.js';
 import { WRITE_SESSIONS } from './write-sessions.lua.js';
@@ -59,6 +59,8 @@ interface WriteTerms {
 
 /** Writes what is planned. One script has the writes of one slot; on a single node, that is all of them. */
 export class RedisWrites implements WriteStore {
+  /** Scripts need no lanes: the server runs one after the other. */
+  readonly limits = { maxBatches: Infinity, maxWaiting: Infinity, isOn: true, holdsOneByOne: true };
   readonly #clock: ServerClock;
 
   constructor(private readonly options: RedisWritesOptions) {
@@ -115,7 +117,7 @@ export class RedisWrites implements WriteStore {
       }
       const { key } = request;
       const { scripts, keys } = call;
-      const scopes = new RedisHeldScopes(found.bounds, (owner) => countedState(scripts, keys.stateOf(owner), true));
+      const scopes = new HeldScopeSizes(found.bounds, (owner) => countedState(scripts, keys.stateOf(owner), true));
       const session = {
         head: found.head,
         events: found.events,

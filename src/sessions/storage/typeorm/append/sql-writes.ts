@@ -7,6 +7,7 @@ import type {
   PlannedWrite,
   SessionHead,
   WriteAnswer,
+  WriteLimits,
   WriteStore,
 } from '../../planned-write.js';
 import { type PlanTime, timeRange } from '../../plan-time.js';
@@ -29,7 +30,10 @@ export class SqlWrites implements WriteStore {
   /** The keys of scopes that do not expire. */
   readonly #scopes = new Map<string, number>();
 
-  constructor(private readonly transactions: Transactions & DirectWrites) {}
+  constructor(
+    private readonly transactions: Transactions & DirectWrites,
+    readonly limits: WriteLimits,
+  ) {}
 
   async write(
     plan: (moment: PlanTime) => readonly PlannedWrite[],

@@ -1,6 +1,6 @@
 import { StoreUnavailableError } from '../../../domain/errors.js';
 import type { ChangeFeed } from '../../session-changes.js';
-import type { SessionWriter } from '../../../writes/session-writer.js';
+import type { WriteStore } from '../../planned-write.js';
 import type { DirectWrites } from '../append/direct-writes.js';
 import type { WrittenAppend } from '../append/append-within.js';
 import type { Transactions } from '../sql/transaction.js';
@@ -9,7 +9,7 @@ import type { AppTransactions } from './app-transactions.js';
 /** An open database. */
 export interface OpenDatabase {
   readonly transactions: Transactions & DirectWrites;
-  readonly writer: SessionWriter;
+  readonly writes: WriteStore;
   /** Transactions of the app, on its DataSource. */
   readonly appTransactions?: AppTransactions<WrittenAppend> | undefined;
   /** Notifications of the database, if it has them. */
@@ -48,7 +48,6 @@ export class LazyDatabase {
     const database = await opening?.catch(() => undefined);
     if (!database) return;
     database.feed?.close();
-    await database.writer.finished();
     await database.transactions.finished();
     await database.close();
   }

@@ -1,6 +1,5 @@
 import type { DataSource, QueryRunner } from 'typeorm';
 import type { Clock } from '../../../domain/clock.js';
-import { SessionWriter } from '../../../writes/session-writer.js';
 import { appTransactionsOf } from '../append/append-within.js';
 import { SqlWrites } from '../append/sql-writes.js';
 import { channelOf, PostgresNotifications, PostgresFeed } from '../live/postgres-feed.js';
@@ -65,7 +64,7 @@ export function openPooledDatabase(dataSource: DataSource, { close, ...use }: Po
     : undefined;
   const newClient = (): ListeningClient => newListeningClient(dataSource.driver, timeLimitMs);
   const feed = channel === undefined ? undefined : new PostgresFeed({ newClient, channel, timeoutMs: timeLimitMs });
-  const writer = new SessionWriter(new SqlWrites(transactions), {
+  const writes = new SqlWrites(transactions, {
     ...writeConcurrency(dataSource),
     isOn: use.coalesceAppends ?? true,
   });
@@ -73,7 +72,7 @@ export function openPooledDatabase(dataSource: DataSource, { close, ...use }: Po
     appTransactions?.close();
     await close();
   };
-  return { transactions, writer, appTransactions, close: closeAll, feed };
+  return { transactions, writes, appTransactions, close: closeAll, feed };
 }
 
 /** The connection of a query runner of the app. */

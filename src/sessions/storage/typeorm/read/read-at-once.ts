@@ -2,6 +2,7 @@ import type { StoredEvent } from '../../../domain/commit.js';
 import { isExpired } from '../../../domain/expiry.js';
 import type { SessionKey } from '../../../domain/ids.js';
 import type { EventWindow, ReadRequest, StoredSession } from '../../session-storage.js';
+import type { StampedSession } from '../../session-store.js';
 import {
   eventLines,
   eventOfLines,
@@ -16,12 +17,6 @@ import type { SqlTransaction } from '../sql/transaction.js';
 import { type StateRow, type StateSource, selectScopes, stateOf } from '../state/read-state.js';
 import { TOO_LARGE, isReadable, isTooLarge, limitText, sumOfState } from '../state/state-sizes.js';
 import { boundedWindow, isOver, outermostFitting } from './event-window.js';
-
-/** What was read, and the stamp of the session. */
-export interface FoundHead {
-  readonly stored: StoredSession;
-  readonly stamp: number;
-}
 
 /** What a row is. */
 const PART = { record: 0, event: 1, summary: 2, session: 3, user: 4, app: 5 } as const;
@@ -45,7 +40,10 @@ function isTail({ limit, ranges, since, maxAgeMs, anchorsOnly, keep }: EventWind
 }
 
 /** Reads a session with one message, since one statement needs no record to know what to read. */
-export async function readAtOnce(transaction: SqlTransaction, request: ReadRequest): Promise<FoundHead | undefined> {
+export async function readAtOnce(
+  transaction: SqlTransaction,
+  request: ReadRequest,
+): Promise<StampedSession | undefined> {
   const window = request.window && boundedWindow(request.window);
   const [found = []] = await transaction.commitWith([selectParts(transaction, request, window)]);
   const rows = found as PartRow[];
@@ -57,7 +55,7 @@ export async function readAtOnce(transaction: SqlTransaction, request: ReadReque
   const events = eventsOf(rows, PART.event).sort((a, b) => a.seq - b.seq);
   const isCut = isOver(events, window?.maxBytes);
   const [summary] = eventsOf(rows, PART.summary);
-  const stored: StoredSession = {
+  const session: StoredSession = {
     record,
     now,
     events,
@@ -66,7 +64,7 @@ export async function readAtOnce(transaction: SqlTransaction, request: ReadReque
     ...(summary && { summary }),
     ...(request.withMetadata && { metadata: lines.body ?? '' }),
   };
-  return { stored, stamp };
+  return { session, stamp };
 }
 
 function eventsOf(rows: readonly PartRow[], wanted: number): StoredEvent[] {

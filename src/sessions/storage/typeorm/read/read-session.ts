@@ -1,6 +1,7 @@
 import type { GroupSearch } from '../../../domain/event-group.js';
 import { newestOf, oldestOf, type SeqRange } from '../../../domain/seq-ranges.js';
 import type { EventWindow, ReadRequest, StoredSession } from '../../session-storage.js';
+import type { StampedSession } from '../../session-store.js';
 import {
   eventLines,
   type EventLinesRow,
@@ -10,20 +11,20 @@ import {
   METADATA_COLUMN,
 } from '../sql/session-rows.js';
 import { boundedWindow, isOver, outermostFitting } from './event-window.js';
-import { type FoundHead, isReadAtOnce, readAtOnce } from './read-at-once.js';
+import { isReadAtOnce, readAtOnce } from './read-at-once.js';
 import { windowStart } from './window-start.js';
 import { LastQueries } from '../sql/last-queries.js';
 import { joinSql, NO_SQL, type Sql, sql } from '../sql/sql.js';
 import type { SqlTransaction } from '../sql/transaction.js';
 import { selectState, type StateRow, stateOf } from '../state/read-state.js';
 
-export function readSession(transaction: SqlTransaction, request: ReadRequest): Promise<FoundHead | undefined> {
+export function readSession(transaction: SqlTransaction, request: ReadRequest): Promise<StampedSession | undefined> {
   const { readsAtOnce } = transaction.dialect;
   return readsAtOnce && isReadAtOnce(request) ? readAtOnce(transaction, request) : readInSteps(transaction, request);
 }
 
 /** Reads the record, which says what else to read. */
-async function readInSteps(transaction: SqlTransaction, request: ReadRequest): Promise<FoundHead | undefined> {
+async function readInSteps(transaction: SqlTransaction, request: ReadRequest): Promise<StampedSession | undefined> {
   const session = await findLiveSession(transaction, request.key, [
     ...(request.withMetadata ? [METADATA_COLUMN] : []),
     ...windowStart(transaction, request),
@@ -50,7 +51,7 @@ async function readInSteps(transaction: SqlTransaction, request: ReadRequest): P
   const groups = find && last.add<{ seq: number }>(selectInGroup(transaction, session, find));
   await last.run();
   const [summaryEvent] = summary().events;
-  const stored: StoredSession = {
+  const found: StoredSession = {
     record: session.record,
     now: transaction.now,
     ...events(),
@@ -61,7 +62,7 @@ async function readInSteps(transaction: SqlTransaction, request: ReadRequest): P
     ...(checkpoints && checkpointOf(checkpoints())),
     ...(groups && { found: groups()[0]?.seq ?? 0 }),
   };
-  return { stored, stamp: session.stamp };
+  return { session: found, stamp: session.stamp };
 }
 
 interface BaseRow {

@@ -1,4 +1,4 @@
-import type { SessionKey, StateOwner } from '../../../domain/ids.js';
+import type { StateOwner } from '../../../domain/ids.js';
 import type {
   EraseUserRequest,
   RestoreEventsRequest,
@@ -16,25 +16,18 @@ import { restoreUsage } from './restore-usage.js';
 /** How many users are read at a time. */
 const USERS_PER_STEP = 500;
 
-/** What it needs of the open database. */
-interface OpenParts {
-  readonly transactions: Transactions;
-  /** Forgets the remembered record of a session. */
-  readonly forget: (key: SessionKey) => void;
-}
-
 /** Takes over sessions of other stores, and erases users. */
 export class SqlTransfer implements TransferStore {
-  constructor(private readonly open: () => Promise<OpenParts>) {}
+  constructor(private readonly open: () => Promise<Transactions>) {}
 
   async sharedState(owner: StateOwner): Promise<SharedScope> {
-    const { transactions } = await this.open();
+    const transactions = await this.open();
     const read = await transactions.read((transaction) => readScopeAndCommit(transaction, owner));
     return read();
   }
 
   async *sharedOwners(appName: string): AsyncIterable<readonly string[]> {
-    const { transactions } = await this.open();
+    const transactions = await this.open();
     for (let after = ''; ;) {
       const users = await transactions.read((transaction) => usersAfter(transaction, appName, after));
       if (users.length > 0) yield users;
@@ -44,18 +37,17 @@ export class SqlTransfer implements TransferStore {
   }
 
   async restoreEvents(request: RestoreEventsRequest): Promise<boolean> {
-    const { transactions, forget } = await this.open();
-    forget(request.key);
+    const transactions = await this.open();
     return transactions.write((transaction) => restoreEvents(transaction, request), { beginsLazily: true });
   }
 
   async restoreUsage(request: RestoreUsageRequest): Promise<boolean> {
-    const { transactions } = await this.open();
+    const transactions = await this.open();
     return transactions.write((transaction) => restoreUsage(transaction, request));
   }
 
   async eraseUser(request: EraseUserRequest): Promise<number> {
-    const { transactions } = await this.open();
+    const transactions = await this.open();
     return eraseUser(transactions, request);
   }
 }

@@ -5,7 +5,6 @@ import { DataSource, type DataSourceOptions } from 'typeorm';
 import { ConfigurationError } from '../../../../../config/configuration-error.js';
 import { type Clock, systemClock } from '../../../../domain/clock.js';
 import { InvalidInputError } from '../../../../domain/errors.js';
-import { SessionWriter } from '../../../../writes/session-writer.js';
 import { appTransactionsOf } from '../../append/append-within.js';
 import { SqlWrites } from '../../append/sql-writes.js';
 import { migrationsTableName, SESSION_MIGRATIONS } from '../../schema/migrations.js';
@@ -157,8 +156,8 @@ export function sqliteDatabaseOf(
 ): OpenDatabase {
   const transactions = new SqliteTransactions(dataSource, { clock, timeLimitMs });
   // A file has one writer at a time.
-  const writer = new SessionWriter(new SqlWrites(transactions), { maxBatches: 1, maxWaiting: 1, isOn });
-  if (!isOfApp) return { transactions, writer, close };
+  const writes = new SqlWrites(transactions, { maxBatches: 1, maxWaiting: 1, isOn });
+  if (!isOfApp) return { transactions, writes, close };
   const appTransactions = appTransactionsOf({
     dataSource,
     context: transactions.context,
@@ -174,7 +173,7 @@ export function sqliteDatabaseOf(
     appTransactions.close();
     await close();
   };
-  return { transactions, writer, appTransactions, close: closeAll };
+  return { transactions, writes, appTransactions, close: closeAll };
 }
 
 const OWNER_ONLY_FOLDER = 0o700;

@@ -1,11 +1,11 @@
-import { GrowingSize } from '../../../domain/growing-size.js';
-import type { StateOwner } from '../../../domain/ids.js';
-import type { StateExcess, StateSize } from '../../../domain/state-size.js';
-import { type SharedPart, scopesWritten } from '../../../domain/stored-json.js';
-import type { HeldScopes, PlannedScope } from '../../planned-write.js';
+import { GrowingSize } from '../domain/growing-size.js';
+import type { StateOwner } from '../domain/ids.js';
+import type { StateExcess, StateSize } from '../domain/state-size.js';
+import { type SharedPart, scopesWritten } from '../domain/stored-json.js';
+import type { HeldScopes, PlannedScope } from './planned-write.js';
 
-/** The shared scopes of a session that is held. Others may write to them: the script compares the sizes that were counted. */
-export class RedisHeldScopes implements HeldScopes {
+/** The sizes of the shared scopes of a held session. Others may write to them: the store compares them when it writes. */
+export class HeldScopeSizes implements HeldScopes {
   readonly #sizes: Readonly<Record<'user' | 'app', GrowingSize>>;
 
   /**
@@ -14,7 +14,7 @@ export class RedisHeldScopes implements HeldScopes {
    */
   constructor(
     bounds: Readonly<Record<'user' | 'app', number>>,
-    private readonly count: (owner: StateOwner) => Promise<Required<StateSize>>,
+    private readonly count: (owner: StateOwner) => Promise<StateSize>,
   ) {
     this.#sizes = {
       user: new GrowingSize('user', { atMost: bounds.user }),

@@ -1,0 +1,292 @@
+import { type Clock, systemClock } from '../../domain/clock.js';
+import { isAsExpected, isDeletable } from '../../domain/commit-rules.js';
+import { StoreUnavailableError } from '../../domain/errors.js';
+import { type Lifetime, expiresAt, isExpired } from '../../domain/expiry.js';
+import { type SessionKey, type StateOwner, type UserKey, scopeOfOwner } from '../../domain/ids.js';
+import { newRecord } from '../../domain/session-record.js';
+import { type StateLimits, writeExcessError } from '../../domain/state-size.js';
+import { type UsageQuery, sessionOfUsage } from '../../domain/usage-periods.js';
+import type { ComponentStore } from '../component-store.js';
+import type { RebuildRequest } from '../rebuild.js';
+import type { LogPosition, LogReference, SessionChanges } from '../session-changes.js';
+import type {
+  CheckpointRequest,
+  CreateRequest,
+  DeleteRequest,
+  ListRequest,
+  ListResult,
+  ListedSession,
+  PurgeCounts,
+  ReadRequest,
+  StateEntries,
+  TouchRequest,
+  TrimRequest,
+  UsageReply,
+  WriteStateRequest,
+} from '../session-storage.js';
+import type { LocalWriteStore } from '../planned-write.js';
+import type { SessionStore, StampedSession } from '../session-store.js';
+import type { TransferStore } from '../transfer-store.js';
+import { EventLog } from './event-log.js';
+import { InMemoryAgenda } from './in-memory-agenda.js';
+import { InMemoryComponentStore } from './in-memory-component-store.js';
+import { InMemoryConsumers } from './in-memory-consumers.js';
+import { InMemoryLeases } from './in-memory-leases.js';
+import { InMemoryPartials } from './in-memory-partials.js';
+import { InMemoryTransfer } from './in-memory-transfer.js';
+import { InMemoryWrites } from './in-memory-writes.js';
+import { ScopeState, excessIn, sharingEntries, storedState, writtenEntries } from './scope-state.js';
+import { SessionIndex, type StoredEntry } from './session-index.js';
+import { SharedStates } from './shared-states.js';
+import { type Snapshot, snapshotOf } from './snapshot.js';
+import { ModelSums, UsageSums } from './usage-sums.js';
+
+const NO_EVENTS = { events: [] };
+
+/** Sessions in `Map`s and arrays. */
+export class InMemoryStore implements SessionStore {
+  readonly isInProcess = true;
+  readonly #clock: Clock;
+  readonly #now = (): number => {
+    if (this.#isClosed) throw new StoreUnavailableError('The session store is closed.', false);
+    return this.#clock.now();
+  };
+  readonly #sessions = new SessionIndex();
+  readonly #shared = new SharedStates();
+  readonly #usage = new UsageSums();
+  readonly leases = new InMemoryLeases(this.#now);
+  readonly agenda = new InMemoryAgenda(this.#now);
+  readonly consumers = new InMemoryConsumers(this.#sessions, this.#now);
+  readonly partials = new InMemoryPartials(this.#sessions, this.#now);
+  readonly components: ComponentStore = new InMemoryComponentStore({ clock: { now: this.#now } });
+  readonly changes: SessionChanges = { positions: async (logs) => this.#positions(logs) };
+  readonly transfer: TransferStore = new InMemoryTransfer({
+    sessions: this.#sessions,
+    shared: this.#shared,
+    usage: this.#usage,
+    agenda: this.agenda,
+    now: this.#now,
+    remove: (entry) => this.#remove(entry),
+  });
+  readonly #writes = new InMemoryWrites({
+    sessions: this.#sessions,
+    shared: this.#shared,
+    usage: this.#usage,
+    consumers: this.consumers,
+    now: this.#now,
+  });
+  #incarnations = 0;
+  #isClosed = false;
+
+  constructor({ clock = systemClock }: { clock?: Clock | undefined } = {}) {
+    this.#clock = clock;
+  }
+
+  openWrites(): LocalWriteStore {
+    this.#now();
+    return this.#writes;
+  }
+
+  async create(request: CreateRequest): Promise<StampedSession | undefined> {
+    const { key, baseState, upserts, expiry, metadata = '', log, turnsOnly, maxStateBytes } = request;
+    const now = this.#now();
+    const before = this.#sessions.get(key);
+    if (before && !isExpired(before.record.expiresAt, now)) return undefined;
+    const writes = { upserts, removals: [] };
+    const state = new ScopeState('session', key);
+    const scopes = this.#scopesOf(key, state, now);
+    for (const scope of scopes) scope.expectReadable(maxStateBytes);
+    const excess = excessIn(scopes, writes, maxStateBytes);
+    if (excess) throw writeExcessError(excess);
+    if (before) this.#remove(before);
+    state.write(writes);
+    // The initial state is no event.
+    for (const owner of ownersOf(key)) {
+      const scope = scopeOfOwner(owner);
+      this.#shared.write(owner, writtenEntries(scope, writes), expiry[scope], now);
+    }
+    const incarnation = String(++this.#incarnations);
+    const record = newRecord(key, incarnation, now, expiresAt(now, expiry.session), log, turnsOnly, state.bytes);
+    const sharedWrites = log ? undefined : {};
+    const parts = { baseState, metadata, state, sharedWrites, log: new EventLog(log?.events), checkpoints: [] };
+    const entry = { record, ...parts };
+    this.#sessions.put(entry);
+    this.consumers.noteChange(entry);
+    const session = { record, now, events: [], metadata, state: storedState(this.#scopesOf(key, state, now)) };
+    return { session, stamp: 0 };
+  }
+
+  async read(request: ReadRequest): Promise<StampedSession | undefined> {
+    const now = this.#now();
+    const entry = this.#live(request.key, now);
+    if (!entry) return undefined;
+    const { record, log, baseState, sharedWrites } = entry;
+    const scopes = request.withState ? this.#scopesOf(record, entry.state, now) : [];
+    for (const scope of scopes) scope.expectReadable(request.maxStateBytes);
+    const summary = request.withSummary ? log.at(record.marks.summarySeq) : undefined;
+    const { checkpointAt } = request;
+    const checkpoint =
+      checkpointAt === undefined ? undefined : entry.checkpoints.findLast(({ seq }) => seq <= checkpointAt);
+    const session = {
+      record,
+      now,
+      ...(request.window ? log.window(request.window, record, now) : NO_EVENTS),
+      ...(request.withState && { state: storedState(scopes), scopeExpiry: this.#shared.expiryOf(record, now) }),
+      ...(request.withMetadata && { metadata: entry.metadata }),
+      ...(summary && { summary }),
+      ...(request.withSharedWrites &&
+        sharedWrites && {
+          sharedWrites: { user: sharedWrites.user?.entries() ?? [], app: sharedWrites.app?.entries() ?? [] },
+        }),
+      ...(request.withBase && { baseState }),
+      ...(checkpoint && { checkpoint }),
+      ...(request.find && { found: log.findInGroup(request.find) }),
+    };
+    return { session, stamp: 0 };
+  }
+
+  async list(request: ListRequest): Promise<ListResult> {
+    const now = this.#now();
+    const { maxBytes = Infinity, withState = true, maxStateBytes } = request;
+    const { items, ...rest } = this.#sessions.page(request, now);
+    const entriesOf = sharingEntries();
+    const sessions: ListedSession[] = [];
+    let size = 0;
+    for (const { record, metadata, state } of items) {
+      const scopes = withState ? this.#scopesOf(record, state, now) : [];
+      for (const scope of scopes) {
+        scope.expectReadable(maxStateBytes);
+        size += scope.bytes;
+      }
+      size += metadata.length;
+      if (sessions.length > 0 && size > maxBytes) return { ...rest, sessions, examinedTo: undefined, isCut: true };
+      sessions.push({ record, metadata, state: storedState(scopes, entriesOf) });
+    }
+    return { sessions, ...rest };
+  }
+
+  async touch({ key, incarnation, renew }: TouchRequest): Promise<void> {
+    const now = this.#now();
+    const entry = this.#live(key, now);
+    if (entry?.record.incarnation === incarnation && renew.session) {
+      this.#sessions.change(entry, { ...entry.record, expiresAt: expiresAt(now, renew.session) });
+    }
+    const { appName, userId } = key;
+    if (renew.user) this.#shared.renew({ appName, userId }, renew.user, now);
+    if (renew.app) this.#shared.renew({ appName }, renew.app, now);
+  }
+
+  async trim({ key, newFirstSeq, digests, baseState, ...expected }: TrimRequest): Promise<void> {
+    const entry = this.#live(key, this.#now());
+    if (!entry || !isAsExpected(entry.record, expected)) return;
+    entry.log.forgetPayloads(expected.firstSeq, digests);
+    entry.baseState = baseState;
+    entry.checkpoints = entry.checkpoints.filter(({ seq }) => seq >= newFirstSeq - 1);
+    this.#sessions.change(entry, { ...entry.record, firstSeq: newFirstSeq });
+  }
+
+  async saveCheckpoint({ key, incarnation, seq, text }: CheckpointRequest): Promise<void> {
+    const entry = this.#live(key, this.#now());
+    if (entry?.record.incarnation !== incarnation || seq < entry.record.firstSeq - 1) return;
+    const before = entry.checkpoints.findLastIndex((other) => other.seq <= seq);
+    if (entry.checkpoints[before]?.seq !== seq) entry.checkpoints.splice(before + 1, 0, { seq, text });
+  }
+
+  async rebuild({ key, usage, anchors = [], removeCheckpoints = [], ...expected }: RebuildRequest): Promise<boolean> {
+    const entry = this.#live(key, this.#now());
+    const { incarnation, lastSeq } = expected;
+    if (!entry || !isAsExpected(entry.record, { incarnation, lastSeq })) return false;
+    if (usage) entry.usage = new ModelSums(usage);
+    entry.checkpoints = entry.checkpoints.filter(({ seq }) => !removeCheckpoints.includes(seq));
+    entry.log.addAnchors(anchors);
+    return true;
+  }
+
+  async delete({ incarnation, expectedVersion, ...key }: DeleteRequest): Promise<void> {
+    this.#now();
+    const entry = this.#sessions.get(key);
+    if (entry && isDeletable(entry.record, { incarnation, expectedVersion })) this.#remove(entry);
+  }
+
+  async readState(owner: StateOwner, renew?: Lifetime, maxStateBytes?: StateLimits): Promise<StateEntries> {
+    const now = this.#now();
+    const state = this.#shared.get(owner, now);
+    state.expectReadable(maxStateBytes);
+    if (renew) this.#shared.renewIfDue(owner, renew, now);
+    return state.entries();
+  }
+
+  async writeState({ owner, lifetime, maxStateBytes, ...writes }: WriteStateRequest): Promise<StateEntries> {
+    const now = this.#now();
+    const state = this.#shared.get(owner, now);
+    const excess = state.excessAfter(writes, maxStateBytes);
+    if (excess) throw writeExcessError(excess);
+    this.#shared.write(owner, writtenEntries(scopeOfOwner(owner), writes), lifetime, now);
+    const after = this.#shared.get(owner, now);
+    after.expectReadable(maxStateBytes, true);
+    return after.entries();
+  }
+
+  async readUsage(queries: readonly UsageQuery[]): Promise<UsageReply> {
+    const now = this.#now();
+    const found = queries.map((query) => {
+      const key = sessionOfUsage(query);
+      if (!key) return this.#usage.read(query, now);
+      const entry = this.#live(key, now);
+      return entry && (entry.usage?.list() ?? []);
+    });
+    return { now, found };
+  }
+
+  async purgeExpired(limit: number): Promise<PurgeCounts> {
+    const now = this.#now();
+    this.leases.purge(limit, now);
+    this.partials.purge(now);
+    this.#usage.purge(limit, now);
+    const expired = this.#sessions.expired(limit, now);
+    for (const entry of expired) this.#remove(entry);
+    return { sessions: expired.length, ...this.#shared.purge(limit, now) };
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const { leases, agenda, consumers, partials } = this;
+    for (const part of [this.#sessions, this.#shared, this.#usage, leases, agenda, consumers, partials]) part.clear();
+    void this.components.close();
+  }
+
+  /** The current content, including expired data; for tests and diagnosis. */
+  snapshot(): Snapshot {
+    const others = [this.#usage.all(), this.leases.all(), this.agenda.all(), this.consumers.all()];
+    return snapshotOf([...this.#sessions.all()], this.#shared.all(), others);
+  }
+
+  #remove(entry: StoredEntry): void {
+    this.#sessions.remove(entry);
+    this.consumers.forget(entry);
+    this.partials.forget(entry);
+  }
+
+  #live(key: SessionKey, now: number): StoredEntry | undefined {
+    const entry = this.#sessions.get(key);
+    return entry && !isExpired(entry.record.expiresAt, now) ? entry : undefined;
+  }
+
+  #scopesOf({ appName, userId }: SessionKey, own: ScopeState, now: number): ScopeState[] {
+    return [own, ...ownersOf({ appName, userId }).map((owner) => this.#shared.get(owner, now))];
+  }
+
+  #positions(logs: readonly LogReference[]): (LogPosition | undefined)[] {
+    const now = this.#now();
+    return logs.map(({ key, incarnation }) => {
+      const { record, partials } = this.#live(key, now) ?? {};
+      if (record?.incarnation !== incarnation) return undefined;
+      const lastPartial = partials?.at(-1)?.number ?? 0;
+      return { lastSeq: record.lastSeq, livesForMs: record.expiresAt - now, lastPartial };
+    });
+  }
+}
+
+function ownersOf({ appName, userId }: UserKey): readonly StateOwner[] {
+  return [{ appName, userId }, { appName }];
+}

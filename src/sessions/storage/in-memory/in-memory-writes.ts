@@ -1,0 +1,92 @@
+import type { StoredEvent } from '../../domain/commit.js';
+import { isExpired } from '../../domain/expiry.js';
+import { type SessionKey, scopeOfOwner } from '../../domain/ids.js';
+import { partialsLeft } from '../../domain/partial-event.js';
+import type { StateExcess, StateSize } from '../../domain/state-size.js';
+import type { SharedPart } from '../../domain/stored-json.js';
+import type { LocalSession, LocalWriteStore, PlannedScope, PlannedWrite, SessionHead } from '../planned-write.js';
+import type { InMemoryConsumers } from './in-memory-consumers.js';
+import { ScopeState, excessIn } from './scope-state.js';
+import type { SessionIndex, StoredEntry } from './session-index.js';
+import type { SharedStates } from './shared-states.js';
+import { ModelSums, type UsageSums } from './usage-sums.js';
+
+/** What sessions write to. */
+interface WrittenParts {
+  readonly sessions: SessionIndex;
+  readonly shared: SharedStates;
+  readonly usage: UsageSums;
+  readonly consumers: InMemoryConsumers;
+  /** The time of an operation. Throws after close. */
+  readonly now: () => number;
+}
+
+/** Writes to sessions in memory. */
+export class InMemoryWrites implements LocalWriteStore {
+  readonly isLocal = true;
+
+  constructor(private readonly parts: WrittenParts) {}
+
+  find(key: SessionKey): LocalSession | undefined {
+    const now = this.parts.now();
+    const entry = this.parts.sessions.get(key);
+    return entry && !isExpired(entry.record.expiresAt, now)
+      ? new FoundSession(entry, this.parts.shared, now)
+      : undefined;
+  }
+
+  write(write: PlannedWrite): void {
+    const { key, after } = write;
+    const entry = this.parts.sessions.get(key);
+    if (!entry) return;
+    const now = this.parts.now();
+    for (const event of write.events) entry.log.add(event);
+    entry.state.put(write.state);
+    this.parts.sessions.change(entry, after.record, after.metadata);
+    this.parts.consumers.noteChange(entry);
+    if (entry.partials) entry.partials = partialsLeft(entry.partials, write.endsPartials);
+    if (write.usage) {
+      (entry.usage ??= new ModelSums()).add(write.usage.models);
+      this.parts.usage.add(key, write.usage, now);
+    }
+    for (const scope of write.scopes) this.#writeScope(entry, scope, now);
+  }
+
+  #writeScope(entry: StoredEntry, { owner, entries, lifetime }: PlannedScope, now: number): void {
+    this.parts.shared.write(owner, entries, lifetime, now);
+    if (entries.length === 0 || !entry.sharedWrites) return;
+    const scope = scopeOfOwner(owner);
+    (entry.sharedWrites[scope] ??= new ScopeState(scope, owner)).put(entries);
+  }
+}
+
+class FoundSession implements LocalSession {
+  constructor(
+    private readonly entry: StoredEntry,
+    private readonly shared: SharedStates,
+    readonly now: number,
+  ) {}
+
+  get head(): SessionHead {
+    return { record: this.entry.record, metadata: this.entry.metadata, stamp: 0 };
+  }
+
+  find(events: readonly { readonly id: string }[]): Map<string, StoredEvent> {
+    const found = new Map<string, StoredEvent>();
+    for (const { id } of events) {
+      const event = this.entry.log.find(id);
+      if (event) found.set(id, event);
+    }
+    return found;
+  }
+
+  countState(): StateSize {
+    return this.entry.state.size();
+  }
+
+  excessOf(commit: SharedPart): StateExcess | undefined {
+    const { appName, userId } = this.entry.record;
+    const scopes = [this.shared.get({ appName, userId }, this.now), this.shared.get({ appName }, this.now)];
+    return commit.maxStateBytes && excessIn(scopes, commit, commit.maxStateBytes);
+  }
+}

@@ -1,0 +1,84 @@
+import type { Lifetime } from '../domain/expiry.js';
+import type { StateOwner } from '../domain/ids.js';
+import type { StateLimits } from '../domain/state-size.js';
+import type { UsageQuery } from '../domain/usage-periods.js';
+import type { LocalWriteStore, WriteStore } from './planned-write.js';
+import type {
+  CreateRequest,
+  ListRequest,
+  ListResult,
+  PurgeCounts,
+  ReadRequest,
+  SessionStorage,
+  StateEntries,
+  StoredSession,
+  UsageReply,
+  WriteStateRequest,
+} from './session-storage.js';
+
+/** A session as a store read it. */
+export interface StampedSession {
+  readonly session: StoredSession;
+  /** See {@link SessionHead}. */
+  readonly stamp: number;
+}
+
+/** Parts that are the same in the store and in the storage over it. */
+type CommonParts = Pick<
+  SessionStorage,
+  | 'leases'
+  | 'agenda'
+  | 'consumers'
+  | 'partials'
+  | 'components'
+  | 'isInProcess'
+  | 'cleansUpByItself'
+  | 'changes'
+  | 'transfer'
+  | 'touch'
+  | 'trim'
+  | 'saveCheckpoint'
+  | 'delete'
+  | 'appendWithin'
+  | 'audit'
+  | 'rebuild'
+  | 'groupedEvents'
+  | 'warnings'
+>;
+
+/**
+ * What a provider implements. It stores and fetches; it compares and writes; it decides nothing. Text is opaque, times come from the
+ * store's clock, expired data is never returned, and each method is atomic. `DecidingStorage` makes a `SessionStorage` of it, with
+ * all rules.
+ *
+ * User state and app state exist while they hold a key: removing the last key removes their expiry.
+ *
+ * The contract suite of `nestjs-agent-sessions/testing` proves an implementation.
+ *
+ * @example
+ * class MyStorage extends DecidingStorage<MyStore> {
+ *   constructor(options: MyOptions) {
+ *     super(new MyStore(options));
+ *   }
+ * }
+ */
+export interface SessionStore extends CommonParts {
+  /** The writes to sessions, once the store is open. Throws if it is closed. Always the same object. */
+  openWrites(): WriteStore | LocalWriteStore | Promise<WriteStore>;
+  /** See {@link SessionStorage.create}. */
+  create(request: CreateRequest): Promise<StampedSession | undefined>;
+  /** See {@link SessionStorage.read}. */
+  read(request: ReadRequest): Promise<StampedSession | undefined>;
+  /** See {@link SessionStorage.list}. */
+  list(request: ListRequest): Promise<ListResult>;
+  /** See {@link SessionStorage.readState}. */
+  readState(owner: StateOwner, renew?: Lifetime, maxStateBytes?: StateLimits): Promise<StateEntries>;
+  /** See {@link SessionStorage.writeState}. */
+  writeState(request: WriteStateRequest): Promise<StateEntries>;
+  /** See {@link SessionStorage.readUsage}. */
+  readUsage(queries: readonly UsageQuery[]): Promise<UsageReply>;
+  /** See {@link SessionStorage.purgeExpired}. */
+  purgeExpired(limit: number): Promise<PurgeCounts>;
+  /** Called after all writes have ended. Later calls fail with a `StoreUnavailableError`. */
+  close(): Promise<void>;
+}

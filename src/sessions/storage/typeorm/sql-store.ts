@@ -1,0 +1,203 @@
+import { checkStoreOptionNames } from '../../../config/check-service-options.js';
+import type { AppendOutcome, Commit } from '../../domain/commit.js';
+import { InvalidInputError, StoreUnavailableError } from '../../domain/errors.js';
+import { type Lifetime, isRenewalDue } from '../../domain/expiry.js';
+import type { StateOwner } from '../../domain/ids.js';
+import type { StateLimits } from '../../domain/state-size.js';
+import { newStamp } from '../../domain/stamp.js';
+import type { UsageQuery } from '../../domain/usage-periods.js';
+import type { ComponentStore } from '../component-store.js';
+import type { Agenda, ConsumerStore, LeaseStore } from '../coordination.js';
+import type { PartialStore } from '../partial-store.js';
+import type { WriteStore } from '../planned-write.js';
+import type { GroupedEvents, GroupedEventsRequest, RebuildRequest } from '../rebuild.js';
+import type { SessionChanges } from '../session-changes.js';
+import type {
+  AppendWithin,
+  CheckpointRequest,
+  CreateRequest,
+  DeleteRequest,
+  ListRequest,
+  ListResult,
+  PurgeCounts,
+  ReadRequest,
+  StateEntries,
+  TouchRequest,
+  TrimRequest,
+  UsageReply,
+  WriteStateRequest,
+} from '../session-storage.js';
+import type { SessionStore, StampedSession } from '../session-store.js';
+import type { TransferStore } from '../transfer-store.js';
+import type { AuditPage, AuditRequest } from '../store-audit.js';
+import { appendWithin } from './append/append-within.js';
+import { createSession } from './append/create-session.js';
+import { saveCheckpoint, trimLog } from './append/session-writes.js';
+import { SqlComponents } from './components/sql-components.js';
+import { auditDatabase } from './audit/audit-database.js';
+import { groupedEvents } from './audit/grouped-events.js';
+import { rebuildSession } from './audit/rebuild-session.js';
+import { LazyDatabase } from './connect/lazy-database.js';
+import type { openDatabase } from './connect/open-database.js';
+import { SqlAgenda } from './coordinate/sql-agenda.js';
+import { SqlConsumers } from './coordinate/sql-consumers.js';
+import { SqlLeases } from './coordinate/sql-leases.js';
+import { deleteSession, touchSession } from './expire/delete-and-touch.js';
+import { purgeExpired } from './expire/purge-expired.js';
+import { listSessions } from './list/list-sessions.js';
+import { logPositions } from './live/log-positions.js';
+import { logTails } from './live/log-tails.js';
+import { SqlPartials } from './live/partial-events.js';
+import { readSession } from './read/read-session.js';
+import type { TransactionOptions, Work } from './sql/transaction.js';
+import { readScopeAndCommit } from './state/read-state.js';
+import { readUsage } from './state/read-usage.js';
+import { renewScope, writeScope } from './state/write-state.js';
+import { SqlTransfer } from './transfer/sql-transfer.js';
+import type { TypeOrmSessionStorageOptions } from './typeorm-options.js';
+
+/** For work that looks up a session before it compares times. */
+const BEGIN_LAZILY: TransactionOptions = { beginsLazily: true };
+
+/** Sessions in the tables of a database. The first operation opens it, and creates the tables. */
+export class SqlStore implements SessionStore {
+  readonly #database: LazyDatabase;
+  readonly leases: LeaseStore = new SqlLeases((work) => this.#write(work));
+  readonly agenda: Agenda = new SqlAgenda({ read: (work) => this.#read(work), write: (work) => this.#write(work) });
+  readonly consumers: ConsumerStore = new SqlConsumers({
+    read: (work) => this.#read(work),
+    write: (work) => this.#write(work),
+  });
+  readonly partials: PartialStore = new SqlPartials({
+    read: (work, options) => this.#read(work, options),
+    write: (work, options) => this.#write(work, options),
+  });
+  readonly components: ComponentStore = new SqlComponents({
+    read: (work, options) => this.#read(work, options),
+    write: (work, options) => this.#write(work, options),
+  });
+  readonly changes: SessionChanges;
+  readonly transfer: TransferStore = new SqlTransfer(async () => {
+    return (await this.#database.open()).transactions;
+  });
+
+  /** @param open how to open the database; for this package */
+  constructor(options: TypeOrmSessionStorageOptions, open: typeof openDatabase) {
+    checkStoreOptionNames('database', options);
+    const database = new LazyDatabase(() => open(options));
+    this.#database = database;
+    this.changes = {
+      positions: (logs) => this.#read((transaction) => logPositions(transaction, logs), BEGIN_LAZILY),
+      tails: (logs) => this.#read((transaction) => logTails(transaction, logs), BEGIN_LAZILY),
+      get feed() {
+        return database.feed;
+      },
+    };
+  }
+
+  async openWrites(): Promise<WriteStore> {
+    return (await this.#database.open()).writes;
+  }
+
+  async create(request: CreateRequest): Promise<StampedSession | undefined> {
+    const { transactions } = await this.#database.open();
+    const stamp = newStamp();
+    const session = await createSession(transactions, request, stamp);
+    return session && { session, stamp };
+  }
+
+  async appendWithin(commit: Commit, within: AppendWithin): Promise<AppendOutcome> {
+    const { appTransactions } = await this.#database.open();
+    if (!appTransactions) {
+      throw new InvalidInputError(
+        'needs a store over the DataSource of the app: give it `dataSource` instead of a url or a file, or leave this out',
+        'transaction',
+      );
+    }
+    return appendWithin(appTransactions, commit, within);
+  }
+
+  read(request: ReadRequest): Promise<StampedSession | undefined> {
+    return this.#read((transaction) => readSession(transaction, request), BEGIN_LAZILY);
+  }
+
+  list(request: ListRequest): Promise<ListResult> {
+    return this.#read((transaction) => listSessions(transaction, request));
+  }
+
+  touch(request: TouchRequest): Promise<void> {
+    return this.#write((transaction) => touchSession(transaction, request));
+  }
+
+  trim(request: TrimRequest): Promise<void> {
+    return this.#write((transaction) => trimLog(transaction, request), BEGIN_LAZILY);
+  }
+
+  saveCheckpoint(request: CheckpointRequest): Promise<void> {
+    return this.#write((transaction) => saveCheckpoint(transaction, request), BEGIN_LAZILY);
+  }
+
+  delete(request: DeleteRequest): Promise<void> {
+    return this.#write((transaction) => deleteSession(transaction, request));
+  }
+
+  async readState(owner: StateOwner, renew?: Lifetime, maxStateBytes?: StateLimits): Promise<StateEntries> {
+    const { entries, isDue } = await this.#read(async (transaction) => {
+      const scope = (await readScopeAndCommit(transaction, owner, maxStateBytes))();
+      return { ...scope, isDue: renew && scope.expiresAt && isRenewalDue(scope.expiresAt, transaction.now, renew) };
+    });
+    if (renew && isDue) {
+      const renewing = this.#write(async (transaction) =>
+        transaction.addToCommit([renewScope(transaction, owner, renew)]),
+      );
+      await renewing.catch(ignoreUnavailable);
+    }
+    return entries;
+  }
+
+  async writeState(request: WriteStateRequest): Promise<StateEntries> {
+    const written = await this.#write((transaction) => writeScope(transaction, request));
+    return written();
+  }
+
+  readUsage(queries: readonly UsageQuery[]): Promise<UsageReply> {
+    return this.#read((transaction) => readUsage(transaction, queries));
+  }
+
+  async purgeExpired(limit: number): Promise<PurgeCounts> {
+    const { transactions } = await this.#database.open();
+    return purgeExpired(transactions, limit);
+  }
+
+  async audit(request: AuditRequest): Promise<AuditPage> {
+    const { transactions } = await this.#database.open();
+    return auditDatabase(transactions, request);
+  }
+
+  rebuild(request: RebuildRequest): Promise<boolean> {
+    return this.#write((transaction) => rebuildSession(transaction, request), BEGIN_LAZILY);
+  }
+
+  groupedEvents(request: GroupedEventsRequest): Promise<readonly GroupedEvents[] | undefined> {
+    return this.#read((transaction) => groupedEvents(transaction, request));
+  }
+
+  async close(): Promise<void> {
+    await this.#database.close();
+  }
+
+  async #read<Result>(work: Work<Result>, options?: TransactionOptions): Promise<Result> {
+    const { transactions } = await this.#database.open();
+    return transactions.read(work, options);
+  }
+
+  async #write<Result>(work: Work<Result>, options?: TransactionOptions): Promise<Result> {
+    const { transactions } = await this.#database.open();
+    return transactions.write(work, options);
+  }
+}
+
+/** A failed renewal does not fail the read. */
+function ignoreUnavailable(error: unknown): void {
+  if (!(error instanceof StoreUnavailableError)) throw error;
+}

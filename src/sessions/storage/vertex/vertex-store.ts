@@ -1,0 +1,187 @@
+import { checkStoreOptionNames } from '../../../config/check-service-options.js';
+import { isDeletable } from '../../domain/commit-rules.js';
+import { type Lifetime, NEVER } from '../../domain/expiry.js';
+import { type SessionKey, type StateOwner, sessionNameOf } from '../../domain/ids.js';
+import type { SessionRecord } from '../../domain/session-record.js';
+import { UnsupportedByStoreError } from '../../domain/unsupported-error.js';
+import { type UsageQuery, sessionOfUsage } from '../../domain/usage-periods.js';
+import type { ModelUsage } from '../../domain/usage.js';
+import type { Agenda, ConsumerStore, LeaseStore } from '../coordination.js';
+import { InMemoryAgenda } from '../in-memory/in-memory-agenda.js';
+import { InMemoryLeases } from '../in-memory/in-memory-leases.js';
+import type { PartialStore } from '../partial-store.js';
+import type {
+  CreateRequest,
+  DeleteRequest,
+  ListRequest,
+  ListResult,
+  PurgeCounts,
+  ReadRequest,
+  StateEntries,
+  StoredSession,
+  TouchRequest,
+  UsageReply,
+} from '../session-storage.js';
+import type { WriteStore } from '../planned-write.js';
+import type { SessionStore, StampedSession } from '../session-store.js';
+import type { TransferStore } from '../transfer-store.js';
+import { createSession } from './create-session.js';
+import { listSessions } from './list-sessions.js';
+import { type LoadedSession, findSession, loadSession } from './load-session.js';
+import { ProcessPartials } from './process-partials.js';
+import { ProcessTurns } from './process-turns.js';
+import { isEnoughFor, storedSession } from './read-session.js';
+import { sharedStateError } from './reserved-keys.js';
+import { NO_AGENDA, NO_CONSUMERS, NO_LEASES, NO_PARTIALS, sharedUsageError } from './unsupported-parts.js';
+import { VertexConnection } from './vertex-connection.js';
+import type { VertexSessionStorageOptions } from './vertex-options.js';
+import { VertexTransfer } from './vertex-transfer.js';
+import { VertexWrites } from './vertex-writes.js';
+import { ttlText } from './wire.js';
+
+const ANY = (): boolean => true;
+
+/** Sessions in the managed sessions of Vertex AI Agent Engine. */
+export class VertexStore implements SessionStore {
+  readonly cleansUpByItself = true;
+  readonly components = undefined;
+  readonly changes = undefined;
+  readonly leases: LeaseStore;
+  readonly agenda: Agenda;
+  readonly consumers: ConsumerStore = NO_CONSUMERS;
+  readonly partials: PartialStore;
+  readonly transfer: TransferStore;
+  readonly #connection: VertexConnection;
+  readonly #turns = new ProcessTurns();
+  readonly #ownPartials: ProcessPartials;
+  readonly #writes: VertexWrites;
+
+  constructor(options: VertexSessionStorageOptions) {
+    checkStoreOptionNames('vertex', options);
+    this.#connection = new VertexConnection(options);
+    const isAlone = options.singleProcess ?? false;
+    const now = (): number => this.#connection.now();
+    this.#ownPartials = new ProcessPartials((key) => this.#connection.inTurn(key, () => this.#recordOf(key)), now);
+    this.#writes = new VertexWrites({
+      connection: this.#connection,
+      turns: this.#turns,
+      partials: this.#ownPartials,
+      load: (key) => this.#loaded(key),
+    });
+    this.leases = isAlone ? new InMemoryLeases(now) : NO_LEASES;
+    const agenda = new InMemoryAgenda(now);
+    this.agenda = isAlone ? agenda : NO_AGENDA;
+    this.transfer = new VertexTransfer(
+      this.#connection,
+      (key) => this.#forget(key),
+      (prefix) => agenda.removeAll(prefix),
+    );
+    this.partials = isAlone ? this.#ownPartials : NO_PARTIALS;
+  }
+
+  /** Gets a token and asks the configured engine, so that a wrong setting fails immediately. */
+  async open(): Promise<void> {
+    await this.#connection.probe();
+  }
+
+  openWrites(): WriteStore {
+    return this.#writes;
+  }
+
+  create(request: CreateRequest): Promise<StampedSession | undefined> {
+    return this.#connection.inTurn(request.key, async () => stamped(await createSession(this.#connection, request)));
+  }
+
+  read(request: ReadRequest): Promise<StampedSession | undefined> {
+    return this.#connection.inTurn(request.key, async () => {
+      const loaded = await this.#loaded(request.key, isEnoughFor(request));
+      return stamped(loaded && storedSession(loaded, request));
+    });
+  }
+
+  async list(request: ListRequest): Promise<ListResult> {
+    const { sessions, ...page } = await listSessions(this.#connection, request);
+    return { ...page, sessions: sessions.map((one) => ({ ...one, record: this.#turns.withTurn(one.record) })) };
+  }
+
+  async touch({ key, incarnation, renew: { session: lifetime } }: TouchRequest): Promise<void> {
+    if (!lifetime || lifetime.ttlMs >= NEVER) return;
+    await this.#connection.inTurn(key, async () => {
+      const found = await findSession(this.#connection, key);
+      if (found?.incarnation === incarnation) await found.api.setTtl(found.id, ttlText(lifetime.ttlMs));
+    });
+  }
+
+  async trim(): Promise<void> {
+    throw new UnsupportedByStoreError('Vertex AI cannot remove single events. Leave history.keepHistory on.');
+  }
+
+  /** Replicas make reads of the log cheap enough. */
+  async saveCheckpoint(): Promise<void> {
+    this.#connection.now();
+  }
+
+  /** Vertex AI deletes by id alone: what other processes do between the two calls is not seen. */
+  delete({ incarnation, expectedVersion, ...key }: DeleteRequest): Promise<void> {
+    return this.#connection.inTurn(key, async () => {
+      const found = await findSession(this.#connection, key);
+      if (incarnation !== undefined && found?.incarnation !== incarnation) return;
+      if (expectedVersion !== undefined && !isDeletable(await this.#recordOf(key), { incarnation, expectedVersion }))
+        return;
+      if (found) await found.api.delete(found.id);
+      this.#forget(key);
+    });
+  }
+
+  /** There is no shared state. Asks the engine, so that health checks notice when it does not answer. */
+  async readState(_owner: StateOwner, _lifetime?: Lifetime): Promise<StateEntries> {
+    await this.#connection.probe();
+    return [];
+  }
+
+  async writeState(): Promise<StateEntries> {
+    throw sharedStateError();
+  }
+
+  async readUsage(queries: readonly UsageQuery[]): Promise<UsageReply> {
+    const found: (readonly ModelUsage[] | undefined)[] = [];
+    for (const query of queries) {
+      const key = sessionOfUsage(query);
+      if (!key) throw sharedUsageError();
+      const session = await findSession(this.#connection, key);
+      found.push(session && (session.snapshot?.usage ?? []));
+    }
+    return { now: this.#connection.now(), found };
+  }
+
+  /** The service removes expired sessions. */
+  async purgeExpired(): Promise<PurgeCounts> {
+    this.#connection.now();
+    return { sessions: 0, userStates: 0, appStates: 0 };
+  }
+
+  async close(): Promise<void> {
+    this.#connection.close();
+    this.#ownPartials.clear();
+  }
+
+  #forget(key: SessionKey): void {
+    this.#connection.cache.remove(sessionNameOf(key));
+    this.#ownPartials.end(key, 'all');
+    this.#turns.remove(key);
+  }
+
+  async #loaded(key: SessionKey, isEnough?: (loaded: LoadedSession) => boolean): Promise<LoadedSession | undefined> {
+    const loaded = await loadSession(this.#connection, key, isEnough);
+    return loaded && { ...loaded, record: this.#turns.withTurn(loaded.record) };
+  }
+
+  async #recordOf(key: SessionKey): Promise<SessionRecord | undefined> {
+    return (await this.#loaded(key, ANY))?.record;
+  }
+}
+
+/** Nothing is planned on what was read. */
+function stamped(session: StoredSession | undefined): StampedSession | undefined {
+  return session && { session, stamp: 0 };
+}

@@ -1,0 +1,170 @@
+import type { AppendOutcome, Commit } from '../domain/commit.js';
+import { StoreUnavailableError } from '../domain/errors.js';
+import type { Lifetime } from '../domain/expiry.js';
+import type { StateOwner } from '../domain/ids.js';
+import type { StateLimits } from '../domain/state-size.js';
+import type { TurnOutcome, TurnRequest } from '../domain/turn.js';
+import type { UsageQuery } from '../domain/usage-periods.js';
+import { LocalWriter } from './local-writer.js';
+import { SessionWriter } from './session-writer.js';
+import type { Writer } from './writer.js';
+import type { Agenda, ConsumerStore, LeaseStore } from '../storage/coordination.js';
+import type { PartialStore } from '../storage/partial-store.js';
+import type { LocalWriteStore, SessionHead, WriteStore } from '../storage/planned-write.js';
+import type {
+  CheckpointRequest,
+  CreateRequest,
+  DeleteRequest,
+  ListRequest,
+  ListResult,
+  PurgeCounts,
+  ReadRequest,
+  SessionStorage,
+  StateEntries,
+  StoredSession,
+  TouchRequest,
+  TrimRequest,
+  UsageReply,
+  WriteStateRequest,
+} from '../storage/session-storage.js';
+import type { SessionStore, StampedSession } from '../storage/session-store.js';
+
+/**
+ * The storage over a store: what becomes of a write is decided here, on what this process knows of its session, and the store compares
+ * and writes. So all stores have the same rules.
+ *
+ * @example
+ * class MyStorage extends DecidingStorage<MyStore> {
+ *   constructor(options: MyOptions) {
+ *     super(new MyStore(options));
+ *   }
+ * }
+ */
+export class DecidingStorage<Store extends SessionStore> implements SessionStorage {
+  readonly leases: LeaseStore;
+  readonly agenda: Agenda;
+  readonly consumers: ConsumerStore;
+  readonly partials: PartialStore;
+  readonly components: Store['components'];
+  readonly isInProcess: boolean;
+  readonly cleansUpByItself: boolean;
+  readonly changes: Store['changes'];
+  readonly transfer: Store['transfer'];
+  #writer: { readonly writes: WriteStore | LocalWriteStore; readonly writer: Writer } | undefined;
+
+  #isClosed = false;
+
+  constructor(protected readonly store: Store) {
+    this.leases = store.leases;
+    this.agenda = store.agenda;
+    this.consumers = store.consumers;
+    this.partials = store.partials;
+    this.components = store.components;
+    this.isInProcess = store.isInProcess ?? false;
+    this.cleansUpByItself = store.cleansUpByItself ?? false;
+    this.changes = store.changes;
+    this.transfer = store.transfer;
+  }
+
+  get audit(): SessionStorage['audit'] {
+    return this.store.audit?.bind(this.store);
+  }
+
+  get rebuild(): SessionStorage['rebuild'] {
+    return this.store.rebuild?.bind(this.store);
+  }
+
+  get groupedEvents(): SessionStorage['groupedEvents'] {
+    return this.store.groupedEvents?.bind(this.store);
+  }
+
+  get warnings(): SessionStorage['warnings'] {
+    return this.store.warnings?.bind(this.store);
+  }
+
+  get appendWithin(): SessionStorage['appendWithin'] {
+    return this.store.appendWithin?.bind(this.store);
+  }
+
+  async create(request: CreateRequest): Promise<StoredSession | undefined> {
+    const created = await this.store.create(request);
+    if (created) (await this.#openWriter()).remember(headIn(created));
+    return created?.session;
+  }
+
+  async append(commit: Commit): Promise<AppendOutcome> {
+    const opening = this.#openWriter();
+    const writer = opening instanceof Promise ? await opening : opening;
+    return writer.append(commit);
+  }
+
+  async turn(request: TurnRequest): Promise<TurnOutcome> {
+    return (await this.#openWriter()).turn(request);
+  }
+
+  async read(request: ReadRequest): Promise<StoredSession | undefined> {
+    const found = await this.store.read(request);
+    if (found) (await this.#openWriter()).refresh(headIn(found));
+    return found?.session;
+  }
+
+  list(request: ListRequest): Promise<ListResult> {
+    return this.store.list(request);
+  }
+
+  touch(request: TouchRequest): Promise<void> {
+    return this.store.touch(request);
+  }
+
+  trim(request: TrimRequest): Promise<void> {
+    return this.store.trim(request);
+  }
+
+  saveCheckpoint(request: CheckpointRequest): Promise<void> {
+    return this.store.saveCheckpoint(request);
+  }
+
+  delete(request: DeleteRequest): Promise<void> {
+    return this.store.delete(request);
+  }
+
+  readState(owner: StateOwner, renew?: Lifetime, maxStateBytes?: StateLimits): Promise<StateEntries> {
+    return this.store.readState(owner, renew, maxStateBytes);
+  }
+
+  writeState(request: WriteStateRequest): Promise<StateEntries> {
+    return this.store.writeState(request);
+  }
+
+  readUsage(queries: readonly UsageQuery[]): Promise<UsageReply> {
+    return this.store.readUsage(queries);
+  }
+
+  purgeExpired(limit: number): Promise<PurgeCounts> {
+    return this.store.purgeExpired(limit);
+  }
+
+  /** Waits for running writes. A second call does nothing. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#writer?.writer.finished();
+    await this.store.close();
+  }
+
+  #openWriter(): Writer | Promise<Writer> {
+    if (this.#isClosed) throw new StoreUnavailableError('The session store is closed.', false);
+    const opening = this.store.openWrites();
+    return opening instanceof Promise ? opening.then((writes) => this.#writerTo(writes)) : this.#writerTo(opening);
+  }
+
+  #writerTo(writes: WriteStore | LocalWriteStore): Writer {
+    if (this.#writer?.writes === writes) return this.#writer.writer;
+    const writer = 'isLocal' in writes ? new LocalWriter(writes) : new SessionWriter(writes);
+    this.#writer = { writes, writer };
+    return writer;
+  }
+}
+
+function headIn({ session: { record, metadata }, stamp }: StampedSession): SessionHead {
+  return { record, metadata, stamp };
+}
