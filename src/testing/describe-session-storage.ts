@@ -12,6 +12,8 @@ import { create } from './storage-contract/create.js';
 import { createWithLog } from './storage-contract/create-with-log.js';
 import { deletion } from './storage-contract/delete.js';
 import { dispatching } from './storage-contract/dispatching.js';
+import { entries, racingEntries } from './storage-contract/entries.js';
+import { entryExpiry, entryOrder } from './storage-contract/entry-order.js';
 import { expiry } from './storage-contract/expiry.js';
 import { filteredList } from './storage-contract/filtered-list.js';
 import { leaseHolders } from './storage-contract/lease-holders.js';
@@ -62,6 +64,10 @@ const TOPICS = [
   partials,
   tails,
   purge,
+  entries,
+  racingEntries,
+  entryOrder,
+  entryExpiry,
   leases,
   leaseHolders,
   leaseTokens,

@@ -13,6 +13,7 @@ import type { ComponentStore } from './component-store.js';
 import type { Agenda, ConsumerStore, LeaseStore } from './coordination.js';
 import type { DeleteRequest, TouchRequest } from './delete-and-touch.js';
 import type { PartialStore } from './partial-store.js';
+import type { EntryStore } from './entry-store.js';
 import type { GroupedEvents, GroupedEventsRequest, RebuildRequest } from './rebuild.js';
 import type { SessionChanges } from './session-changes.js';
 import type { ListRequest, ListResult } from './session-list.js';
@@ -209,6 +210,8 @@ export interface PurgeCounts {
  * const events = numberedEvents(commit, record, now);
  */
 export interface SessionStorage {
+  /** What leases, the agenda and the work of consumers are made of. */
+  readonly entries?: EntryStore | undefined;
   /** Leases for work that one instance at a time may do: a cleanup, a summary, a turn. */
   readonly leases: LeaseStore;
   /** Durable list of work that is due later. */

@@ -26,6 +26,7 @@ export interface StampedSession {
 /** Parts that are the same in the store and in the storage over it. */
 type CommonParts = Pick<
   SessionStorage,
+  | 'entries'
   | 'leases'
   | 'agenda'
   | 'consumers'

@@ -9,6 +9,7 @@ import { LocalWriter } from './local-writer.js';
 import { SessionWriter } from './session-writer.js';
 import type { Writer } from './writer.js';
 import type { Agenda, ConsumerStore, LeaseStore } from '../storage/coordination.js';
+import type { EntryStore } from '../storage/entry-store.js';
 import type { PartialStore } from '../storage/partial-store.js';
 import type { LocalWriteStore, SessionHead, WriteStore } from '../storage/planned-write.js';
 import type {
@@ -41,6 +42,7 @@ import type { SessionStore, StampedSession } from '../storage/session-store.js';
  * }
  */
 export class DecidingStorage<Store extends SessionStore> implements SessionStorage {
+  readonly entries: EntryStore | undefined;
   readonly leases: LeaseStore;
   readonly agenda: Agenda;
   readonly consumers: ConsumerStore;
@@ -55,6 +57,7 @@ export class DecidingStorage<Store extends SessionStore> implements SessionStora
   #isClosed = false;
 
   constructor(protected readonly store: Store) {
+    this.entries = store.entries;
     this.leases = store.leases;
     this.agenda = store.agenda;
     this.consumers = store.consumers;

@@ -31,6 +31,7 @@ import { EventLog } from './event-log.js';
 import { InMemoryAgenda } from './in-memory-agenda.js';
 import { InMemoryComponentStore } from './in-memory-component-store.js';
 import { InMemoryConsumers } from './in-memory-consumers.js';
+import { InMemoryEntries } from './in-memory-entries.js';
 import { InMemoryLeases } from './in-memory-leases.js';
 import { InMemoryPartials } from './in-memory-partials.js';
 import { InMemoryTransfer } from './in-memory-transfer.js';
@@ -54,6 +55,7 @@ export class InMemoryStore implements SessionStore {
   readonly #sessions = new SessionIndex();
   readonly #shared = new SharedStates();
   readonly #usage = new UsageSums();
+  readonly entries = new InMemoryEntries(this.#now);
   readonly leases = new InMemoryLeases(this.#now);
   readonly agenda = new InMemoryAgenda(this.#now);
   readonly consumers = new InMemoryConsumers(this.#sessions, this.#now);
@@ -240,6 +242,7 @@ export class InMemoryStore implements SessionStore {
 
   async purgeExpired(limit: number): Promise<PurgeCounts> {
     const now = this.#now();
+    this.entries.purge(limit, now);
     this.leases.purge(limit, now);
     this.partials.purge(now);
     this.#usage.purge(limit, now);
@@ -250,14 +253,15 @@ export class InMemoryStore implements SessionStore {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    const { leases, agenda, consumers, partials } = this;
-    for (const part of [this.#sessions, this.#shared, this.#usage, leases, agenda, consumers, partials]) part.clear();
+    const { entries, leases, agenda, consumers, partials } = this;
+    const parts = [this.#sessions, this.#shared, this.#usage, entries, leases, agenda, consumers, partials];
+    for (const part of parts) part.clear();
     void this.components.close();
   }
 
   /** The current content, including expired data; for tests and diagnosis. */
   snapshot(): Snapshot {
-    const others = [this.#usage.all(), this.leases.all(), this.agenda.all(), this.consumers.all()];
+    const others = [this.#usage.all(), this.entries.all(), this.leases.all(), this.agenda.all(), this.consumers.all()];
     return snapshotOf([...this.#sessions.all()], this.#shared.all(), others);
   }
 

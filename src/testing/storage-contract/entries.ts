@@ -1,0 +1,213 @@
+import { newStamp } from '../../sessions/domain/stamp.js';
+import { NEVER } from '../../sessions/domain/expiry.js';
+import type { StoredEntry } from '../../sessions/storage/entry-store.js';
+import { topic } from '../contract-runner.js';
+import { SPACE, addition, currentIn, entriesOf, entryOf, newEntry, written } from './entry-support.js';
+import { NAMES } from './lease-names.js';
+import { type StorageFixture, together } from './support.js';
+
+const LONG_NAMES = ['x'.repeat(1_024), `${'x'.repeat(1_023)}y`, '\ud83d\ude00'.repeat(256), `${'é'.repeat(511)}ab`];
+const TEXTS = ['', ' ', 'a\nb\r\n', '{"a":[1]}', '\ud83d\ude00é', '\u0001\u001f', "'; --", 'é'.repeat(100_000)];
+
+export const entries = topic<StorageFixture>('entries', (test) => {
+  test('an entry is found as it was written', async ({ storage, clock }) => {
+    for (const [index, text] of TEXTS.entries()) {
+      const next = newEntry({ text, rank: index, since: clock.now() - index });
+      await written(storage, { space: SPACE, name: `job ${index}`, expected: undefined, next });
+      const { ttlMs, ...stored } = next;
+      expect(ttlMs).toBe(NEVER);
+      expect(await entryOf(storage, `job ${index}`)).toEqual({ space: SPACE, name: `job ${index}`, ...stored });
+    }
+  });
+
+  test('all stamps are compared exactly', async ({ storage }) => {
+    const stamps = [Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER - 1, 0, 2 ** 52 + 1, 10 ** 15];
+    let expected: number | undefined;
+    for (const stamp of stamps) {
+      await written(storage, { space: SPACE, name: 'job', expected, next: newEntry({ stamp }) });
+      expect(await entryOf(storage, 'job')).toMatchObject({ stamp });
+      expected = stamp;
+    }
+  });
+
+  test('entries are found in the order of the places', async ({ storage }) => {
+    await written(storage, addition('a'), addition('b'), addition('a', { space: 'other', text: 'other' }));
+    const places = [
+      { space: 'other', name: 'a' },
+      { space: SPACE, name: 'missing' },
+      { space: SPACE, name: 'b' },
+      { space: 'missing', name: 'a' },
+      { space: SPACE, name: 'a' },
+    ];
+    const found = await entriesOf(storage).find(places);
+    expect(found.entries.map((entry) => entry && `${entry.space} ${entry.name} ${entry.text}`.trim())).toEqual([
+      'other a other',
+      undefined,
+      'jobs b',
+      undefined,
+      'jobs a',
+    ]);
+    expect((await entriesOf(storage).find([])).entries).toEqual([]);
+  });
+
+  test('times after the write are by the clock of the store', async ({ storage, clock }) => {
+    const times = { rank: { inMs: 5_000 }, since: { inMs: -7 } };
+    const outcome = await entriesOf(storage).write([addition('job', times)]);
+    const now = clock.now();
+    expect(outcome).toEqual({ kind: 'written', now });
+    clock.advance(1);
+    expect(await entryOf(storage, 'job')).toMatchObject({ rank: now + 5_000, since: now - 7 });
+    expect(await entriesOf(storage).find([])).toMatchObject({ now: now + 1 });
+    expect(await entriesOf(storage).range({ space: SPACE, limit: 1 })).toMatchObject({ now: now + 1 });
+    expect(await entriesOf(storage).count(SPACE)).toMatchObject({ now: now + 1 });
+  });
+
+  test('an entry is replaced or removed only if it is as expected', async ({ storage, clock }) => {
+    const store = entriesOf(storage);
+    const first = newStamp();
+    await written(storage, addition('job', { stamp: first, text: 'one' }));
+    const stored = await entryOf(storage, 'job');
+    for (const expected of [undefined, first + 1]) {
+      for (const next of [newEntry(), undefined, 'same'] as const) {
+        const outcome = await store.write([{ space: SPACE, name: 'job', expected, next }]);
+        expect(outcome).toEqual({ kind: 'changed', now: clock.now(), entries: [stored] });
+      }
+    }
+    await written(storage, { space: SPACE, name: 'job', expected: first, next: 'same' });
+    expect(await entryOf(storage, 'job')).toEqual(stored);
+    const second = newEntry({ text: 'two', rank: 2 });
+    await written(storage, { space: SPACE, name: 'job', expected: first, next: second });
+    expect(await entryOf(storage, 'job')).toMatchObject({ stamp: second.stamp, text: 'two', rank: 2 });
+    await written(storage, { space: SPACE, name: 'job', expected: second.stamp, next: undefined });
+    expect(await entryOf(storage, 'job')).toBeUndefined();
+  });
+
+  test('an entry that does not exist is neither replaced nor removed', async ({ storage }) => {
+    for (const next of [newEntry(), undefined, 'same'] as const) {
+      const outcome = await entriesOf(storage).write([{ space: SPACE, name: 'job', expected: 1, next }]);
+      expect(currentIn(outcome)).toEqual([undefined]);
+    }
+    await written(storage, { space: SPACE, name: 'job', expected: undefined, next: undefined });
+    await written(storage, { space: SPACE, name: 'job', expected: undefined, next: 'same' });
+    expect(await entryOf(storage, 'job')).toBeUndefined();
+  });
+
+  test('entries of several spaces are written together, or none is', async ({ storage }) => {
+    const store = entriesOf(storage);
+    const [a, b] = [newStamp(), newStamp()];
+    await written(storage, addition('a', { stamp: a }), addition('b', { stamp: b, space: 'other' }));
+    const before = await store.find([
+      { space: SPACE, name: 'a' },
+      { space: 'other', name: 'b' },
+    ]);
+    const refused = await store.write([
+      { space: SPACE, name: 'a', expected: a, next: undefined },
+      addition('c', { space: 'third' }),
+      { space: 'other', name: 'b', expected: a, next: newEntry() },
+    ]);
+    expect(currentIn(refused)).toEqual([before.entries[0], undefined, before.entries[1]]);
+    expect(await entryOf(storage, 'c', 'third')).toBeUndefined();
+    await written(
+      storage,
+      { space: SPACE, name: 'a', expected: a, next: undefined },
+      addition('c', { space: 'third' }),
+      { space: 'other', name: 'b', expected: b, next: 'same' },
+    );
+    expect(await entryOf(storage, 'a')).toBeUndefined();
+    expect(await entryOf(storage, 'b', 'other')).toEqual(before.entries[1]);
+    expect(await entryOf(storage, 'c', 'third')).toBeDefined();
+    await written(storage);
+  });
+
+  test('entries with different names or spaces are independent', async ({ storage }) => {
+    const names = [...NAMES, ...LONG_NAMES];
+    const places = [
+      ...names.map((name) => ({ space: SPACE, name })),
+      ...NAMES.map((space) => ({ space, name: 'job' })),
+    ];
+    for (const [index, { name, space }] of places.entries()) {
+      await written(storage, addition(name, { space, stamp: index, text: `text ${index}` }));
+    }
+    const { entries: found } = await entriesOf(storage).find(places);
+    expect(found).toEqual(places.map((place, stamp) => ({ ...newEntryAt(stamp), ...place })));
+    await written(
+      storage,
+      ...places.map((place, index) => {
+        return { ...place, expected: index, next: index % 2 === 0 ? undefined : ('same' as const) };
+      }),
+    );
+    const { entries: left } = await entriesOf(storage).find(places);
+    expect(left).toEqual(found.map((entry, index) => (index % 2 === 0 ? undefined : entry)));
+  });
+
+  test('1,000 entries are written and found at once', async ({ storage }) => {
+    const names = Array.from({ length: 1_000 }, (_, index) => `job ${index}`);
+    await written(storage, ...names.map((name) => addition(name)));
+    const { entries: found } = await entriesOf(storage).find(names.map((name) => ({ space: SPACE, name })));
+    expect(found.map((entry) => entry?.name)).toEqual(names);
+  });
+});
+
+function newEntryAt(stamp: number): Omit<StoredEntry, 'space' | 'name'> {
+  return { stamp, rank: 0, since: 0, text: `text ${stamp}` };
+}
+
+export const racingEntries = topic<StorageFixture>('races of entries', (test) => {
+  test('of 20 concurrent writers of a new entry, one wins, and the others get its entry', async ({ storage }) => {
+    const outcomes = await together(20, (index) =>
+      entriesOf(storage).write([addition('job', { text: `writer ${index}` })]),
+    );
+    const stored = await entryOf(storage, 'job');
+    expect(outcomes.filter(({ kind }) => kind === 'written')).toHaveLength(1);
+    expect(outcomes.findIndex(({ kind }) => kind === 'written')).toBe(Number(stored?.text.slice('writer '.length)));
+    const others = outcomes.filter(({ kind }) => kind === 'changed');
+    expect(others.map(currentIn)).toEqual(others.map(() => [stored]));
+  });
+
+  test('of 20 concurrent writers over an entry, one wins, and the others get its entry', async ({ storage }) => {
+    const expected = newStamp();
+    await written(storage, addition('job', { stamp: expected }));
+    const outcomes = await together(20, (index) =>
+      entriesOf(storage).write([
+        { space: SPACE, name: 'job', expected, next: newEntry({ text: `writer ${index}`, rank: index }) },
+      ]),
+    );
+    const stored = await entryOf(storage, 'job');
+    const others = outcomes.filter(({ kind }) => kind === 'changed');
+    expect(others.map(currentIn)).toEqual(Array.from({ length: 19 }, () => [stored]));
+  });
+
+  test('of 20 concurrent removals, one removes', async ({ storage }) => {
+    const expected = newStamp();
+    await written(storage, addition('job', { stamp: expected }));
+    const outcomes = await together(20, () =>
+      entriesOf(storage).write([{ space: SPACE, name: 'job', expected, next: undefined }]),
+    );
+    expect(outcomes.filter(({ kind }) => kind === 'written')).toHaveLength(1);
+  });
+
+  test('writers of the same entries in different orders never wait for each other', async ({ storage }) => {
+    const names = ['a', 'b', 'c'];
+    const outcomes = await together(20, (index) => {
+      const writes = names.map((name) => addition(name, { text: `writer ${index}`, space: `space ${name}` }));
+      return entriesOf(storage).write(index % 2 === 0 ? writes : writes.toReversed());
+    });
+    expect(outcomes.filter(({ kind }) => kind === 'written')).toHaveLength(1);
+    const { entries: found } = await entriesOf(storage).find(names.map((name) => ({ space: `space ${name}`, name })));
+    expect(new Set(found.map((entry) => entry?.text)).size).toBe(1);
+  });
+
+  test('no change is lost when writers go on from the entry of a refused write', async ({ storage }) => {
+    const store = entriesOf(storage);
+    await together(5, async () => {
+      let current: StoredEntry | undefined;
+      for (;;) {
+        const next = newEntry({ text: String(Number(current?.text ?? 0) + 1) });
+        const outcome = await store.write([{ space: SPACE, name: 'count', expected: current?.stamp, next }]);
+        if (outcome.kind === 'written') return;
+        [current] = outcome.entries;
+      }
+    });
+    expect(await entryOf(storage, 'count')).toMatchObject({ text: '5' });
+  });
+});
