@@ -93,8 +93,13 @@ export interface EntryStore {
   ): Promise<{ readonly now: number; readonly entries: readonly (StoredEntry | undefined)[] }>;
   /** A page of a space, by rank, then by name (`compareBytes`). */
   range(request: EntryRange): Promise<FoundEntries>;
-  /** Writes all, or nothing. Each place once; at most 1,000. */
-  write(writes: readonly EntryWrite[]): Promise<EntryOutcome>;
+  /**
+   * Writes all, or nothing. Each place once; at most 1,000.
+   *
+   * @param news what a store with a feed tells consumers in all processes once all is written; see `ChangeFeed.listenForConsumers`.
+   *   Default: nothing.
+   */
+  write(writes: readonly EntryWrite[], news?: 'work'): Promise<EntryOutcome>;
   /** Counts a space. */
   count(space: string): Promise<EntryCounts>;
 }
