@@ -70,7 +70,7 @@ export class TargetSession {
   async flush(): Promise<boolean> {
     while (this.#waiting.length > 0) {
       const request = { key: this.#key, incarnation: this.#incarnation, lastSeq: this.#lastSeq, events: this.#waiting };
-      if (await this.transfer?.restoreEvents(request)) {
+      if (await this.storage.restoreEvents(request)) {
         this.#lastSeq += this.#waiting.length;
         this.#clear([]);
       } else if (!(await this.#skipStored())) {

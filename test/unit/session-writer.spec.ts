@@ -12,6 +12,7 @@ import type {
   WriteStore,
 } from '../../src/sessions/storage/planned-write.js';
 import type { PlanTime } from '../../src/sessions/storage/plan-time.js';
+import { turnChange } from '../../src/sessions/writes/session-change.js';
 import { SessionWriter } from '../../src/sessions/writes/session-writer.js';
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 's-1' };
@@ -192,11 +193,15 @@ describe('SessionWriter', () => {
     const writer = await knowingWriter(store);
     store.losesAnswers = true;
     const begun = { action: 'begin', key: KEY, token: 't-1', holder: 'h', requestId: 'r', ttlMs: 5_000 } as const;
-    expect(await writer.turn(begun)).toMatchObject({ kind: 'changed', takesOver: false, turn: { number: 1 } });
+    expect(await writer.change(turnChange(begun))).toMatchObject({
+      kind: 'changed',
+      takesOver: false,
+      turn: { number: 1 },
+    });
     const ended = { action: 'end', key: KEY, token: 't-1' } as const;
-    expect(await writer.turn(ended)).toMatchObject({ kind: 'changed', turn: { expiresAt: 0 } });
+    expect(await writer.change(turnChange(ended))).toMatchObject({ kind: 'changed', turn: { expiresAt: 0 } });
     store.losesAnswers = false;
-    expect(await writer.turn(ended)).toEqual({ kind: 'lost' });
+    expect(await writer.change(turnChange(ended))).toEqual({ kind: 'lost' });
   });
 
   it('without batches, writes each by itself', async () => {

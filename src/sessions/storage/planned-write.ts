@@ -8,6 +8,7 @@ import type { StateExcess, StateSize } from '../domain/state-size.js';
 import type { SharedPart } from '../domain/stored-json.js';
 import type { UsageIncrement } from '../domain/usage-periods.js';
 import type { PlanTime } from './plan-time.js';
+import type { StoredCheckpoint } from './session-storage.js';
 
 /** All that decides about the writes to a session. */
 export interface SessionHead {
@@ -39,6 +40,16 @@ export interface PlannedScope {
   readonly lifetime: Lifetime;
 }
 
+/** What few writes do beside the log. */
+export interface Upkeep {
+  /** Replaces the payloads of the events between the `firstSeq` before and after, and removes checkpoints before `firstSeq - 1`. */
+  readonly trim?: { readonly digests: readonly string[]; readonly baseState: string } | undefined;
+  /** Kept unless there is one of this event. */
+  readonly checkpoint?: StoredCheckpoint | undefined;
+  /** Another store had the events. A store that cannot write all or nothing may write the first ones. */
+  readonly isRestored?: boolean | undefined;
+}
+
 /**
  * A write to one session, with everything decided. The store writes all of it, if the session is as it was when the write was planned,
  * or nothing.
@@ -55,6 +66,7 @@ export interface PlannedWrite {
   readonly scopes: readonly PlannedScope[];
   readonly usage: UsageIncrement | undefined;
   readonly endsPartials: EndedPartials | undefined;
+  readonly upkeep: Upkeep | undefined;
 }
 
 /** What a store answers to a planned write. */

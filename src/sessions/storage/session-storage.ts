@@ -18,7 +18,7 @@ import type { GroupedEvents, GroupedEventsRequest, RebuildRequest } from './rebu
 import type { SessionChanges } from './session-changes.js';
 import type { ListRequest, ListResult } from './session-list.js';
 import type { StateEntries, StoredState } from './state-entries.js';
-import type { TransferStore } from './transfer-store.js';
+import type { RestoreEventsRequest, TransferStore } from './transfer-store.js';
 import type { AuditPage, AuditRequest } from './store-audit.js';
 
 export type { DeleteRequest, TouchRequest } from './delete-and-touch.js';
@@ -262,6 +262,11 @@ export interface SessionStorage {
    * a checkpoint of this event. Neither renews the session nor changes its record.
    */
   saveCheckpoint(request: CheckpointRequest): Promise<void>;
+  /**
+   * Adds events to the end of a log with the times that they had in another store. Changes `lastSeq` and the high-water mark of the
+   * record, nothing else. Returns `false`, and does nothing, if the session is missing or not as expected.
+   */
+  restoreEvents(request: RestoreEventsRequest): Promise<boolean>;
   /** Deletes the session with all its events and its own state; shared state stays. */
   delete(request: DeleteRequest): Promise<void>;
   /**

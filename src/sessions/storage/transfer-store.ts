@@ -59,11 +59,6 @@ export interface TransferStore {
    * may be among them.
    */
   sharedOwners(appName: string): AsyncIterable<readonly string[]>;
-  /**
-   * Adds events to the end of a log with the times that they had. Changes `lastSeq` and the high-water mark of the record, nothing
-   * else. Returns `false`, and does nothing, if the session is missing or not as expected.
-   */
-  restoreEvents(request: RestoreEventsRequest): Promise<boolean>;
   /** Stores sums of usage. Returns `false`, and does nothing, if the owner has some already or is a missing session. */
   restoreUsage(request: RestoreUsageRequest): Promise<boolean>;
   /**

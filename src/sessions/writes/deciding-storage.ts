@@ -7,6 +7,7 @@ import type { TurnOutcome, TurnRequest } from '../domain/turn.js';
 import type { UsageQuery } from '../domain/usage-periods.js';
 import { LocalWriter } from './local-writer.js';
 import { SessionWriter } from './session-writer.js';
+import { checkpointChange, restoreChange, touchChange, trimChange, turnChange } from './session-change.js';
 import type { Writer } from './writer.js';
 import type { Agenda, ConsumerStore, LeaseStore } from '../storage/coordination.js';
 import type { EntryStore } from '../storage/entry-store.js';
@@ -29,6 +30,7 @@ import type {
   WriteStateRequest,
 } from '../storage/session-storage.js';
 import type { SessionStore, StampedSession } from '../storage/session-store.js';
+import type { RestoreEventsRequest } from '../storage/transfer-store.js';
 
 /**
  * The storage over a store: what becomes of a write is decided here, on what this process knows of its session, and the store compares
@@ -102,7 +104,7 @@ export class DecidingStorage<Store extends SessionStore> implements SessionStora
   }
 
   async turn(request: TurnRequest): Promise<TurnOutcome> {
-    return (await this.#openWriter()).turn(request);
+    return (await this.#openWriter()).change(turnChange(request));
   }
 
   async read(request: ReadRequest): Promise<StoredSession | undefined> {
@@ -115,16 +117,20 @@ export class DecidingStorage<Store extends SessionStore> implements SessionStora
     return this.store.list(request);
   }
 
-  touch(request: TouchRequest): Promise<void> {
-    return this.store.touch(request);
+  async touch(request: TouchRequest): Promise<void> {
+    return (await this.#openWriter()).change(touchChange(request));
   }
 
-  trim(request: TrimRequest): Promise<void> {
-    return this.store.trim(request);
+  async trim(request: TrimRequest): Promise<void> {
+    return (await this.#openWriter()).change(trimChange(request));
   }
 
-  saveCheckpoint(request: CheckpointRequest): Promise<void> {
-    return this.store.saveCheckpoint(request);
+  async saveCheckpoint(request: CheckpointRequest): Promise<void> {
+    return (await this.#openWriter()).change(checkpointChange(request));
+  }
+
+  async restoreEvents(request: RestoreEventsRequest): Promise<boolean> {
+    return (await this.#openWriter()).change(restoreChange(request));
   }
 
   delete(request: DeleteRequest): Promise<void> {
@@ -151,6 +157,7 @@ export class DecidingStorage<Store extends SessionStore> implements SessionStora
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#writer?.writer.finished();
+    this.#writer = undefined;
     await this.store.close();
   }
 

@@ -1,6 +1,5 @@
 import type { AppendOutcome, Commit } from '../domain/commit.js';
 import type { SessionKey } from '../domain/ids.js';
-import { scopesWritten } from '../domain/stored-json.js';
 import type { Held, HoldRequest, PlannedWrite, SessionHead } from '../storage/planned-write.js';
 import { type Operation, PendingAppend } from './operations.js';
 import { SessionPlan } from './session-plan.js';
@@ -44,7 +43,7 @@ export function holdRequestFor(operations: readonly Operation[]): HoldRequest {
     key: first.key,
     ids: operations.flatMap(({ ids }) => ids),
     withMetadata: operations.some(({ withMetadata }) => withMetadata),
-    owners: operations.flatMap(({ shared }) => (shared ? scopesWritten(shared) : [])),
+    owners: operations.flatMap(({ owners }) => owners),
   };
 }
 

@@ -27,11 +27,13 @@ export class KnownHeads {
     }
   }
 
-  /** Takes what was read for what is known, if nothing changed in between: somebody may have changed the stored session by hand. */
+  /** Takes what was read, unless more is known: somebody may have changed the stored session by hand. */
   refresh({ record, metadata, stamp }: SessionHead): void {
-    const name = sessionNameOf(record);
-    const known = this.#heads.get(name);
-    if (known?.stamp === stamp) this.#heads.set(name, { record, metadata: metadata ?? known.metadata, stamp });
+    const known = this.#heads.get(sessionNameOf(record));
+    if (!known) this.remember({ record, metadata, stamp });
+    else if (known.stamp === stamp) {
+      this.#heads.set(sessionNameOf(record), { record, metadata: metadata ?? known.metadata, stamp });
+    }
   }
 
   forget(key: SessionKey): void {

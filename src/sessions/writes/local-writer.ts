@@ -1,6 +1,6 @@
 import type { AppendOutcome, Commit } from '../domain/commit.js';
-import type { TurnOutcome, TurnRequest } from '../domain/turn.js';
 import type { LocalWriteStore } from '../storage/planned-write.js';
+import type { SessionChange } from './session-change.js';
 import { SessionPlan, UNCOUNTED_STATE } from './session-plan.js';
 import type { Writer } from './writer.js';
 
@@ -23,13 +23,14 @@ export class LocalWriter implements Writer {
     return outcome;
   }
 
-  turn(request: TurnRequest): TurnOutcome {
-    const session = this.store.find(request.key);
-    if (!session) return { kind: 'missing' };
+  change<Outcome>(change: SessionChange<Outcome>): Outcome {
+    const session = this.store.find(change.key);
+    if (!session) return change.missing;
+    const decided = change.decide(session.head.record, session.now);
     const plan = new SessionPlan(session.head);
-    const outcome = plan.turn(request, session.now);
+    if (decided.change) plan.change(decided.change);
     this.#write(plan);
-    return outcome;
+    return decided.outcome;
   }
 
   remember(): void {}

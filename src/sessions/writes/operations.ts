@@ -1,11 +1,12 @@
 import type { AppendOutcome, Commit } from '../domain/commit.js';
 import { StoreUnavailableError } from '../domain/errors.js';
-import type { SessionKey } from '../domain/ids.js';
+import { isExpired } from '../domain/expiry.js';
+import type { SessionKey, StateOwner } from '../domain/ids.js';
 import { KeptEvent } from '../domain/kept-event.js';
-import type { CommitEvent } from '../domain/session-record.js';
-import type { SharedPart } from '../domain/stored-json.js';
-import type { StoredTurn, TurnOutcome, TurnRequest } from '../domain/turn.js';
-import type { Held, HeldSession } from '../storage/planned-write.js';
+import type { CommitEvent, SessionRecord } from '../domain/session-record.js';
+import { scopesWritten } from '../domain/stored-json.js';
+import type { Held, HeldSession, WriteStore } from '../storage/planned-write.js';
+import type { Decided, SessionChange } from './session-change.js';
 import { type SessionPlan, UNCOUNTED_STATE } from './session-plan.js';
 
 /** What an operation decided: `changed` has to be written, `refused` is no change, `unknown` needs more than the plan has. */
@@ -19,8 +20,10 @@ export interface Operation {
   readonly characters: number;
   /** Whether it decides on metadata. */
   readonly withMetadata: boolean;
-  /** What it does to the state of users and apps. */
-  readonly shared: SharedPart | undefined;
+  /** The users and apps to whose state it may write. */
+  readonly owners: readonly StateOwner[];
+  /** Whether it can be planned on what this process knows, without holding the session. */
+  isPlannedIn(store: WriteStore): boolean;
   readonly calledAt: number;
   /** Decides on what the plan leaves. It may be called again with another plan. */
   decide(plan: SessionPlan, now: number): Decision;
@@ -37,7 +40,7 @@ export interface Operation {
 abstract class Pending<Outcome> {
   readonly calledAt = performance.now();
   protected outcome: Outcome | undefined;
-  protected inDoubt: Outcome | undefined;
+  protected inDoubt: { readonly outcome: Outcome } | undefined;
 
   constructor(
     protected readonly resolve: (outcome: Outcome) => void,
@@ -50,11 +53,11 @@ abstract class Pending<Outcome> {
   }
 
   settle(): void {
-    if (this.outcome !== undefined) this.resolve(this.outcome);
+    this.resolve(this.outcome as Outcome);
   }
 
   doubt(): void {
-    this.inDoubt = this.outcome;
+    this.inDoubt = { outcome: this.outcome as Outcome };
   }
 
   /** A write that fails after one in doubt leaves the doubt. */
@@ -102,8 +105,12 @@ export class PendingAppend extends Pending<AppendOutcome> implements Operation {
     return (this.commit.metadata?.length ?? 0) > 0;
   }
 
-  get shared(): SharedPart {
-    return this.commit;
+  get owners(): readonly StateOwner[] {
+    return scopesWritten(this.commit);
+  }
+
+  isPlannedIn(store: WriteStore): boolean {
+    return store.canPlan?.(this.commit) ?? true;
   }
 
   decide(plan: SessionPlan, now: number): Decision {
@@ -116,7 +123,7 @@ export class PendingAppend extends Pending<AppendOutcome> implements Operation {
   async decideHeld(plan: SessionPlan | undefined, session: HeldSession, held: Held): Promise<void> {
     const outcome = plan ? await this.#outcomeIn(plan, session, held) : ({ kind: 'missing' } as const);
     if (outcome.kind === 'appended') held.scopes.add(this.commit);
-    this.outcome = this.#isDoneBy(outcome) ? this.inDoubt : outcome;
+    this.outcome = this.#isDoneBy(outcome) ? this.inDoubt?.outcome : outcome;
   }
 
   /** What was read before a wait may lack events that were stored meanwhile, so it is read again before a repeated append is refused. */
@@ -136,10 +143,10 @@ export class PendingAppend extends Pending<AppendOutcome> implements Operation {
 
   /** Whether the events that are stored are those of the write in doubt. */
   #isDoneBy(outcome: AppendOutcome): boolean {
-    const { inDoubt } = this;
-    if (outcome.kind !== 'seen' || inDoubt?.kind !== 'appended') return false;
-    const first = inDoubt.record.lastSeq - outcome.events.length + 1;
-    return outcome.events.every((event, index) => event?.seq === first + index && event.appendedAt === inDoubt.now);
+    const done = this.inDoubt?.outcome;
+    if (outcome.kind !== 'seen' || done?.kind !== 'appended') return false;
+    const first = done.record.lastSeq - outcome.events.length + 1;
+    return outcome.events.every((event, index) => event?.seq === first + index && event.appendedAt === done.now);
   }
 }
 
@@ -152,39 +159,50 @@ function charactersOf(event: CommitEvent): number {
   return event instanceof KeptEvent ? 0 : event.payload.length;
 }
 
-/** Begins, renews or ends a turn. */
-export class PendingTurn extends Pending<TurnOutcome> implements Operation {
+/** A change that is no commit. */
+export class PendingChange<Outcome> extends Pending<Outcome> implements Operation {
   readonly ids: readonly string[] = [];
   readonly characters = 0;
   readonly withMetadata = false;
-  readonly shared = undefined;
 
   constructor(
-    private readonly request: TurnRequest,
-    resolve: (outcome: TurnOutcome) => void,
+    private readonly change: SessionChange<Outcome>,
+    resolve: (outcome: Outcome) => void,
     reject: (error: unknown) => void,
   ) {
     super(resolve, reject);
   }
 
   get key(): SessionKey {
-    return this.request.key;
+    return this.change.key;
+  }
+
+  get owners(): readonly StateOwner[] {
+    const { key, renews } = this.change;
+    const { appName, userId } = key;
+    return [...(renews?.app ? [{ appName }] : []), ...(renews?.user ? [{ appName, userId }] : [])];
+  }
+
+  isPlannedIn(): boolean {
+    return !this.change.isRare;
   }
 
   decide(plan: SessionPlan, now: number): Decision {
-    this.outcome = plan.turn(this.request, now);
-    return this.outcome.kind === 'changed' ? 'changed' : 'refused';
+    const { outcome, change } = this.#decided(plan.record, now);
+    this.outcome = outcome;
+    if (!change) return 'refused';
+    plan.change(change);
+    return 'changed';
   }
 
   async decideHeld(plan: SessionPlan | undefined, _session: HeldSession, held: Held): Promise<void> {
-    const { inDoubt } = this;
-    if (!plan) this.outcome = { kind: 'missing' };
-    else if (inDoubt?.kind === 'changed' && isSameTurn(plan.record.turn, inDoubt.turn)) this.outcome = inDoubt;
+    const { inDoubt, change } = this;
+    if (!plan) this.outcome = change.missing;
+    else if (inDoubt && change.isDone?.(plan.record, inDoubt.outcome)) this.outcome = inDoubt.outcome;
     else this.decide(plan, held.now);
   }
-}
 
-/** Whether a turn is as a write in doubt would have left it. */
-function isSameTurn(stored: StoredTurn, planned: StoredTurn): boolean {
-  return stored.token === planned.token && stored.number === planned.number && stored.expiresAt === planned.expiresAt;
+  #decided(record: SessionRecord, now: number): Decided<Outcome> {
+    return isExpired(record.expiresAt, now) ? { outcome: this.change.missing } : this.change.decide(record, now);
+  }
 }

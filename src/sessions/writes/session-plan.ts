@@ -1,7 +1,7 @@
 import type { StoredScope } from '../../state/scopes.js';
 import { numberedEvents, recordAfter, refusalOf } from '../domain/commit-rules.js';
 import type { AppendOutcome, Commit, StoredEvent } from '../domain/commit.js';
-import { type Lifetimes, NEVER, isExpired } from '../domain/expiry.js';
+import { type Lifetime, type Lifetimes, NEVER, isExpired } from '../domain/expiry.js';
 import { GrowingSize } from '../domain/growing-size.js';
 import type { StateOwner } from '../domain/ids.js';
 import { metadataAfter } from '../domain/metadata-entries.js';
@@ -11,15 +11,27 @@ import type { NumberedEvent, SessionRecord } from '../domain/session-record.js';
 import { type StateExcess, type StateSize, UNCOUNTED, bytesAfter } from '../domain/state-size.js';
 import { changesNothing, type StateWrites, writesOf } from '../domain/stored-json.js';
 import { newStamp } from '../domain/stamp.js';
-import { turnOutcome } from '../domain/turn-rules.js';
-import type { TurnOutcome, TurnRequest } from '../domain/turn.js';
 import type { UsageIncrement } from '../domain/usage-periods.js';
 import { usageByModel } from '../domain/usage.js';
-import type { PlannedEntry, PlannedScope, PlannedWrite, SessionHead } from '../storage/planned-write.js';
+import type { PlannedEntry, PlannedScope, PlannedWrite, SessionHead, Upkeep } from '../storage/planned-write.js';
 import { AHEAD_MS, type PlanTime } from '../storage/plan-time.js';
 
 /** A size of state that nobody may rely on has to be counted first. */
 export const UNCOUNTED_STATE = 'uncounted';
+
+/** Renews a lifetime however much of it is left. */
+const ALWAYS = Number.MAX_SAFE_INTEGER;
+
+/** A change of a session that is no commit. */
+export interface PlannedChange {
+  /** What changes in the record. */
+  readonly record?: Partial<SessionRecord> | undefined;
+  /** Added as they are. */
+  readonly events?: readonly NumberedEvent[] | undefined;
+  /** The shared scopes to renew, if they are there. */
+  readonly renews?: { readonly user?: Lifetime | undefined; readonly app?: Lifetime | undefined } | undefined;
+  readonly upkeep?: Upkeep | undefined;
+}
 
 /** The write to one session that several operations make together. Each decides on what the earlier ones leave. */
 export class SessionPlan {
@@ -32,7 +44,9 @@ export class SessionPlan {
   readonly #scopes = new Map<'user' | 'app', ScopeChange>();
   #lifetimes: Lifetimes | undefined;
   readonly #usage: UsageIncrement[] = [];
+  readonly #renewed = new Map<'user' | 'app', Lifetime>();
   #endsPartials: EndedPartials | undefined;
+  #upkeep: Upkeep | undefined;
 
   /**
    * @param seen stored events by their ids; those of the plan are added
@@ -87,36 +101,39 @@ export class SessionPlan {
     return { kind: 'appended', record, now, previousTipSeq };
   }
 
-  turn(request: TurnRequest, now: number): TurnOutcome {
-    const outcome = turnOutcome(request, this.#record, now);
-    if (outcome.kind !== 'changed') return outcome;
-    this.#record = { ...this.#record, turn: outcome.turn };
+  /** Adds a change that is no commit. */
+  change({ record, events = [], renews = {}, upkeep }: PlannedChange): void {
     this.#hasChanged = true;
-    return outcome;
+    if (record) this.#record = { ...this.#record, ...record };
+    this.#addEvents(events);
+    for (const scope of ['app', 'user'] as const) {
+      const lifetime = renews[scope];
+      if (lifetime) this.#renewed.set(scope, { ...lifetime, renewBelowMs: ALWAYS });
+    }
+    if (upkeep) this.#upkeep = { ...this.#upkeep, ...upkeep };
   }
 
   /** The write, if the operations change something. */
   write(): PlannedWrite | undefined {
     if (!this.#hasChanged) return undefined;
     const { before } = this;
+    const isSame = this.#record === before.record && this.#metadata === before.metadata;
     return {
       key: before.record,
       before,
-      after: { record: this.#record, metadata: this.#metadata, stamp: newStamp() },
+      after: { record: this.#record, metadata: this.#metadata, stamp: isSame ? before.stamp : newStamp() },
       events: this.#events,
       state: entriesIn(this.#state),
       scopes: this.#plannedScopes(),
       usage: usageOf(this.#usage),
       endsPartials: this.#endsPartials,
+      upkeep: this.#upkeep,
     };
   }
 
   #add(commit: Commit, events: readonly NumberedEvent[]): void {
     this.#hasChanged = true;
-    this.#events.push(...events);
-    for (const event of events) {
-      this.seen.set(event.id, event instanceof KeptEvent ? event : { ...event, digest: '' });
-    }
+    this.#addEvents(events);
     addEntries(this.#state, commit, 'session');
     if (commit.expiry) {
       this.#lifetimes = commit.expiry;
@@ -124,6 +141,13 @@ export class SessionPlan {
     }
     if (commit.usage) this.#usage.push(commit.usage);
     this.#endsPartials = bothEnded(this.#endsPartials, commit.endsPartials);
+  }
+
+  #addEvents(events: readonly NumberedEvent[]): void {
+    for (const event of events) {
+      this.#events.push(event);
+      this.seen.set(event.id, event instanceof KeptEvent ? event : { ...event, digest: '' });
+    }
   }
 
   #addToScope(scope: 'user' | 'app', { maxStateBytes, ...commit }: Commit): void {
@@ -139,8 +163,6 @@ export class SessionPlan {
   }
 
   #plannedScopes(): PlannedScope[] {
-    const lifetimes = this.#lifetimes;
-    if (!lifetimes) return [];
     const { appName, userId } = this.before.record;
     const owners: readonly (readonly ['user' | 'app', StateOwner])[] = [
       ['app', { appName }],
@@ -148,7 +170,8 @@ export class SessionPlan {
     ];
     return owners.flatMap(([scope, owner]) => {
       const change = this.#scopes.get(scope);
-      const lifetime = lifetimes[scope];
+      const lifetime = this.#renewed.get(scope) ?? this.#lifetimes?.[scope];
+      if (!lifetime) return [];
       if (change) return [{ owner, lifetime, ...change, entries: entriesIn(change.entries) }];
       return lifetime.ttlMs < NEVER ? [{ owner, lifetime, entries: [], growth: 0, most: Infinity }] : [];
     });

@@ -2,13 +2,13 @@ import { groupBy } from '../domain/batches.js';
 import type { AppendOutcome, Commit } from '../domain/commit.js';
 import { StoreUnavailableError } from '../domain/errors.js';
 import { sessionNameOf } from '../domain/ids.js';
-import type { TurnOutcome, TurnRequest } from '../domain/turn.js';
 import type { PlannedWrite, SessionHead, WriteStore } from '../storage/planned-write.js';
 import type { PlanTime } from '../storage/plan-time.js';
 import { Semaphore } from '../storage/semaphore.js';
 import { type HeldDecisions, decideHeld, holdRequestFor } from './held-decisions.js';
 import { KnownHeads } from './known-heads.js';
-import { type Operation, PendingAppend, PendingTurn } from './operations.js';
+import { type Operation, PendingAppend, PendingChange } from './operations.js';
+import type { SessionChange } from './session-change.js';
 import { SessionPlan, isCertain } from './session-plan.js';
 import type { Writer } from './writer.js';
 
@@ -52,8 +52,8 @@ export class SessionWriter implements Writer {
     return new Promise((resolve, reject) => this.#add(new PendingAppend(commit, resolve, reject)));
   }
 
-  turn(request: TurnRequest): Promise<TurnOutcome> {
-    return new Promise((resolve, reject) => this.#add(new PendingTurn(request, resolve, reject)));
+  change<Outcome>(change: SessionChange<Outcome>): Promise<Outcome> {
+    return new Promise((resolve, reject) => this.#add(new PendingChange(change, resolve, reject)));
   }
 
   remember(head: SessionHead): void {
@@ -226,10 +226,10 @@ export class SessionWriter implements Writer {
     for (const operation of planned) operation.doubt();
   }
 
-  #mayPlan({ key, shared, withMetadata }: Operation): boolean {
-    const head = this.#known.find(key);
-    if (!head || (withMetadata && head.metadata === undefined)) return false;
-    return !shared || (this.store.canPlan?.(shared) ?? true);
+  #mayPlan(operation: Operation): boolean {
+    const head = this.#known.find(operation.key);
+    if (!head || (operation.withMetadata && head.metadata === undefined)) return false;
+    return operation.isPlannedIn(this.store);
   }
 
   /** What can be planned at this time. */

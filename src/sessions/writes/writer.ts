@@ -1,11 +1,11 @@
 import type { AppendOutcome, Commit } from '../domain/commit.js';
-import type { TurnOutcome, TurnRequest } from '../domain/turn.js';
 import type { SessionHead } from '../storage/planned-write.js';
+import type { SessionChange } from './session-change.js';
 
 /** Decides what becomes of operations on sessions, and has a store write it. */
 export interface Writer {
   append(commit: Commit): AppendOutcome | Promise<AppendOutcome>;
-  turn(request: TurnRequest): TurnOutcome | Promise<TurnOutcome>;
+  change<Outcome>(change: SessionChange<Outcome>): Outcome | Promise<Outcome>;
   /** A session as it was created. */
   remember(head: SessionHead): void;
   /** A session as it was read. */

@@ -24,16 +24,19 @@ export class EventLog {
   #groups: EventGroups | undefined;
   #grouped = 0;
 
-  constructor(events: readonly InitialEvent[] = []) {
-    for (const event of events) this.add(event);
+  /** A log whose first events were trimmed, unless it begins with event 1. */
+  static from(firstSeq: number, events: readonly InitialEvent[] = []): EventLog {
+    const log = new EventLog();
+    log.#beginAt(firstSeq);
+    for (const event of events) log.add(event);
+    return log;
   }
 
   get length(): number {
     return this.#events.length;
   }
 
-  /** Begins an empty log as one whose first events were trimmed. */
-  beginAt(firstSeq: number): void {
+  #beginAt(firstSeq: number): void {
     for (let seq = 1; seq < firstSeq; seq++) {
       this.#put({ seq, id: '', digest: '', appendedAt: 0, payload: null, bytes: 0, anchor: false, highWater: 0 });
     }

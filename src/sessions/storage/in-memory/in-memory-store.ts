@@ -10,7 +10,6 @@ import type { ComponentStore } from '../component-store.js';
 import type { RebuildRequest } from '../rebuild.js';
 import type { LogPosition, LogReference, SessionChanges } from '../session-changes.js';
 import type {
-  CheckpointRequest,
   CreateRequest,
   DeleteRequest,
   ListRequest,
@@ -19,8 +18,6 @@ import type {
   PurgeCounts,
   ReadRequest,
   StateEntries,
-  TouchRequest,
-  TrimRequest,
   UsageReply,
   WriteStateRequest,
 } from '../session-storage.js';
@@ -110,7 +107,14 @@ export class InMemoryStore implements SessionStore {
     const incarnation = String(++this.#incarnations);
     const record = newRecord(key, incarnation, now, expiresAt(now, expiry.session), log, turnsOnly, state.bytes);
     const sharedWrites = log ? undefined : {};
-    const parts = { baseState, metadata, state, sharedWrites, log: new EventLog(log?.events), checkpoints: [] };
+    const parts = {
+      baseState,
+      metadata,
+      state,
+      sharedWrites,
+      log: EventLog.from(record.firstSeq, log?.events),
+      checkpoints: [],
+    };
     const entry = { record, ...parts };
     this.#sessions.put(entry);
     this.consumers.noteChange(entry);
@@ -165,33 +169,6 @@ export class InMemoryStore implements SessionStore {
       sessions.push({ record, metadata, state: storedState(scopes, entriesOf) });
     }
     return { sessions, ...rest };
-  }
-
-  async touch({ key, incarnation, renew }: TouchRequest): Promise<void> {
-    const now = this.#now();
-    const entry = this.#live(key, now);
-    if (entry?.record.incarnation === incarnation && renew.session) {
-      this.#sessions.change(entry, { ...entry.record, expiresAt: expiresAt(now, renew.session) });
-    }
-    const { appName, userId } = key;
-    if (renew.user) this.#shared.renew({ appName, userId }, renew.user, now);
-    if (renew.app) this.#shared.renew({ appName }, renew.app, now);
-  }
-
-  async trim({ key, newFirstSeq, digests, baseState, ...expected }: TrimRequest): Promise<void> {
-    const entry = this.#live(key, this.#now());
-    if (!entry || !isAsExpected(entry.record, expected)) return;
-    entry.log.forgetPayloads(expected.firstSeq, digests);
-    entry.baseState = baseState;
-    entry.checkpoints = entry.checkpoints.filter(({ seq }) => seq >= newFirstSeq - 1);
-    this.#sessions.change(entry, { ...entry.record, firstSeq: newFirstSeq });
-  }
-
-  async saveCheckpoint({ key, incarnation, seq, text }: CheckpointRequest): Promise<void> {
-    const entry = this.#live(key, this.#now());
-    if (entry?.record.incarnation !== incarnation || seq < entry.record.firstSeq - 1) return;
-    const before = entry.checkpoints.findLastIndex((other) => other.seq <= seq);
-    if (entry.checkpoints[before]?.seq !== seq) entry.checkpoints.splice(before + 1, 0, { seq, text });
   }
 
   async rebuild({ key, usage, anchors = [], removeCheckpoints = [], ...expected }: RebuildRequest): Promise<boolean> {

@@ -1,14 +1,7 @@
-import { isAsExpected } from '../../domain/commit-rules.js';
 import { isExpired } from '../../domain/expiry.js';
 import type { SessionKey, StateOwner, UserKey } from '../../domain/ids.js';
 import { sessionOfUsage } from '../../domain/usage-periods.js';
-import type {
-  EraseUserRequest,
-  RestoreEventsRequest,
-  RestoreUsageRequest,
-  SharedScope,
-  TransferStore,
-} from '../transfer-store.js';
+import type { EraseUserRequest, RestoreUsageRequest, SharedScope, TransferStore } from '../transfer-store.js';
 import type { InMemoryAgenda } from './in-memory-agenda.js';
 import type { SessionIndex, StoredEntry } from './session-index.js';
 import type { SharedStates } from './shared-states.js';
@@ -38,16 +31,6 @@ export class InMemoryTransfer implements TransferStore {
     const { shared, usage, now } = this.parts;
     now();
     yield [...new Set([...shared.usersOf(appName), ...usage.usersOf(appName)])];
-  }
-
-  async restoreEvents({ key, incarnation, lastSeq, events }: RestoreEventsRequest): Promise<boolean> {
-    const entry = this.#live(key);
-    if (!entry || !isAsExpected(entry.record, { incarnation, lastSeq })) return false;
-    if (entry.log.length === 0) entry.log.beginAt(entry.record.firstSeq);
-    for (const event of events) entry.log.add(event);
-    const highWater = Math.max(entry.record.highWater, events.at(-1)?.highWater ?? 0);
-    this.parts.sessions.change(entry, { ...entry.record, lastSeq: lastSeq + events.length, highWater });
-    return true;
   }
 
   async restoreUsage({ owner, sums, keepMs }: RestoreUsageRequest): Promise<boolean> {

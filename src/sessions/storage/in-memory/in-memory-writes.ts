@@ -4,7 +4,14 @@ import { type SessionKey, scopeOfOwner } from '../../domain/ids.js';
 import { partialsLeft } from '../../domain/partial-event.js';
 import type { StateExcess, StateSize } from '../../domain/state-size.js';
 import type { SharedPart } from '../../domain/stored-json.js';
-import type { LocalSession, LocalWriteStore, PlannedScope, PlannedWrite, SessionHead } from '../planned-write.js';
+import type {
+  LocalSession,
+  LocalWriteStore,
+  PlannedScope,
+  PlannedWrite,
+  SessionHead,
+  Upkeep,
+} from '../planned-write.js';
 import type { InMemoryConsumers } from './in-memory-consumers.js';
 import { ScopeState, excessIn } from './scope-state.js';
 import type { SessionIndex, StoredEntry } from './session-index.js';
@@ -50,6 +57,7 @@ export class InMemoryWrites implements LocalWriteStore {
       this.parts.usage.add(key, write.usage, now);
     }
     for (const scope of write.scopes) this.#writeScope(entry, scope, now);
+    if (write.upkeep) keepUp(entry, write.before.record.firstSeq, write.upkeep);
   }
 
   #writeScope(entry: StoredEntry, { owner, entries, lifetime }: PlannedScope, now: number): void {
@@ -58,6 +66,17 @@ export class InMemoryWrites implements LocalWriteStore {
     const scope = scopeOfOwner(owner);
     (entry.sharedWrites[scope] ??= new ScopeState(scope, owner)).put(entries);
   }
+}
+
+function keepUp(entry: StoredEntry, firstSeqBefore: number, { trim, checkpoint }: Upkeep): void {
+  if (trim) {
+    entry.log.forgetPayloads(firstSeqBefore, trim.digests);
+    entry.baseState = trim.baseState;
+    entry.checkpoints = entry.checkpoints.filter(({ seq }) => seq >= entry.record.firstSeq - 1);
+  }
+  if (!checkpoint) return;
+  const before = entry.checkpoints.findLastIndex(({ seq }) => seq <= checkpoint.seq);
+  if (entry.checkpoints[before]?.seq !== checkpoint.seq) entry.checkpoints.splice(before + 1, 0, checkpoint);
 }
 
 class FoundSession implements LocalSession {

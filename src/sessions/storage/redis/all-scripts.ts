@@ -8,7 +8,6 @@ import { GROUPED_EVENTS } from './audit/grouped-events.js';
 import { REBUILD_SESSION } from './audit/rebuild-session.js';
 import { CREATE_SESSION } from './append/create-session.lua.js';
 import { FIND_SESSION, LEAVE_SESSION } from './append/hold-session.js';
-import { SAVE_CHECKPOINT, TRIM_LOG } from './append/session-writes.js';
 import { WRITE_SESSIONS } from './append/write-sessions.lua.js';
 import { LIST_COMPONENT_SESSIONS, PURGE_COMPONENTS } from './components/component-index.js';
 import {
@@ -34,7 +33,7 @@ import {
 } from './coordinate/consumer-scripts.js';
 import { DUE_ENTRIES, PUT_ON_AGENDA, REMOVE_FROM_AGENDA } from './coordinate/redis-agenda.js';
 import { ACQUIRE_LEASE, RELEASE_LEASE, RENEW_LEASE } from './coordinate/redis-leases.js';
-import { DELETE_SESSION, TOUCH_SESSION } from './expire/delete-and-touch.js';
+import { DELETE_SESSION } from './expire/delete-session.js';
 import { CLAIM_USERS, LIST_APPS, PURGE_USER, RELEASE_USERS } from './expire/purge-expired.js';
 import { LIST_FILTERED, LIST_SESSIONS } from './list/list-sessions.lua.js';
 import { LIST_USERS } from './list/list-sessions.js';
@@ -43,9 +42,8 @@ import { READ_PARTIALS, SAVE_PARTIALS } from './live/partial-events.js';
 import { READ_SESSION } from './read/read-session.js';
 import { READ_USAGE } from './read/read-usage.js';
 import type { Script } from './script/script.js';
-import { READ_STATE, COUNT_STATE, TOUCH_STATE, WRITE_STATE } from './state/shared-state.js';
+import { READ_STATE, COUNT_STATE, WRITE_STATE } from './state/shared-state.js';
 import { ERASE_FROM_AGENDA, ERASE_SHARED, ERASE_WORK, USER_SESSIONS } from './transfer/erase-user.js';
-import { RESTORE_EVENTS } from './transfer/restore-events.js';
 import { RESTORE_SESSION_USAGE, RESTORE_SHARED_USAGE } from './transfer/restore-usage.js';
 
 /** The scripts whose commands the user must be permitted to run. A test checks that none is missing. */
@@ -54,8 +52,6 @@ export const ALL_SCRIPTS: readonly Script[] = [
   WRITE_SESSIONS,
   FIND_SESSION,
   LEAVE_SESSION,
-  TRIM_LOG,
-  SAVE_CHECKPOINT,
   READ_SESSION,
   READ_USAGE,
   LIST_SESSIONS,
@@ -63,9 +59,7 @@ export const ALL_SCRIPTS: readonly Script[] = [
   LIST_USERS,
   READ_STATE,
   COUNT_STATE,
-  TOUCH_STATE,
   WRITE_STATE,
-  TOUCH_SESSION,
   DELETE_SESSION,
   CLAIM_USERS,
   PURGE_USER,
@@ -105,7 +99,6 @@ export const ALL_SCRIPTS: readonly Script[] = [
   APPLY_APP_WRITES,
   CLEAR_PENDING,
   REGISTER,
-  RESTORE_EVENTS,
   RESTORE_SESSION_USAGE,
   RESTORE_SHARED_USAGE,
   USER_SESSIONS,

@@ -10,7 +10,6 @@ import type { WriteStore } from '../planned-write.js';
 import type { GroupedEvents, GroupedEventsRequest, RebuildRequest } from '../rebuild.js';
 import type { SessionChanges } from '../session-changes.js';
 import type {
-  CheckpointRequest,
   CreateRequest,
   DeleteRequest,
   ListRequest,
@@ -19,8 +18,6 @@ import type {
   ReadRequest,
   StateEntries,
   StoredSession,
-  TouchRequest,
-  TrimRequest,
   UsageReply,
   WriteStateRequest,
 } from '../session-storage.js';
@@ -32,7 +29,6 @@ import { type AppScope, SingleNodeAppScope } from './app-scope/app-scope.js';
 import { AppMemory, ClusterAppScope } from './app-scope/cluster-app-scope.js';
 import { createSession } from './append/create-session.js';
 import { RedisWrites } from './append/redis-writes.js';
-import { saveCheckpoint, trimLog } from './append/session-writes.js';
 import { RedisComponents } from './components/redis-components.js';
 import { auditRedis } from './audit/audit-redis.js';
 import { groupedEvents } from './audit/grouped-events.js';
@@ -42,7 +38,7 @@ import { DEFAULT_PREFIX, type RedisSessionStorageOptions } from './connect/redis
 import { RedisAgenda } from './coordinate/redis-agenda.js';
 import { RedisConsumers } from './coordinate/redis-consumers.js';
 import { RedisLeases } from './coordinate/redis-leases.js';
-import { deleteSession, touchSession } from './expire/delete-and-touch.js';
+import { deleteSession } from './expire/delete-session.js';
 import { ExpiryPurge } from './expire/purge-expired.js';
 import { listSessions } from './list/list-sessions.js';
 import { logPositions } from './live/log-positions.js';
@@ -51,6 +47,7 @@ import { RedisFeed } from './live/redis-feed.js';
 import { readSession } from './read/read-session.js';
 import { readUsage } from './read/read-usage.js';
 import { RedisKeys } from './redis-keys.js';
+import { stampOf } from './script/codec.js';
 import type { ScriptRunner } from './script/script.js';
 import { readSharedState, writeSharedState } from './state/shared-state.js';
 import { RedisTransfer } from './transfer/redis-transfer.js';
@@ -126,18 +123,6 @@ export class RedisStore implements SessionStore {
     return this.#call((scripts, app) => listSessions(scripts, this.#keys, app, request));
   }
 
-  touch(request: TouchRequest): Promise<void> {
-    return this.#call((scripts, app) => touchSession(scripts, app, request));
-  }
-
-  trim(request: TrimRequest): Promise<void> {
-    return this.#call((scripts, app) => trimLog(scripts, app, request));
-  }
-
-  saveCheckpoint(request: CheckpointRequest): Promise<void> {
-    return this.#call((scripts, app) => saveCheckpoint(scripts, app, request));
-  }
-
   delete(request: DeleteRequest): Promise<void> {
     return this.#call((scripts, app) => deleteSession(scripts, this.#keys, app, request));
   }
@@ -188,7 +173,6 @@ export class RedisStore implements SessionStore {
   }
 }
 
-/** Records are compared as they are, without a stamp. */
 function stamped(session: StoredSession | undefined): StampedSession | undefined {
-  return session && { session, stamp: 0 };
+  return session && { session, stamp: stampOf(session.record) };
 }

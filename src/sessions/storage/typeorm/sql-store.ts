@@ -14,7 +14,6 @@ import type { GroupedEvents, GroupedEventsRequest, RebuildRequest } from '../reb
 import type { SessionChanges } from '../session-changes.js';
 import type {
   AppendWithin,
-  CheckpointRequest,
   CreateRequest,
   DeleteRequest,
   ListRequest,
@@ -22,8 +21,6 @@ import type {
   PurgeCounts,
   ReadRequest,
   StateEntries,
-  TouchRequest,
-  TrimRequest,
   UsageReply,
   WriteStateRequest,
 } from '../session-storage.js';
@@ -32,7 +29,6 @@ import type { TransferStore } from '../transfer-store.js';
 import type { AuditPage, AuditRequest } from '../store-audit.js';
 import { appendWithin } from './append/append-within.js';
 import { createSession } from './append/create-session.js';
-import { saveCheckpoint, trimLog } from './append/session-writes.js';
 import { SqlComponents } from './components/sql-components.js';
 import { auditDatabase } from './audit/audit-database.js';
 import { groupedEvents } from './audit/grouped-events.js';
@@ -42,7 +38,7 @@ import type { openDatabase } from './connect/open-database.js';
 import { SqlAgenda } from './coordinate/sql-agenda.js';
 import { SqlConsumers } from './coordinate/sql-consumers.js';
 import { SqlLeases } from './coordinate/sql-leases.js';
-import { deleteSession, touchSession } from './expire/delete-and-touch.js';
+import { deleteSession } from './expire/delete-session.js';
 import { purgeExpired } from './expire/purge-expired.js';
 import { listSessions } from './list/list-sessions.js';
 import { logPositions } from './live/log-positions.js';
@@ -123,18 +119,6 @@ export class SqlStore implements SessionStore {
 
   list(request: ListRequest): Promise<ListResult> {
     return this.#read((transaction) => listSessions(transaction, request));
-  }
-
-  touch(request: TouchRequest): Promise<void> {
-    return this.#write((transaction) => touchSession(transaction, request));
-  }
-
-  trim(request: TrimRequest): Promise<void> {
-    return this.#write((transaction) => trimLog(transaction, request), BEGIN_LAZILY);
-  }
-
-  saveCheckpoint(request: CheckpointRequest): Promise<void> {
-    return this.#write((transaction) => saveCheckpoint(transaction, request), BEGIN_LAZILY);
   }
 
   delete(request: DeleteRequest): Promise<void> {

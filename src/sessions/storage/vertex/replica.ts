@@ -43,7 +43,7 @@ export class Replica {
     const firstSeq = snapshot?.origin?.firstSeq ?? 1;
     const isOurs = snapshot?.lastSeq === firstSeq - 1 + events.length && snapshot.lastId === (events.at(-1)?.id ?? '');
     const part = isOurs ? snapshot : replayed(events, firstSeq, snapshot);
-    return new Replica(firstSeq, true, part, emptyLog(firstSeq)).#filled(events, all);
+    return new Replica(firstSeq, true, part, EventLog.from(firstSeq)).#filled(events, all);
   }
 
   /** From the end of the log. Undefined if its numbers cannot be told without the rest. */
@@ -54,7 +54,7 @@ export class Replica {
     const isInOrder = events.every(({ seq }, index) => seq === undefined || seq === before + 1 + index);
     const firstSeq = snapshot.origin?.firstSeq ?? 1;
     if (before < firstSeq - 1 || !isInOrder) return undefined;
-    const log = emptyLog(firstSeq);
+    const log = EventLog.from(firstSeq);
     for (let seq = firstSeq; seq <= before; seq++) log.add({ ...UNREAD, id: `\u0000${seq}` });
     return new Replica(before + 1, false, snapshot, log).#filled(events, end);
   }
@@ -129,12 +129,6 @@ export class Replica {
     this.#ids.push(event.id);
     this.#bytes += event.payload.length + event.id.length;
   }
-}
-
-function emptyLog(firstSeq: number): EventLog {
-  const log = new EventLog();
-  log.beginAt(firstSeq);
-  return log;
 }
 
 /** The record, from the events alone: another program has written, or two processes at once. */

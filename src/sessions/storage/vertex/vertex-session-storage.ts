@@ -1,6 +1,7 @@
 import type { VertexSettings } from '../../../config/store-settings.js';
 import type { Clock } from '../../domain/clock.js';
 import type { TurnOutcome, TurnRequest } from '../../domain/turn.js';
+import { UnsupportedByStoreError } from '../../domain/unsupported-error.js';
 import { DecidingStorage } from '../../writes/deciding-storage.js';
 import { needsOneProcess } from './unsupported-parts.js';
 import type { VertexSessionStorageOptions } from './vertex-options.js';
@@ -30,6 +31,15 @@ export class VertexSessionStorage extends DecidingStorage<VertexStore> {
   override async turn(request: TurnRequest): Promise<TurnOutcome> {
     if (!this.#isAlone) needsOneProcess();
     return super.turn(request);
+  }
+
+  override async trim(): Promise<void> {
+    throw new UnsupportedByStoreError('Vertex AI cannot remove single events. Leave history.keepHistory on.');
+  }
+
+  /** Replicas make reads of the log cheap enough. */
+  override async saveCheckpoint(): Promise<void> {
+    this.store.openWrites();
   }
 }
 

@@ -1,9 +1,8 @@
 import { checkStoreOptionNames } from '../../../config/check-service-options.js';
 import { isDeletable } from '../../domain/commit-rules.js';
-import { type Lifetime, NEVER } from '../../domain/expiry.js';
+import type { Lifetime } from '../../domain/expiry.js';
 import { type SessionKey, type StateOwner, sessionNameOf } from '../../domain/ids.js';
 import type { SessionRecord } from '../../domain/session-record.js';
-import { UnsupportedByStoreError } from '../../domain/unsupported-error.js';
 import { type UsageQuery, sessionOfUsage } from '../../domain/usage-periods.js';
 import type { ModelUsage } from '../../domain/usage.js';
 import type { Agenda, ConsumerStore, LeaseStore } from '../coordination.js';
@@ -19,7 +18,6 @@ import type {
   ReadRequest,
   StateEntries,
   StoredSession,
-  TouchRequest,
   UsageReply,
 } from '../session-storage.js';
 import type { WriteStore } from '../planned-write.js';
@@ -37,7 +35,6 @@ import { VertexConnection } from './vertex-connection.js';
 import type { VertexSessionStorageOptions } from './vertex-options.js';
 import { VertexTransfer } from './vertex-transfer.js';
 import { VertexWrites } from './vertex-writes.js';
-import { ttlText } from './wire.js';
 
 const ANY = (): boolean => true;
 
@@ -66,7 +63,7 @@ export class VertexStore implements SessionStore {
       connection: this.#connection,
       turns: this.#turns,
       partials: this.#ownPartials,
-      load: (key) => this.#loaded(key),
+      load: (key, isWhole) => this.#loaded(key, isWhole ? undefined : ANY),
     });
     this.leases = isAlone ? new InMemoryLeases(now) : NO_LEASES;
     const agenda = new InMemoryAgenda(now);
@@ -102,23 +99,6 @@ export class VertexStore implements SessionStore {
   async list(request: ListRequest): Promise<ListResult> {
     const { sessions, ...page } = await listSessions(this.#connection, request);
     return { ...page, sessions: sessions.map((one) => ({ ...one, record: this.#turns.withTurn(one.record) })) };
-  }
-
-  async touch({ key, incarnation, renew: { session: lifetime } }: TouchRequest): Promise<void> {
-    if (!lifetime || lifetime.ttlMs >= NEVER) return;
-    await this.#connection.inTurn(key, async () => {
-      const found = await findSession(this.#connection, key);
-      if (found?.incarnation === incarnation) await found.api.setTtl(found.id, ttlText(lifetime.ttlMs));
-    });
-  }
-
-  async trim(): Promise<void> {
-    throw new UnsupportedByStoreError('Vertex AI cannot remove single events. Leave history.keepHistory on.');
-  }
-
-  /** Replicas make reads of the log cheap enough. */
-  async saveCheckpoint(): Promise<void> {
-    this.#connection.now();
   }
 
   /** Vertex AI deletes by id alone: what other processes do between the two calls is not seen. */

@@ -1,25 +1,14 @@
-import { isAsExpected } from '../../domain/commit-rules.js';
 import type { SessionKey } from '../../domain/ids.js';
 import { UnsupportedByStoreError } from '../../domain/unsupported-error.js';
 import { sessionOfUsage } from '../../domain/usage-periods.js';
-import type {
-  EraseUserRequest,
-  RestoreEventsRequest,
-  RestoreUsageRequest,
-  SharedScope,
-  TransferStore,
-} from '../transfer-store.js';
+import type { EraseUserRequest, RestoreUsageRequest, SharedScope, TransferStore } from '../transfer-store.js';
 import { APP_LABEL } from './engines.js';
-import { EventSender } from './event-sender.js';
 import { listedByService } from './list-sessions.js';
-import { findSession, loadSession } from './load-session.js';
-import { SNAPSHOT_KEY } from './reserved-keys.js';
-import { recordPart, sessionIdOf, snapshotText } from './snapshot.js';
+import { findSession } from './load-session.js';
+import { sessionIdOf } from './snapshot.js';
 import { sharedUsageError } from './unsupported-parts.js';
 import { type VertexConnection, belongsTo } from './vertex-connection.js';
 import { lastPart } from './wire.js';
-
-const END_IS_ENOUGH = (): boolean => true;
 
 /** Takes over sessions of other stores, and erases users. */
 export class VertexTransfer implements TransferStore {
@@ -44,25 +33,6 @@ export class VertexTransfer implements TransferStore {
   async *sharedOwners(): AsyncIterable<readonly string[]> {
     this.connection.now();
     yield [];
-  }
-
-  /** Each event counts by itself, so that an interrupted import goes on after the last one that arrived. */
-  restoreEvents({ key, incarnation, lastSeq, events }: RestoreEventsRequest): Promise<boolean> {
-    return this.connection.inTurn(key, async () => {
-      const loaded = await loadSession(this.connection, key, END_IS_ENOUGH);
-      if (!loaded?.snapshot || !isAsExpected(loaded.record, { incarnation, lastSeq })) return false;
-      const { snapshot, replica, now } = loaded;
-      const sender = new EventSender(this.connection, loaded);
-      for (const event of events) {
-        const { lastSeq: before, highWater } = replica.part;
-        const seq = before + 1;
-        const part = { ...recordPart(snapshot), lastSeq: seq, highWater: Math.max(highWater, event.highWater) };
-        const delta = { [SNAPSHOT_KEY]: snapshotText({ ...snapshot, ...part, lastId: event.id }) };
-        if (!(await sender.send({ ...event, seq }, delta, Math.min(event.appendedAt, now)))) return false;
-        replica.add([{ ...event, seq }], part, sender.micros);
-      }
-      return true;
-    });
   }
 
   /** A session is created with its usage. Later, only an event could add some. */

@@ -28,8 +28,8 @@ interface WrittenParts {
   readonly connection: VertexConnection;
   readonly turns: ProcessTurns;
   readonly partials: ProcessPartials;
-  /** Loads a session with its whole log. */
-  readonly load: (key: SessionKey) => Promise<LoadedSession | undefined>;
+  /** Loads a session, with its whole log or with an end of it. */
+  readonly load: (key: SessionKey, isWhole: boolean) => Promise<LoadedSession | undefined>;
 }
 
 /** There are none: whatever is written to them is refused. */
@@ -51,7 +51,7 @@ export class VertexWrites implements WriteStore {
     const { connection } = this.parts;
     await connection.inTurn(request.key, async () => {
       for (;;) {
-        const loaded = await this.parts.load(request.key);
+        const loaded = await this.parts.load(request.key, request.ids.length > 0);
         const now = loaded?.now ?? connection.now();
         const [write] = await decide({ now, sessions: [heldSession(loaded, request)], scopes: NO_SCOPES });
         // The session may be gone while it is written.
@@ -66,21 +66,39 @@ export class VertexWrites implements WriteStore {
     const { before, after, events } = write;
     if (write.scopes.some(({ entries }) => entries.length > 0)) throw sharedStateError();
     assertOwnState(write.state);
+    const { expiresAt } = after.record;
+    if (expiresAt !== before.record.expiresAt && expiresAt < NEVER) {
+      await loaded.api.setTtl(loaded.id, ttlText(expiresAt - loaded.now));
+    }
     if (events.length > 0 && !(await this.#sendEvents(loaded, write))) return false;
     if (after.record.turn !== before.record.turn) turns.keep(after.record, after.record.turn, loaded.now);
     partials.end(write.key, write.endsPartials);
     return true;
   }
 
-  async #sendEvents(
+  /** Each event counts by itself, so that an interrupted import goes on after the last one that arrived. */
+  async #restoreEvents({ replica, snapshot, ...loaded }: LoadedSession, { events }: PlannedWrite): Promise<boolean> {
+    if (!snapshot) return false;
+    const sender = new EventSender(this.parts.connection, { ...loaded, replica });
+    for (const event of events) {
+      const highWater = Math.max(replica.part.highWater, event.highWater);
+      const part = { ...recordPart(snapshot), lastSeq: event.seq, highWater };
+      const delta = { [SNAPSHOT_KEY]: snapshotText({ ...snapshot, ...part, lastId: event.id }) };
+      if (!(await sender.send(event, delta, Math.min(event.appendedAt, loaded.now)))) return false;
+      replica.add([event], part, sender.micros);
+    }
+    return true;
+  }
+
+  #sendEvents(loaded: LoadedSession, write: PlannedWrite): Promise<boolean> {
+    return write.upkeep?.isRestored ? this.#restoreEvents(loaded, write) : this.#appendEvents(loaded, write);
+  }
+
+  async #appendEvents(
     loaded: LoadedSession,
     { key, before, after, events, state, usage }: PlannedWrite,
   ): Promise<boolean> {
-    const { replica, session, snapshot, now } = loaded;
-    const { expiresAt } = after.record;
-    if (expiresAt !== before.record.expiresAt) {
-      await loaded.api.setTtl(loaded.id, ttlText(expiresAt - now));
-    }
+    const { replica, session, snapshot } = loaded;
     const next: Snapshot = {
       ...recordPart(after.record),
       sessionId: key.sessionId,

@@ -63,8 +63,6 @@ export interface AppScope {
   completeList(appName: string, page: ListPage, limits?: StateLimits): Promise<ListResult>;
   /** Renews the state of the app after an append, when that is due. */
   renewIfDue(appName: string, lifetime: Lifetime, now: number): Promise<void>;
-  /** Renews the state of the app. */
-  touch(appName: string, lifetime: Lifetime): Promise<void>;
   /** Lets the dispatcher of consumers find a session that changed. Does not wait. */
   announceChange(key: SessionKey): void;
   /** Registers the owner of shared state that expires, so that the purge finds it. */
@@ -125,8 +123,6 @@ export class SingleNodeAppScope implements AppScope {
   async applyPending(): Promise<void> {}
 
   async renewIfDue(): Promise<void> {}
-
-  async touch(): Promise<void> {}
 
   async register(): Promise<void> {}
 

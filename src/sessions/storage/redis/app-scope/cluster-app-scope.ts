@@ -21,7 +21,7 @@ import {
 import { type NumberReply, type ScriptRunner, defineScript } from '../script/script.js';
 import { REGISTRY, SHARED_STATE } from '../script/shared-state.lua.js';
 import { SHARED_USAGE } from '../script/usage.lua.js';
-import { countedState, readSharedState, TOUCH_STATE } from '../state/shared-state.js';
+import { countedState, readSharedState } from '../state/shared-state.js';
 import type { AppScope, ListPage, PendingReply } from './app-scope.js';
 
 /** Above this number all entries are dropped; apps are then checked more often than needed. */
@@ -125,13 +125,10 @@ export class ClusterAppScope implements AppScope {
   }
 
   async renewIfDue(appName: string, renew: Lifetime, now: number): Promise<void> {
-    if (renew.ttlMs >= NEVER || !this.memory.renewals.mayBeDue(appName, now)) return;
+    const isAlwaysDue = renew.renewBelowMs > renew.ttlMs;
+    if (!isAlwaysDue && (renew.ttlMs >= NEVER || !this.memory.renewals.mayBeDue(appName, now))) return;
     const state = await readSharedState(this.scripts, this.keys, { appName }, { renew, withEntries: false });
     this.memory.renewals.note(appName, renew, state);
-  }
-
-  async touch(appName: string, { ttlMs }: Lifetime): Promise<void> {
-    await this.scripts.write(TOUCH_STATE, { keys: [this.keys.stateOf({ appName })], args: [ttlMs] });
   }
 
   async register({ appName, userId }: StateOwner, due: number): Promise<void> {

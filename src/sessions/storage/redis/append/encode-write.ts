@@ -60,9 +60,10 @@ interface WriteTimes {
 
 function timesOf({ before, after, events }: PlannedWrite): WriteTimes {
   const { expiresAt, lastUpdateTime } = after.record;
+  const hasNewTimes = events.length > 0 || expiresAt !== before.record.expiresAt;
   return {
     updatedAt: lastUpdateTime === before.record.lastUpdateTime ? '' : lastUpdateTime,
-    isExpiring: events.length > 0 && Math.min(expiresAt, before.record.expiresAt) < NEVER,
+    isExpiring: hasNewTimes && Math.min(expiresAt, before.record.expiresAt) < NEVER,
   };
 }
 
@@ -94,7 +95,7 @@ function rareArguments(
   usage: string,
   context: WriteContext,
 ): ScriptArguments | undefined {
-  const { key, before, after, scopes, endsPartials } = write;
+  const { key, before, after, scopes, endsPartials, upkeep } = write;
   const { app, keys } = context;
   const metadata = after.metadata === before.metadata ? undefined : after.metadata;
   const beganToWait = after.record.waitingSince !== before.record.waitingSince;
@@ -102,7 +103,17 @@ function rareArguments(
   const pending = app.pendingText(scopes.find(isOfApp), usage);
   const ofUser = scopes.find((scope) => !isOfApp(scope));
   const ofApp = app.isCluster ? undefined : scopes.find(isOfApp);
-  if (!(isExpiring || metadata !== undefined || beganToWait || ended || ofUser || ofApp || pending !== '')) {
+  if (!(
+    isExpiring ||
+    metadata !== undefined ||
+    beganToWait ||
+    ended ||
+    ofUser ||
+    ofApp ||
+    upkeep?.trim ||
+    upkeep?.checkpoint ||
+    pending !== ''
+  )) {
     return undefined;
   }
   const parts = keys.partsOf(key);
@@ -119,6 +130,8 @@ function rareArguments(
     ended: ended === undefined ? '-' : ended === 'all' ? ended : ended.length,
     withUser: ofUser ? 1 : 0,
     withApp: ofApp ? 1 : 0,
+    trimmed: upkeep?.trim?.digests.length ?? '-',
+    checkpointAt: upkeep?.checkpoint?.seq ?? '-',
   };
   const args: ScriptArguments = [
     `${key.appName}\n${key.userId}\n${key.sessionId}`,
@@ -126,6 +139,9 @@ function rareArguments(
   ];
   if (metadata !== undefined) args.push(metadata);
   if (ended && ended !== 'all') args.push(...ended);
+  if (upkeep?.trim)
+    args.push(upkeep.trim.baseState, before.record.firstSeq, after.record.firstSeq, ...upkeep.trim.digests);
+  if (upkeep?.checkpoint) args.push(upkeep.checkpoint.text);
   args.push(pending);
   for (const scope of [ofUser, ofApp]) if (scope) args.push(...scopeArguments(scope, context.countedSize?.(scope)));
   return args;

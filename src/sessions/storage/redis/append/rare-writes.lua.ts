@@ -1,13 +1,14 @@
 import { ARGUMENTS } from '../script/base.lua.js';
 import { SESSION_KEYS_BY_NAME } from '../script/session-keys.lua.js';
-import { SESSION_ENTRIES, CHANGED_SESSIONS, END_PARTIALS, SESSION_ENDING } from '../script/session.lua.js';
+import { CHECKPOINTS, SESSION_ENTRIES, CHANGED_SESSIONS, END_PARTIALS, SESSION_ENDING } from '../script/session.lua.js';
 import { SESSION_INDEXES, SESSION_REGISTRATION } from '../script/session.lua.js';
 import { REGISTRY, SHARED_STATE } from '../script/shared-state.lua.js';
+import { UPKEEP } from './upkeep.lua.js';
 
 /** In one line, in this order. */
 export const RARE_NUMBERS = [
   ...(['appBytes', 'userBytes', 'tag', 'expiry', 'expiryBefore', 'created', 'updatedAt'] as const),
-  ...(['since', 'hasMetadata', 'ended', 'withUser', 'withApp'] as const),
+  ...(['since', 'hasMetadata', 'ended', 'withUser', 'withApp', 'trimmed', 'checkpointAt'] as const),
 ] as const;
 
 /**
@@ -28,6 +29,11 @@ export const RARE_WRITES = String.raw`
   if ended ~= '-' and ended ~= 'all' then
     endedPartials = {}
     for index = 1, ended do endedPartials[index] = take() end
+  end
+  local trim, keepCheckpoint
+  if trimmed ~= '-' or checkpointAt ~= '-' then
+    ${CHECKPOINTS}
+    ${UPKEEP}
   end
   local pending = take()
   ${SESSION_ENDING}
@@ -95,6 +101,8 @@ export const RARE_WRITES = String.raw`
   if not APP_STATE then redis.call('HLEN', PENDING) end
 
   finish = function(seq)
+    if trim then trim() end
+    if keepCheckpoint then keepCheckpoint() end
     if ended ~= '-' then
       ${END_PARTIALS}
       endPartials(endedPartials)

@@ -17,7 +17,7 @@ import { RARE_WRITES } from './rare-writes.lua.js';
  *      user on ('-' on a cluster), numbers of events, of groups, of names and values of session state to set, and of those to remove, whether there is
  *      usage and what few writes have (1 or 0), the time of the update if it changes; in another line the numbers of anchors; 4 user id, NUL, session id;
  *      then number and text of each event; id and number of each; field and new runs of each group; state to set, state to remove; usage; then what few writes
- *      have: a line for app name, user id and session id; RARE_NUMBERS ('-' = none); metadata; messages whose partial events end; what stays pending on a cluster;
+ *      have: a line for app name, user id and session id; RARE_NUMBERS ('-' = none); metadata; messages whose partial events end; of a trim the base state, the first event before and after, and digests; a checkpoint; what stays pending on a cluster;
  *      of user state and app state ttl, renewal threshold, growth, most bytes, the sizes that were counted or '', and writes.
  * Returns the server's time, then for each session 1 if it is written, on a cluster { 1, pending }; { record } if the record or the time is
  *      another one; otherwise a text with the reason.

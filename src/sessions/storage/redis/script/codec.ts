@@ -161,8 +161,20 @@ export function recordText({ record, stamp }: Pick<SessionHead, 'record' | 'stam
 
 /** The head of a session, as scripts return it. */
 export function headOf(key: SessionKey, reply: RecordReply, metadata?: string): SessionHead {
-  return { record: recordOf(key, reply), metadata, stamp: 0 };
+  return { record: recordOf(key, reply), metadata, stamp: stampIn(reply) };
 }
+
+/** The stamp of a record that was read, or that of a new one. */
+export function stampOf(record: SessionRecord): number {
+  const text = knownTexts.get(record);
+  return text === undefined ? 0 : stampIn(text);
+}
+
+function stampIn(reply: RecordReply): number {
+  return Number(reply.split('\n', STAMP_LINE + 1)[STAMP_LINE]);
+}
+
+const STAMP_LINE = RECORD_FIELD_NAMES.indexOf('stamp');
 
 function decodedRecord({ appName, userId, sessionId }: SessionKey, reply: RecordReply): SessionRecord {
   const values = reply.split('\n');

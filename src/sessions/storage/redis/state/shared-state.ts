@@ -131,23 +131,6 @@ return { text(now), { '', redis.call('HGET', KEYS[1], '') } }
 );
 
 /**
- * Renews shared state that has not expired.
- *
- * KEYS 1 state.
- * ARGV 1 time, 2 ttl.
- * Returns nothing.
- */
-export const TOUCH_STATE = defineScript(
-  'touch-state',
-  TIME,
-  SHARED_STATE,
-  String.raw`
-local expiry, bytes = expiryOfState(KEYS[1])
-if expiry then renewState(KEYS[1], expiresAt(tonumber(ARGV[2])), bytes) end
-`,
-);
-
-/**
  * Writes shared state.
  *
  * KEYS 1 state; on a single node also 2 users of the app, 3 apps.

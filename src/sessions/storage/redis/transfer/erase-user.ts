@@ -2,7 +2,7 @@ import type { UserKey } from '../../../domain/ids.js';
 import type { EraseUserRequest } from '../../transfer-store.js';
 import type { AppScope } from '../app-scope/app-scope.js';
 import { LIST_CONSUMERS } from '../coordinate/consumer-scripts.js';
-import { deleteSession } from '../expire/delete-and-touch.js';
+import { deleteSession } from '../expire/delete-session.js';
 import { purgeUser, unregisterUser } from '../expire/purge-expired.js';
 import type { RedisKeys } from '../redis-keys.js';
 import { KEY_TYPES } from '../script/base.lua.js';

@@ -1,12 +1,6 @@
 import type { Cluster } from 'ioredis';
 import type { StateOwner } from '../../../domain/ids.js';
-import type {
-  EraseUserRequest,
-  RestoreEventsRequest,
-  RestoreUsageRequest,
-  SharedScope,
-  TransferStore,
-} from '../../transfer-store.js';
+import type { EraseUserRequest, RestoreUsageRequest, SharedScope, TransferStore } from '../../transfer-store.js';
 import type { AppScope } from '../app-scope/app-scope.js';
 import { storeUnavailable } from '../connect/driver-errors.js';
 import type { RedisConnection } from '../connect/redis-connection.js';
@@ -14,7 +8,6 @@ import type { RedisKeys } from '../redis-keys.js';
 import type { ScriptRunner } from '../script/script.js';
 import { readSharedState } from '../state/shared-state.js';
 import { eraseUser } from './erase-user.js';
-import { restoreEvents } from './restore-events.js';
 import { restoreUsage } from './restore-usage.js';
 
 /** About how many keys the server looks at for each request. */
@@ -54,11 +47,6 @@ export class RedisTransfer implements TransferStore {
         if (unseen.length > 0) yield unseen;
       } while (cursor !== '0');
     }
-  }
-
-  restoreEvents(request: RestoreEventsRequest): Promise<boolean> {
-    const scripts = this.connection.startCall();
-    return restoreEvents(scripts, this.appScopeOf(scripts), request);
   }
 
   restoreUsage(request: RestoreUsageRequest): Promise<boolean> {

@@ -11,6 +11,7 @@ import type { ConsumerNews, LogProgress } from '../sql/transaction.js';
 import { Entries, type Entry, SHARED_OWNER, STATE_OWNER, writeEntries } from '../state/write-state.js';
 import { type UsageRows, UsageSums, writeUsage } from '../state/write-usage.js';
 import type { Tables } from '../tables.js';
+import { keepUp, type PlannedUpkeep } from './keep-up.js';
 
 /** An event to insert. */
 export interface NewEvent extends NumberedEvent {
@@ -45,6 +46,7 @@ export class PlannedRows {
   readonly sessions: PlannedSession[] = [];
   readonly events: NewEvent[] = [];
   readonly endedPartials: { readonly pk: number; readonly ended: EndedPartials }[] = [];
+  readonly upkeep: PlannedUpkeep[] = [];
   /** What other processes are told. */
   readonly logs: LogProgress[] = [];
   readonly news = new Set<ConsumerNews>();
@@ -54,7 +56,7 @@ export class PlannedRows {
   readonly #usage = new UsageSums();
 
   /** Adds all but the changes of shared state. */
-  add({ key, before, after, events, state, usage, endsPartials }: PlannedWrite): void {
+  add({ key, before, after, events, state, usage, endsPartials, upkeep }: PlannedWrite): void {
     const pk = Number(before.record.incarnation);
     this.sessions.push({
       pk,
@@ -71,6 +73,7 @@ export class PlannedRows {
     for (const { name, value } of state) this.#sessionState.set({ ownerPk: pk, name, value });
     if (usage) this.#usage.add(pk, key, usage, events[0]?.appendedAt ?? after.record.lastUpdateTime);
     if (endsPartials !== undefined && endsPartials.length > 0) this.endedPartials.push({ pk, ended: endsPartials });
+    if (upkeep) this.upkeep.push({ pk, before: before.record, after: after.record, ...upkeep });
     if (events.length > 0) this.logs.push({ pk, lastSeq: after.record.lastSeq });
     if (after.record.waitingSince !== before.record.waitingSince) this.news.add('marks');
   }
@@ -152,6 +155,7 @@ export function writeChildren(dialect: Dialect, tables: Tables, rows: PlannedRow
   return [
     ...rows.sessions.flatMap(({ indexed }) => changeIndex(tables, indexed)),
     ...insertEvents(tables, rows.events),
+    ...rows.upkeep.flatMap((upkeep) => keepUp(tables, upkeep)),
     ...rows.endedPartials.flatMap(({ pk, ended }) => endPartials(tables, pk, ended)),
     ...writeEntries(dialect, tables.sessionState, STATE_OWNER, rows.sessionState),
     ...writeEntries(dialect, tables.sharedState, SHARED_OWNER, rows.sharedState),

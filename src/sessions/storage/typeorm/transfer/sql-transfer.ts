@@ -1,16 +1,9 @@
 import type { StateOwner } from '../../../domain/ids.js';
-import type {
-  EraseUserRequest,
-  RestoreEventsRequest,
-  RestoreUsageRequest,
-  SharedScope,
-  TransferStore,
-} from '../../transfer-store.js';
+import type { EraseUserRequest, RestoreUsageRequest, SharedScope, TransferStore } from '../../transfer-store.js';
 import { sql } from '../sql/sql.js';
 import type { SqlTransaction, Transactions } from '../sql/transaction.js';
 import { readScopeAndCommit } from '../state/read-state.js';
 import { eraseUser } from './erase-user.js';
-import { restoreEvents } from './restore-events.js';
 import { restoreUsage } from './restore-usage.js';
 
 /** How many users are read at a time. */
@@ -34,11 +27,6 @@ export class SqlTransfer implements TransferStore {
       if (users.length < USERS_PER_STEP) return;
       after = users.at(-1) ?? '';
     }
-  }
-
-  async restoreEvents(request: RestoreEventsRequest): Promise<boolean> {
-    const transactions = await this.open();
-    return transactions.write((transaction) => restoreEvents(transaction, request), { beginsLazily: true });
   }
 
   async restoreUsage(request: RestoreUsageRequest): Promise<boolean> {

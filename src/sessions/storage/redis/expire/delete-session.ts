@@ -1,13 +1,13 @@
 import { retryUndefined } from '../../../domain/retry-overtaken.js';
-import type { DeleteRequest, TouchRequest } from '../../session-storage.js';
+import type { DeleteRequest } from '../../session-storage.js';
 import type { AppScope } from '../app-scope/app-scope.js';
 import { afterWrite } from '../connect/driver-errors.js';
 import type { RedisKeys } from '../redis-keys.js';
 import { ARGUMENTS, TIME } from '../script/base.lua.js';
-import { type FlatHash, flag, keyArguments, luaPlaceOf, optional, recordPattern } from '../script/codec.js';
+import { type FlatHash, flag, keyArguments, optional, recordPattern } from '../script/codec.js';
 import { type NumberReply, type ScriptRunner, defineScript } from '../script/script.js';
-import { SESSION, SESSION_REGISTRATION } from '../script/session.lua.js';
-import { REGISTRY, SHARED_STATE } from '../script/shared-state.lua.js';
+import { SESSION } from '../script/session.lua.js';
+import { SHARED_STATE } from '../script/shared-state.lua.js';
 import { unregisterUser } from './purge-expired.js';
 
 /**
@@ -72,64 +72,5 @@ announce(incarnation)
 local wasLast = INDEXES[1].size == 0
 if wasLast and USERS and stateExpiry >= NEVER then redis.call('ZREM', USERS, USER_ID) end
 return { 1, wasLast and 1 or 0, pending, text(serverTime), incarnation }
-`,
-);
-
-export async function touchSession(
-  scripts: ScriptRunner,
-  app: AppScope,
-  { key, incarnation, renew }: TouchRequest,
-): Promise<void> {
-  const reply = await scripts.write<[pending: FlatHash, readAt: string, incarnation?: string]>(TOUCH_SESSION, {
-    keys: app.sessionKeys(key),
-    args: [
-      ...keyArguments(key),
-      incarnation,
-      ...[renew.session, renew.user, renew.app].map((lifetime) => optional(lifetime?.ttlMs)),
-    ],
-  });
-  const [pending, readAt, found = ''] = reply;
-  await afterWrite(async () => {
-    await app.applyPending({ key, incarnation: found, pending, readAt });
-    if (renew.app) await app.touch(key.appName, renew.app);
-  });
-}
-
-/**
- * Renews a session and its shared state, as far as they have not expired.
- *
- * KEYS and ARGV 1–4: see SESSION.
- * ARGV 5 and on: incarnation; ttl of the session, of user state and of app state ('' = not renewed).
- * Returns { pending, server time, incarnation or nothing }.
- */
-export const TOUCH_SESSION = defineScript(
-  'touch-session',
-  TIME,
-  ARGUMENTS,
-  SHARED_STATE,
-  REGISTRY,
-  SESSION,
-  SESSION_REGISTRATION,
-  String.raw`
-local incarnation, ttl, userTtl, appTtl = take(), takeNumber(), takeNumber(), takeNumber()
-local record = liveRecord()
-local userExpiry, userBytes, appExpiry, appBytes
-if userTtl then userExpiry, userBytes = expiryOfState(USER_STATE) end
-if appTtl and APP_STATE then appExpiry, appBytes = expiryOfState(APP_STATE) end
-if not APP_STATE then expectHashes(PENDING) end
-if record and record.incarnation == incarnation and ttl then
-  countIndexes(true)
-  local expiry = expiresAt(ttl)
-  local registry = readRegistry(expiry)
-  record.values[${luaPlaceOf('expires')}] = text(expiry)
-  writeRecord(RECORD, record.values)
-  indexSession(nil, nil, expiry, record.expires)
-  register(registry, expiry, record.expires)
-  expireSession(expiry, record.expires)
-  if record.waiting > 0 then noteChange(record, expiry) end
-end
-if userExpiry then renewState(USER_STATE, expiresAt(userTtl), userBytes) end
-if appExpiry then renewState(APP_STATE, expiresAt(appTtl), appBytes) end
-return { pendingWrites(), text(serverTime), record and record.incarnation }
 `,
 );
