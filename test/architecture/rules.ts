@@ -192,7 +192,14 @@ export const layers: readonly Layer[] = [
   {
     name: 'sessions/writes',
     files: /^sessions\/writes\/.+$/,
-    mayImport: ['sessions/storage', ...domain, 'state', 'config'],
+    mayImport: ['sessions/storage', 'sessions/coordination', ...domain, 'state', 'config'],
+    packages: noPackage,
+  },
+  // Leases, the agenda and the work of consumers, for all stores.
+  {
+    name: 'sessions/coordination',
+    files: /^sessions\/coordination\/.+$/,
+    mayImport: ['sessions/storage', ...domain],
     packages: noPackage,
   },
   {

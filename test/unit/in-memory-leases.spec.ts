@@ -1,27 +1,34 @@
 import { InMemorySessionStorage } from '../../src/index.js';
 import { ManualClock } from '../../src/testing/index.js';
 
+const DAY_MS = 24 * 60 * 60 * 1_000;
+
 describe('in-memory leases', () => {
-  it('are removed by a purge after they expire, in batches, and are not counted', async () => {
+  it('are removed by a purge a day after they end, when no token of theirs is needed, in batches', async () => {
     const clock = new ManualClock();
     const storage = new InMemorySessionStorage({ clock });
-    const heldNames = (): string[] => [...storage.snapshot().text.matchAll(/job-\d/g)].map(([name]) => name);
+    const storedNames = (): string[] => [...storage.snapshot().text.matchAll(/job-\d/g)].map(([name]) => name);
     for (let number = 1; number <= 5; number++) {
       await storage.leases.acquire({ name: `job-${number}`, holder: 'one', ttlMs: number === 2 ? 20_000 : 10_000 });
     }
-    clock.advance(10_000);
-    expect(heldNames()).toHaveLength(5);
-    expect(await storage.purgeExpired(3)).toEqual({ sessions: 0, userStates: 0, appStates: 0 });
-    expect(heldNames()).toEqual(['job-2', 'job-5']);
+    clock.advance(DAY_MS + 9_999);
     await storage.purgeExpired(3);
-    expect(heldNames()).toEqual(['job-2']);
+    expect(storedNames()).toHaveLength(5);
+    clock.advance(1);
+    expect(await storage.purgeExpired(3)).toEqual({ sessions: 0, userStates: 0, appStates: 0 });
+    expect(storedNames()).toEqual(['job-2', 'job-5']);
+    await storage.purgeExpired(3);
+    expect(storedNames()).toEqual(['job-2']);
   });
 
-  it('free their memory when they are released or the store is closed', async () => {
-    const storage = new InMemorySessionStorage();
+  it('free their memory a day after they are released, or when the store is closed', async () => {
+    const clock = new ManualClock();
+    const storage = new InMemorySessionStorage({ clock });
     const empty = storage.snapshot();
     const held = await storage.leases.acquire({ name: 'job-1', holder: 'one', ttlMs: 10_000 });
     if (held) await storage.leases.release(held);
+    clock.advance(DAY_MS);
+    await storage.purgeExpired(1);
     expect(storage.snapshot()).toEqual(empty);
     await storage.leases.acquire({ name: 'job-2', holder: 'one', ttlMs: 10_000 });
     await storage.close();

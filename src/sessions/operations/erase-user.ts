@@ -22,7 +22,7 @@ interface EraseOptions {
 
 /** Removes all that a store has of a user. A repeated call finishes what a failed one began. */
 export async function eraseUser(
-  { transfer, components }: SessionStorage,
+  { transfer, components, agenda, consumers }: SessionStorage,
   { appName, userId }: UserKey,
   { components: others = [], before }: EraseOptions = {},
 ): Promise<ErasedUser> {
@@ -32,7 +32,11 @@ export async function eraseUser(
   const user = { appName, userId };
   await before?.(user);
   for (const store of new Set([...(components ? [components] : []), ...others])) await eraseComponents(store, user);
-  return { sessions: await transfer.eraseUser({ ...user, agendaPrefix: agendaPrefixOf(user) }) };
+  const agendaPrefix = agendaPrefixOf(user);
+  const sessions = await transfer.eraseUser({ ...user, agendaPrefix });
+  await agenda.removeAll?.(agendaPrefix);
+  await consumers.removeWorkOn?.(user);
+  return { sessions };
 }
 
 /** Removes the component state of the user's sessions. */

@@ -1,4 +1,5 @@
 import type { NoteOutcome, WorkEntry, WorkProgress } from '../domain/consumer-work.js';
+import type { UserKey } from '../domain/ids.js';
 import type { SessionRecord } from '../domain/session-record.js';
 
 /** The exclusive right to do the named work, for a limited time. */
@@ -91,6 +92,8 @@ export interface Agenda {
   due(limit: number): Promise<AgendaEntry[]>;
   /** Removes an entry, unless its time changed since it was read. */
   remove(entry: AgendaEntry): Promise<void>;
+  /** Removes all entries whose names begin with this, due or not. Not one step. */
+  removeAll?(prefix: string): Promise<void>;
 }
 
 /** A registered consumer. */
@@ -142,27 +145,35 @@ export interface StoredLag {
   readonly now: number;
 }
 
+/** Marks of sessions with events that wait for consumers. Appends set them: see `markAfterAppend`. */
+export interface SessionMarks {
+  /** The names of all apps that have sessions, and perhaps of some that had, ordered by their bytes. */
+  apps(): Promise<string[]>;
+  /** Sessions whose events wait to be dispatched; the longest wait first, as far as the store knows it. */
+  changed(limit: number): Promise<ChangedSession[]>;
+  /**
+   * Notes that sessions are dispatched, as they were read (`markAfterDispatch`). Sessions that are locked, changed or gone are left
+   * out.
+   */
+  markDispatched(taken: readonly ChangedSession[]): Promise<void>;
+}
+
 /**
  * What durable consumers need of a store. Appends mark sessions with new events: see `markAfterAppend`. A dispatcher, in
  * one process at a time, turns marks into work for each consumer. Workers claim it.
  *
  * Work and dead letters of a deleted or expired session may remain until somebody finds them.
  */
-export interface ConsumerStore {
+export interface ConsumerStore extends Pick<SessionMarks, 'apps' | 'changed'> {
   /** Stores a new consumer. Returns the stored one if there is one of this name. */
   register(name: string, settings: string): Promise<StoredConsumer>;
   /** All consumers. */
   list(): Promise<StoredConsumer[]>;
   /** Removes at most `limit` entries of a consumer, then the consumer. Returns whether all is removed. */
   remove(name: string, limit: number): Promise<boolean>;
-  /** The names of all apps that have sessions, and perhaps of some that had, ordered by their bytes. */
-  apps(): Promise<string[]>;
-  /** Sessions whose events wait to be dispatched; the longest wait first, as far as the store knows it. */
-  changed(limit: number): Promise<ChangedSession[]>;
   /**
-   * Adds work, then notes that the sessions are dispatched (`markAfterDispatch`); in this order, if not in one step. Returns
-   * `false`, and does nothing, if the settings have changed or, in a store with several steps, if a later token has
-   * been seen. Sessions that are locked, changed or gone are left out.
+   * Adds work, then notes that the sessions are dispatched; see `SessionMarks`. Returns `false`, and does nothing, if the settings have
+   * changed or a later token has been seen. Work of consumers that do not exist is left out.
    */
   dispatch(request: DispatchRequest): Promise<boolean>;
   /** Claims due work, oldest first: see `claimedEntry`. */
@@ -174,4 +185,6 @@ export interface ConsumerStore {
   /** Makes a dead letter due (`revivedLetter`), or removes it. Returns `false` if it is no longer a dead letter. */
   resolve(letter: WorkEntry, how: 'retry' | 'drop'): Promise<boolean>;
   lag(consumer: string): Promise<StoredLag>;
+  /** Removes all work and dead letters on sessions of a user. Not one step. */
+  removeWorkOn?(user: UserKey): Promise<void>;
 }

@@ -2,6 +2,7 @@ import type { Lifetime } from '../domain/expiry.js';
 import type { StateOwner } from '../domain/ids.js';
 import type { StateLimits } from '../domain/state-size.js';
 import type { UsageQuery } from '../domain/usage-periods.js';
+import type { Agenda, ConsumerStore, LeaseStore, SessionMarks } from './coordination.js';
 import type { LocalWriteStore, WriteStore } from './planned-write.js';
 import type {
   CreateRequest,
@@ -27,9 +28,6 @@ export interface StampedSession {
 type CommonParts = Pick<
   SessionStorage,
   | 'entries'
-  | 'leases'
-  | 'agenda'
-  | 'consumers'
   | 'partials'
   | 'components'
   | 'isInProcess'
@@ -61,6 +59,10 @@ type CommonParts = Pick<
  * }
  */
 export interface SessionStore extends CommonParts {
+  readonly marks?: SessionMarks;
+  readonly leases?: LeaseStore;
+  readonly agenda?: Agenda;
+  readonly consumers?: ConsumerStore;
   /** The writes to sessions, once the store is open. Throws if it is closed. Always the same object. */
   openWrites(): WriteStore | LocalWriteStore | Promise<WriteStore>;
   /** See {@link SessionStorage.create}. */

@@ -8,6 +8,10 @@ import type { UsageQuery } from '../domain/usage-periods.js';
 import { LocalWriter } from './local-writer.js';
 import { SessionWriter } from './session-writer.js';
 import { checkpointChange, restoreChange, touchChange, trimChange, turnChange } from './session-change.js';
+import { EntryAgenda } from '../coordination/entry-agenda.js';
+import { EntryConsumers } from '../coordination/entry-consumers.js';
+import { EntryLeases } from '../coordination/entry-leases.js';
+import { KnownEntries } from '../coordination/known-entries.js';
 import type { Writer } from './writer.js';
 import type { Agenda, ConsumerStore, LeaseStore } from '../storage/coordination.js';
 import type { EntryStore } from '../storage/entry-store.js';
@@ -31,6 +35,8 @@ import type {
 } from '../storage/session-storage.js';
 import type { SessionStore, StampedSession } from '../storage/session-store.js';
 import type { RestoreEventsRequest } from '../storage/transfer-store.js';
+
+const NONE = undefined as never;
 
 /**
  * The storage over a store: what becomes of a write is decided here, on what this process knows of its session, and the store compares
@@ -58,11 +64,16 @@ export class DecidingStorage<Store extends SessionStore> implements SessionStora
 
   #isClosed = false;
 
-  constructor(protected readonly store: Store) {
+  /** @param missing what stands for parts that cannot be made of the store */
+  constructor(
+    protected readonly store: Store,
+    missing: Partial<Pick<SessionStorage, 'leases' | 'agenda' | 'consumers'>> = {},
+  ) {
     this.entries = store.entries;
-    this.leases = store.leases;
-    this.agenda = store.agenda;
-    this.consumers = store.consumers;
+    const entries = new KnownEntries(store.entries ?? NONE);
+    this.leases = missing.leases ?? store.leases ?? new EntryLeases(entries);
+    this.agenda = missing.agenda ?? store.agenda ?? new EntryAgenda(entries);
+    this.consumers = missing.consumers ?? store.consumers ?? new EntryConsumers(entries, store.marks ?? NONE);
     this.partials = store.partials;
     this.components = store.components;
     this.isInProcess = store.isInProcess ?? false;

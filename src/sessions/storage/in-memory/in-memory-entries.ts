@@ -1,4 +1,3 @@
-import { dueTime } from '../../domain/coordination-rules.js';
 import { expiresAt, isExpired } from '../../domain/expiry.js';
 import { compareBytes } from '../../domain/ids.js';
 import {
@@ -7,13 +6,13 @@ import {
   type EntryPlace,
   type EntryRange,
   type EntryStore,
-  type EntryTime,
   type EntryWrite,
   type FoundEntries,
   type NewEntry,
   PARKED,
   type StoredEntry,
 } from '../entry-store.js';
+import { writtenEntry } from '../written-entry.js';
 import { SortedList } from './sorted-list.js';
 
 type Rank = Pick<StoredEntry, 'rank' | 'name'>;
@@ -101,10 +100,9 @@ export class InMemoryEntries implements EntryStore {
     return [...(this.#spaces.get(space)?.byName.values() ?? [])];
   }
 
-  #put({ space, name }: EntryPlace, { stamp, rank: given, since, text, ttlMs }: NewEntry, now: number): void {
-    const rank = timeOf(given, now);
-    const entry = { space, name, stamp, rank, since: timeOf(since, now), text };
-    const kept = { name, rank, entry, expiresAt: expiresAt(now, { ttlMs }) };
+  #put({ space, name }: EntryPlace, next: NewEntry, now: number): void {
+    const entry = writtenEntry({ space, name }, next, now);
+    const kept = { name, rank: entry.rank, entry, expiresAt: expiresAt(now, next) };
     const { byName, byRank } = this.#spaces.get(space) ?? { byName: new Map(), byRank: new SortedList(compareRanks) };
     byName.set(name, kept);
     byRank.add(kept);
@@ -119,10 +117,6 @@ export class InMemoryEntries implements EntryStore {
     byRank?.delete(kept);
     if (byName?.size === 0) this.#spaces.delete(space);
   }
-}
-
-function timeOf(time: EntryTime, now: number): number {
-  return typeof time === 'number' ? time : dueTime(now, time.inMs);
 }
 
 function compareRanks(a: Rank, b: Rank): number {

@@ -25,11 +25,9 @@ import type { LocalWriteStore } from '../planned-write.js';
 import type { SessionStore, StampedSession } from '../session-store.js';
 import type { TransferStore } from '../transfer-store.js';
 import { EventLog } from './event-log.js';
-import { InMemoryAgenda } from './in-memory-agenda.js';
 import { InMemoryComponentStore } from './in-memory-component-store.js';
-import { InMemoryConsumers } from './in-memory-consumers.js';
 import { InMemoryEntries } from './in-memory-entries.js';
-import { InMemoryLeases } from './in-memory-leases.js';
+import { InMemoryMarks } from './in-memory-marks.js';
 import { InMemoryPartials } from './in-memory-partials.js';
 import { InMemoryTransfer } from './in-memory-transfer.js';
 import { InMemoryWrites } from './in-memory-writes.js';
@@ -53,9 +51,7 @@ export class InMemoryStore implements SessionStore {
   readonly #shared = new SharedStates();
   readonly #usage = new UsageSums();
   readonly entries = new InMemoryEntries(this.#now);
-  readonly leases = new InMemoryLeases(this.#now);
-  readonly agenda = new InMemoryAgenda(this.#now);
-  readonly consumers = new InMemoryConsumers(this.#sessions, this.#now);
+  readonly marks = new InMemoryMarks(this.#sessions, this.#now);
   readonly partials = new InMemoryPartials(this.#sessions, this.#now);
   readonly components: ComponentStore = new InMemoryComponentStore({ clock: { now: this.#now } });
   readonly changes: SessionChanges = { positions: async (logs) => this.#positions(logs) };
@@ -63,7 +59,6 @@ export class InMemoryStore implements SessionStore {
     sessions: this.#sessions,
     shared: this.#shared,
     usage: this.#usage,
-    agenda: this.agenda,
     now: this.#now,
     remove: (entry) => this.#remove(entry),
   });
@@ -71,7 +66,7 @@ export class InMemoryStore implements SessionStore {
     sessions: this.#sessions,
     shared: this.#shared,
     usage: this.#usage,
-    consumers: this.consumers,
+    marks: this.marks,
     now: this.#now,
   });
   #incarnations = 0;
@@ -117,7 +112,7 @@ export class InMemoryStore implements SessionStore {
     };
     const entry = { record, ...parts };
     this.#sessions.put(entry);
-    this.consumers.noteChange(entry);
+    this.marks.noteChange(entry);
     const session = { record, now, events: [], metadata, state: storedState(this.#scopesOf(key, state, now)) };
     return { session, stamp: 0 };
   }
@@ -220,7 +215,6 @@ export class InMemoryStore implements SessionStore {
   async purgeExpired(limit: number): Promise<PurgeCounts> {
     const now = this.#now();
     this.entries.purge(limit, now);
-    this.leases.purge(limit, now);
     this.partials.purge(now);
     this.#usage.purge(limit, now);
     const expired = this.#sessions.expired(limit, now);
@@ -230,21 +224,20 @@ export class InMemoryStore implements SessionStore {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    const { entries, leases, agenda, consumers, partials } = this;
-    const parts = [this.#sessions, this.#shared, this.#usage, entries, leases, agenda, consumers, partials];
+    const { entries, marks, partials } = this;
+    const parts = [this.#sessions, this.#shared, this.#usage, entries, marks, partials];
     for (const part of parts) part.clear();
     void this.components.close();
   }
 
   /** The current content, including expired data; for tests and diagnosis. */
   snapshot(): Snapshot {
-    const others = [this.#usage.all(), this.entries.all(), this.leases.all(), this.agenda.all(), this.consumers.all()];
-    return snapshotOf([...this.#sessions.all()], this.#shared.all(), others);
+    return snapshotOf([...this.#sessions.all()], this.#shared.all(), [this.#usage.all(), this.entries.all()]);
   }
 
   #remove(entry: StoredEntry): void {
     this.#sessions.remove(entry);
-    this.consumers.forget(entry);
+    this.marks.forget(entry);
     this.partials.forget(entry);
   }
 

@@ -2,7 +2,6 @@ import { isExpired } from '../../domain/expiry.js';
 import type { SessionKey, StateOwner, UserKey } from '../../domain/ids.js';
 import { sessionOfUsage } from '../../domain/usage-periods.js';
 import type { EraseUserRequest, RestoreUsageRequest, SharedScope, TransferStore } from '../transfer-store.js';
-import type { InMemoryAgenda } from './in-memory-agenda.js';
 import type { SessionIndex, StoredEntry } from './session-index.js';
 import type { SharedStates } from './shared-states.js';
 import { ModelSums, type UsageSums } from './usage-sums.js';
@@ -12,7 +11,6 @@ interface Parts {
   readonly sessions: SessionIndex;
   readonly shared: SharedStates;
   readonly usage: UsageSums;
-  readonly agenda: InMemoryAgenda;
   readonly now: () => number;
   /** Removes a session with all that belongs to it. */
   readonly remove: (entry: StoredEntry) => void;
@@ -43,15 +41,14 @@ export class InMemoryTransfer implements TransferStore {
     return true;
   }
 
-  async eraseUser({ appName, userId, agendaPrefix }: EraseUserRequest): Promise<number> {
-    const { sessions, shared, usage, agenda, now, remove } = this.parts;
+  async eraseUser({ appName, userId }: EraseUserRequest): Promise<number> {
+    const { sessions, shared, usage, now, remove } = this.parts;
     now();
     const user: UserKey = { appName, userId };
     const erased = sessions.ofUser(user);
     for (const entry of erased) remove(entry);
     shared.remove(user);
     usage.remove(user);
-    agenda.removeAll(agendaPrefix);
     return erased.length;
   }
 

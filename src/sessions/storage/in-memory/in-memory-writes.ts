@@ -12,7 +12,7 @@ import type {
   SessionHead,
   Upkeep,
 } from '../planned-write.js';
-import type { InMemoryConsumers } from './in-memory-consumers.js';
+import type { InMemoryMarks } from './in-memory-marks.js';
 import { ScopeState, excessIn } from './scope-state.js';
 import type { SessionIndex, StoredEntry } from './session-index.js';
 import type { SharedStates } from './shared-states.js';
@@ -23,7 +23,7 @@ interface WrittenParts {
   readonly sessions: SessionIndex;
   readonly shared: SharedStates;
   readonly usage: UsageSums;
-  readonly consumers: InMemoryConsumers;
+  readonly marks: InMemoryMarks;
   /** The time of an operation. Throws after close. */
   readonly now: () => number;
 }
@@ -50,7 +50,7 @@ export class InMemoryWrites implements LocalWriteStore {
     for (const event of write.events) entry.log.add(event);
     entry.state.put(write.state);
     this.parts.sessions.change(entry, after.record, after.metadata);
-    this.parts.consumers.noteChange(entry);
+    this.parts.marks.noteChange(entry);
     if (entry.partials) entry.partials = partialsLeft(entry.partials, write.endsPartials);
     if (write.usage) {
       (entry.usage ??= new ModelSums()).add(write.usage.models);

@@ -1,4 +1,4 @@
-import type { Agenda, ConsumerStore, LeaseStore } from '../coordination.js';
+import type { Agenda, ConsumerStore, LeaseStore, SessionMarks } from '../coordination.js';
 import type { PartialStore } from '../partial-store.js';
 import { UnsupportedByStoreError } from '../../domain/unsupported-error.js';
 
@@ -35,6 +35,7 @@ export const NO_AGENDA: Agenda = {
   put: async () => needsOneProcess(),
   due: async () => needsOneProcess(),
   remove: async () => needsOneProcess(),
+  removeAll: async () => undefined,
 };
 
 export const NO_PARTIALS: PartialStore = {
@@ -44,16 +45,18 @@ export const NO_PARTIALS: PartialStore = {
 };
 
 /** The dispatcher finds no consumer, and so nothing to do. */
-export const NO_CONSUMERS: ConsumerStore = {
+export const NO_CONSUMERS: ConsumerStore & SessionMarks = {
   register: async () => cannotConsume(),
   list: async () => [],
   remove: async () => cannotConsume(),
   apps: async () => cannotListApps(),
   changed: async () => [],
+  markDispatched: async () => cannotConsume(),
   dispatch: async () => cannotConsume(),
   claim: async () => cannotConsume(),
   note: async () => cannotConsume(),
   deadLetters: async () => cannotConsume(),
   resolve: async () => cannotConsume(),
   lag: async () => cannotConsume(),
+  removeWorkOn: async () => undefined,
 };

@@ -3,7 +3,7 @@ import type { Clock } from '../../domain/clock.js';
 import type { TurnOutcome, TurnRequest } from '../../domain/turn.js';
 import { UnsupportedByStoreError } from '../../domain/unsupported-error.js';
 import { DecidingStorage } from '../../writes/deciding-storage.js';
-import { needsOneProcess } from './unsupported-parts.js';
+import { NO_AGENDA, NO_CONSUMERS, NO_LEASES, needsOneProcess } from './unsupported-parts.js';
 import type { VertexSessionStorageOptions } from './vertex-options.js';
 import { VertexStore } from './vertex-store.js';
 
@@ -19,8 +19,12 @@ export class VertexSessionStorage extends DecidingStorage<VertexStore> {
   readonly #isAlone: boolean;
 
   constructor(options: VertexSessionStorageOptions) {
-    super(new VertexStore(options));
-    this.#isAlone = options.singleProcess ?? false;
+    const isAlone = options.singleProcess ?? false;
+    super(new VertexStore(options), {
+      consumers: NO_CONSUMERS,
+      ...(!isAlone && { leases: NO_LEASES, agenda: NO_AGENDA }),
+    });
+    this.#isAlone = isAlone;
   }
 
   /** Gets a token and asks the configured engine, so that a wrong setting fails immediately. */

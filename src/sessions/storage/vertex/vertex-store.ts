@@ -5,9 +5,8 @@ import { type SessionKey, type StateOwner, sessionNameOf } from '../../domain/id
 import type { SessionRecord } from '../../domain/session-record.js';
 import { type UsageQuery, sessionOfUsage } from '../../domain/usage-periods.js';
 import type { ModelUsage } from '../../domain/usage.js';
-import type { Agenda, ConsumerStore, LeaseStore } from '../coordination.js';
-import { InMemoryAgenda } from '../in-memory/in-memory-agenda.js';
-import { InMemoryLeases } from '../in-memory/in-memory-leases.js';
+import type { SessionMarks } from '../coordination.js';
+import { InMemoryEntries } from '../in-memory/in-memory-entries.js';
 import type { PartialStore } from '../partial-store.js';
 import type {
   CreateRequest,
@@ -30,7 +29,7 @@ import { ProcessPartials } from './process-partials.js';
 import { ProcessTurns } from './process-turns.js';
 import { isEnoughFor, storedSession } from './read-session.js';
 import { sharedStateError } from './reserved-keys.js';
-import { NO_AGENDA, NO_CONSUMERS, NO_LEASES, NO_PARTIALS, sharedUsageError } from './unsupported-parts.js';
+import { NO_CONSUMERS, NO_PARTIALS, sharedUsageError } from './unsupported-parts.js';
 import { VertexConnection } from './vertex-connection.js';
 import type { VertexSessionStorageOptions } from './vertex-options.js';
 import { VertexTransfer } from './vertex-transfer.js';
@@ -43,9 +42,8 @@ export class VertexStore implements SessionStore {
   readonly cleansUpByItself = true;
   readonly components = undefined;
   readonly changes = undefined;
-  readonly leases: LeaseStore;
-  readonly agenda: Agenda;
-  readonly consumers: ConsumerStore = NO_CONSUMERS;
+  readonly entries: InMemoryEntries;
+  readonly marks: SessionMarks = NO_CONSUMERS;
   readonly partials: PartialStore;
   readonly transfer: TransferStore;
   readonly #connection: VertexConnection;
@@ -65,14 +63,8 @@ export class VertexStore implements SessionStore {
       partials: this.#ownPartials,
       load: (key, isWhole) => this.#loaded(key, isWhole ? undefined : ANY),
     });
-    this.leases = isAlone ? new InMemoryLeases(now) : NO_LEASES;
-    const agenda = new InMemoryAgenda(now);
-    this.agenda = isAlone ? agenda : NO_AGENDA;
-    this.transfer = new VertexTransfer(
-      this.#connection,
-      (key) => this.#forget(key),
-      (prefix) => agenda.removeAll(prefix),
-    );
+    this.entries = new InMemoryEntries(now);
+    this.transfer = new VertexTransfer(this.#connection, (key) => this.#forget(key));
     this.partials = isAlone ? this.#ownPartials : NO_PARTIALS;
   }
 
@@ -135,8 +127,8 @@ export class VertexStore implements SessionStore {
   }
 
   /** The service removes expired sessions. */
-  async purgeExpired(): Promise<PurgeCounts> {
-    this.#connection.now();
+  async purgeExpired(limit: number): Promise<PurgeCounts> {
+    this.entries.purge(limit, this.#connection.now());
     return { sessions: 0, userStates: 0, appStates: 0 };
   }
 

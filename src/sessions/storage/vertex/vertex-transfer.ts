@@ -15,14 +15,10 @@ export class VertexTransfer implements TransferStore {
   readonly keepsShared = false;
   readonly keepsKeyOrder = false;
 
-  /**
-   * @param forget removes what this process remembers of a session
-   * @param forgetAgenda removes what this process has to do for a user
-   */
+  /** @param forget removes what this process remembers of a session */
   constructor(
     private readonly connection: VertexConnection,
     private readonly forget: (key: SessionKey) => void,
-    private readonly forgetAgenda: (prefix: string) => void,
   ) {}
 
   async sharedState(): Promise<SharedScope> {
@@ -46,7 +42,7 @@ export class VertexTransfer implements TransferStore {
     );
   }
 
-  async eraseUser({ appName, userId, agendaPrefix }: EraseUserRequest): Promise<number> {
+  async eraseUser({ appName, userId }: EraseUserRequest): Promise<number> {
     const engine = this.connection.engineOf(appName);
     const api = this.connection.apiOf(engine);
     const erased = new Set<string>();
@@ -65,7 +61,6 @@ export class VertexTransfer implements TransferStore {
         erased.add(session.name);
       }
     }
-    this.forgetAgenda(agendaPrefix);
     return erased.size;
   }
 }

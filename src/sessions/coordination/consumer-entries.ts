@@ -1,0 +1,34 @@
+import { dueTime } from '../domain/coordination-rules.js';
+import { NEVER } from '../domain/expiry.js';
+import { newStamp } from '../domain/stamp.js';
+import type { StoredConsumer } from '../storage/coordination.js';
+import type { EntryPlace, NewEntry, StoredEntry } from '../storage/entry-store.js';
+import type { Decision } from './decide.js';
+import type { EntryView } from './entry-view.js';
+
+export const CONSUMERS = 'consumer';
+
+export function placeOfConsumer(name: string): EntryPlace {
+  return { space: CONSUMERS, name };
+}
+
+export function consumerIn({ name, since, text }: StoredEntry): StoredConsumer {
+  return { name, registeredAt: since, settings: text };
+}
+
+/** Stores a consumer, unless there is one of this name. */
+export function registerConsumer(name: string, settings: string, seen: EntryView): Decision<StoredConsumer> {
+  const place = placeOfConsumer(name);
+  const stored = seen.at(place);
+  if (stored) return { answer: () => consumerIn(stored) };
+  const next = entryOfConsumer(settings, { inMs: 0 });
+  return {
+    writes: [{ ...place, expected: undefined, next }],
+    answer: (now) => ({ name, registeredAt: dueTime(now, 0), settings }),
+  };
+}
+
+/** @param since when the consumer was registered */
+export function entryOfConsumer(settings: string, since: NewEntry['since']): NewEntry {
+  return { stamp: newStamp(), rank: 0, since, text: settings, ttlMs: NEVER };
+}

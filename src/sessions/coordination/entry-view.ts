@@ -1,0 +1,36 @@
+import type { EntryPlace, StoredEntry } from '../storage/entry-store.js';
+
+/** Entries as they were at a time of the store. */
+export class EntryView {
+  private constructor(
+    /** The store's time. */
+    readonly now: number,
+    private readonly entries: ReadonlyMap<string, StoredEntry | undefined>,
+  ) {}
+
+  /** @param entries what is at the places, in their order */
+  static of(now: number, places: readonly EntryPlace[], entries: readonly (StoredEntry | undefined)[]): EntryView {
+    return new EntryView(now, viewOf(places, entries));
+  }
+
+  at(place: EntryPlace): StoredEntry | undefined {
+    return this.entries.get(placeText(place));
+  }
+
+  /** The view after some of the places were read again. */
+  after(now: number, places: readonly EntryPlace[], entries: readonly (StoredEntry | undefined)[]): EntryView {
+    return new EntryView(now, new Map([...this.entries, ...viewOf(places, entries)]));
+  }
+}
+
+/** A unique text for each place: neither spaces nor names hold U+0000. */
+export function placeText({ space, name }: EntryPlace): string {
+  return `${space}\u0000${name}`;
+}
+
+function viewOf(
+  places: readonly EntryPlace[],
+  entries: readonly (StoredEntry | undefined)[],
+): Map<string, StoredEntry | undefined> {
+  return new Map(places.map((place, index) => [placeText(place), entries[index]]));
+}

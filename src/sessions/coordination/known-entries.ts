@@ -1,0 +1,82 @@
+import type {
+  EntryCounts,
+  EntryOutcome,
+  EntryPlace,
+  EntryRange,
+  EntryStore,
+  EntryWrite,
+  FoundEntries,
+  StoredEntry,
+} from '../storage/entry-store.js';
+import { writtenEntry } from '../storage/written-entry.js';
+import { EntryView, placeText } from './entry-view.js';
+
+/** A few MB. */
+const MAX_ENTRIES = 4_096;
+
+/**
+ * The entries of a store, and what this process saw of them last. That may be out of date. But a write compares, so one that relies on
+ * it needs no read before.
+ */
+export class KnownEntries {
+  readonly #known = new Map<string, StoredEntry>();
+  #now = 0;
+
+  constructor(private readonly store: EntryStore) {}
+
+  /** What was seen last at these places; undefined if one of them is unknown. */
+  known(places: readonly EntryPlace[]): EntryView | undefined {
+    return places.every((place) => this.#known.has(placeText(place))) ? this.guess(places) : undefined;
+  }
+
+  /** What was seen last at these places; nothing where one is unknown. */
+  guess(places: readonly EntryPlace[]): EntryView {
+    const entries = places.map((place) => this.#known.get(placeText(place)));
+    return EntryView.of(this.#now, places, entries);
+  }
+
+  async find(places: readonly EntryPlace[]): Promise<EntryView> {
+    const { now, entries } = await this.store.find(places);
+    this.#see(now, places, entries);
+    return EntryView.of(now, places, entries);
+  }
+
+  async range(request: EntryRange): Promise<FoundEntries> {
+    const found = await this.store.range(request);
+    this.#see(found.now, found.entries, found.entries);
+    return found;
+  }
+
+  async write(writes: readonly EntryWrite[], news?: 'work'): Promise<EntryOutcome> {
+    const outcome = await this.store.write(writes, news);
+    const { now } = outcome;
+    if (outcome.kind === 'changed') {
+      this.#see(now, writes, outcome.entries);
+    } else {
+      const changed = writes.filter(({ next }) => next !== 'same');
+      const left = changed.map(({ next, ...place }) => {
+        return next && next !== 'same' ? writtenEntry(place, next, now) : undefined;
+      });
+      this.#see(now, changed, left);
+    }
+    return outcome;
+  }
+
+  count(space: string): Promise<EntryCounts> {
+    return this.store.count(space);
+  }
+
+  #see(now: number, places: readonly EntryPlace[], entries: readonly (StoredEntry | undefined)[]): void {
+    this.#now = now;
+    for (const [index, place] of places.entries()) {
+      const text = placeText(place);
+      const entry = entries[index];
+      this.#known.delete(text);
+      if (entry) this.#known.set(text, entry);
+    }
+    for (const oldest of this.#known.keys()) {
+      if (this.#known.size <= MAX_ENTRIES) return;
+      this.#known.delete(oldest);
+    }
+  }
+}

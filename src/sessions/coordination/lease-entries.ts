@@ -1,0 +1,97 @@
+import { dueTime } from '../domain/coordination-rules.js';
+import { DAY_MS, isExpired } from '../domain/expiry.js';
+import { newStamp } from '../domain/stamp.js';
+import { storedJson } from '../domain/stored-json.js';
+import type { AnyLeaseRequest, Lease } from '../storage/coordination.js';
+import type { EntryPlace, EntryWrite, StoredEntry } from '../storage/entry-store.js';
+import { type Decision, noAnswer } from './decide.js';
+import type { EntryView } from './entry-view.js';
+
+const SPACE = 'lease';
+/** The rank of a lease that was released. */
+const RELEASED = 0;
+/**
+ * How long the last token of a name is known after its lease has ended. Later tokens are higher because of the time, so that only a
+ * clock that goes back further could repeat one.
+ */
+const TOKEN_KEPT_MS = DAY_MS;
+
+/** What the entry of a lease says. Its rank is the end of the lease. */
+type LeaseText = Pick<Lease, 'token' | 'holder'>;
+
+export function placeOfLease(name: string): EntryPlace {
+  return { space: SPACE, name };
+}
+
+/** Takes the first lease that is free, unless as many as may be are held. */
+export function takeLease(
+  { names, atMost = names.length, holder, ttlMs }: AnyLeaseRequest,
+  seen: EntryView,
+): Decision<Lease | undefined> {
+  const free = names.filter((one) => !heldLease(seen.at(placeOfLease(one)), seen.now));
+  const [name] = free;
+  if (name === undefined || names.length - free.length >= atMost) return { answer: () => undefined };
+  const last = seen.at(placeOfLease(name));
+  const token = nextToken(last, seen.now);
+  const taken = leaseWrite(name, last, { token, holder }, ttlMs);
+  // Where leases are counted, the others must be as they were seen.
+  const counted = atMost < names.length ? names.filter((one) => one !== name) : [];
+  return {
+    writes: [taken, ...counted.map((one) => asSeen(placeOfLease(one), seen))],
+    answer: (now) => ({ name, holder, token, expiresAt: dueTime(now, ttlMs) }),
+  };
+}
+
+/** Renews a lease that is still held. */
+export function renewLease({ name, token }: Lease, ttlMs: number, seen: EntryView): Decision<Lease | undefined> {
+  const stored = seen.at(placeOfLease(name));
+  const held = heldLease(stored, seen.now);
+  if (held?.token !== token) return { answer: () => undefined };
+  return {
+    writes: [leaseWrite(name, stored, held, ttlMs)],
+    answer: (now) => ({ ...held, expiresAt: dueTime(now, ttlMs) }),
+  };
+}
+
+/** Releases a lease, unless it has another holder. */
+export function releaseLease({ name, token }: Lease, seen: EntryView): Decision<void> {
+  const stored = seen.at(placeOfLease(name));
+  if (!stored || stored.rank === RELEASED || leaseText(stored).token !== token) return { answer: noAnswer };
+  return { writes: [leaseWrite(name, stored, leaseText(stored), 'released')], answer: noAnswer };
+}
+
+/** Higher than all tokens before, of this name. */
+function nextToken(last: StoredEntry | undefined, now: number): number {
+  return Math.max(Math.floor(now) * 1_000, (last ? leaseText(last).token : 0) + 1);
+}
+
+function heldLease(stored: StoredEntry | undefined, now: number): Lease | undefined {
+  if (!stored || isExpired(stored.rank, now)) return undefined;
+  const { token, holder } = leaseText(stored);
+  return { name: stored.name, holder, token, expiresAt: stored.rank };
+}
+
+function leaseText({ text }: StoredEntry): LeaseText {
+  return storedJson(text, 'a lease') as LeaseText;
+}
+
+function leaseWrite(
+  name: string,
+  stored: StoredEntry | undefined,
+  { token, holder }: LeaseText,
+  ttlMs: number | 'released',
+): EntryWrite {
+  const isReleased = ttlMs === 'released';
+  const next = {
+    stamp: newStamp(),
+    rank: isReleased ? RELEASED : { inMs: ttlMs },
+    since: stored?.since ?? { inMs: 0 },
+    text: JSON.stringify({ token, holder }),
+    ttlMs: (isReleased ? 0 : ttlMs) + TOKEN_KEPT_MS,
+  };
+  return { ...placeOfLease(name), expected: stored?.stamp, next };
+}
+
+function asSeen(place: EntryPlace, seen: EntryView): EntryWrite {
+  return { ...place, expected: seen.at(place)?.stamp, next: 'same' };
+}

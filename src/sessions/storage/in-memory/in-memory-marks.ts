@@ -1,0 +1,60 @@
+import { isExpired } from '../../domain/expiry.js';
+import { compareBytes } from '../../domain/ids.js';
+import { markAfterDispatch, NOTHING_WAITS } from '../../domain/session-record.js';
+import type { ChangedSession, SessionMarks } from '../coordination.js';
+import type { SessionIndex, StoredEntry } from './session-index.js';
+
+/** The sessions with events that wait to be dispatched. */
+export class InMemoryMarks implements SessionMarks {
+  /** In the order in which they began to wait. */
+  readonly #changed = new Set<StoredEntry>();
+
+  /** @param now the time of an operation */
+  constructor(
+    private readonly sessions: SessionIndex,
+    private readonly now: () => number,
+  ) {}
+
+  /** Call it after each write to a session. */
+  noteChange(session: StoredEntry): void {
+    if (session.record.waitingSince === NOTHING_WAITS) this.#changed.delete(session);
+    else this.#changed.add(session);
+  }
+
+  async apps(): Promise<string[]> {
+    this.now();
+    return this.sessions.appNames().toSorted(compareBytes);
+  }
+
+  async changed(limit: number): Promise<ChangedSession[]> {
+    const now = this.now();
+    const found: ChangedSession[] = [];
+    for (const session of this.#changed) {
+      if (found.length >= limit) break;
+      if (isExpired(session.record.expiresAt, now)) this.#changed.delete(session);
+      else found.push(session.record);
+    }
+    return found;
+  }
+
+  async markDispatched(taken: readonly ChangedSession[]): Promise<void> {
+    const now = this.now();
+    for (const seen of taken) {
+      const session = this.sessions.get(seen);
+      if (session?.record.incarnation !== seen.incarnation) continue;
+      const mark = markAfterDispatch(session.record, seen, now);
+      if (!mark) continue;
+      this.sessions.change(session, { ...session.record, ...mark });
+      this.#changed.delete(session);
+      this.noteChange(session);
+    }
+  }
+
+  forget(session: StoredEntry): void {
+    this.#changed.delete(session);
+  }
+
+  clear(): void {
+    this.#changed.clear();
+  }
+}

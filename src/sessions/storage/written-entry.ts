@@ -1,0 +1,16 @@
+import { dueTime } from '../domain/coordination-rules.js';
+import type { EntryPlace, EntryTime, NewEntry, StoredEntry } from './entry-store.js';
+
+/**
+ * The entry that a write at this time leaves.
+ *
+ * @example if (next) kept.set(name, writtenEntry({ space, name }, next, now));
+ */
+export function writtenEntry({ space, name }: EntryPlace, next: NewEntry, now: number): StoredEntry {
+  const { stamp, rank, since, text } = next;
+  return { space, name, stamp, rank: timeOf(rank, now), since: timeOf(since, now), text };
+}
+
+function timeOf(time: EntryTime, now: number): number {
+  return typeof time === 'number' ? time : dueTime(now, time.inMs);
+}
