@@ -1,6 +1,7 @@
 import { DEFAULT_TTL } from '../../src/config/session-settings.js';
 import { SessionService } from '../../src/index.js';
 import { lifetimesOf } from '../../src/sessions/domain/expiry.js';
+import type { EntryStore } from '../../src/sessions/storage/entry-store.js';
 import type { Agenda, Lease, LeaseStore } from '../../src/storage.js';
 import { describeRedis } from '../support/redis-servers.js';
 import { observedRedis } from '../support/observed-redis.js';
@@ -38,6 +39,10 @@ const EXPECTED: Record<string, readonly [node: number, cluster: number]> = {
   'add an agenda entry': [1, 1],
   'read due agenda entries': [1, 1],
   'remove an agenda entry': [1, 1],
+  'write entries': [1, 1],
+  'find entries': [1, 1],
+  'read a page of entries': [1, 1],
+  'count entries': [1, 1],
 };
 
 describeRedis('Round trips to a $name store', ['redis', 'redis-cluster'], (bench) => {
@@ -59,6 +64,7 @@ describeRedis('Round trips to a $name store', ['redis', 'redis-cluster'], (bench
         ...operations(sessions, length),
         ...leaseOperations(storage.leases),
         ...agendaOperations(storage.agenda),
+        ...entryOperations(storage.entries),
       })) {
         trips = 0;
         await run();
@@ -205,5 +211,16 @@ function agendaOperations(agenda: Agenda): Record<string, () => Promise<unknown>
     'add an agenda entry': () => agenda.put('job', 0),
     'read due agenda entries': () => agenda.due(1_000),
     'remove an agenda entry': () => agenda.remove({ name: 'job', dueAt: 0 }),
+  };
+}
+
+function entryOperations(entries: EntryStore | undefined): Record<string, () => Promise<unknown>> {
+  if (!entries) throw new Error('The storage has no entries');
+  const places = ['a', 'b'].map((name) => ({ space: 'jobs', name }));
+  return {
+    'write entries': () => entries.write(places.map((place) => ({ ...place, expected: undefined, next: undefined }))),
+    'find entries': () => entries.find(places),
+    'read a page of entries': () => entries.range({ space: 'jobs', limit: 10 }),
+    'count entries': () => entries.count('jobs'),
   };
 }

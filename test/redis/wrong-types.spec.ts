@@ -15,6 +15,7 @@ const DAY = 86_400;
 const EXPIRING = { ...DEFAULT_TTL, enabled: true, sessionSeconds: DAY, userStateSeconds: DAY, appStateSeconds: DAY };
 const LIVING = { enabled: false };
 const TURN = 'turn';
+const ENTRY = { space: 'jobs', name: 'job' };
 const LEASE = { name: 'job', holder: 'me', ttlMs: 60_000 };
 
 /** A store with a session, and one of its keys, which a test replaces with another type. */
@@ -105,6 +106,12 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     },
   },
   'add agenda entry': { run: ({ storage }) => storage.agenda.put('job', 0) },
+  'write entries': {
+    async run({ storage }) {
+      const next = { stamp: 1, rank: 0, since: 0, text: '', ttlMs: 60_000 };
+      await storage.entries?.write([{ ...ENTRY, expected: undefined, next }]);
+    },
+  },
   'acquire lease': { run: ({ storage }) => storage.leases.acquire(LEASE) },
 };
 
@@ -210,6 +217,8 @@ function keysOf({ name }: RedisBench): string[] {
     keys.usersOf(appName),
     keys.apps,
     ...ofCluster,
+    ...keys.entries,
+    ...keys.ranksOf(ENTRY.space),
     keys.lease(LEASE.name),
     keys.lastLeaseToken,
     keys.agenda,

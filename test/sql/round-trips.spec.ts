@@ -111,6 +111,25 @@ describeSqlServers('Round trips to a $name store', (bench) => {
     expect((await storage.partials.read({ key, incarnation, after: 0 }))?.partials).toEqual([]);
   });
 
+  it('are two to write entries, and one to read them', async () => {
+    const { proxy, behind } = await bench().proxy();
+    const { entries } = bench().storage(behind);
+    const places = ['a', 'b'].map((name) => ({ space: 'jobs', name }));
+    const next = { stamp: 1, rank: 0, since: 0, text: '', ttlMs: 60_000 };
+    await entries?.find(places);
+    const trips = countTrips(proxy);
+    const written = await entries?.write(places.map((place) => ({ ...place, expected: undefined, next })));
+    expect(written?.kind).toBe('written');
+    expect(trips()).toBe(2);
+    const changed = await entries?.write(places.map((place) => ({ ...place, expected: 1, next: undefined })));
+    expect(changed?.kind).toBe('written');
+    expect(trips()).toBe(2 + 2);
+    await entries?.find(places);
+    await entries?.range({ space: 'jobs', upTo: 'now', limit: 10 });
+    await entries?.count('jobs');
+    expect(trips()).toBe(2 + 2 + 1 + 1 + 1);
+  });
+
   it('of the agenda are one statement in a transaction', async () => {
     const { proxy, behind } = await bench().proxy();
     const { agenda } = bench().storage(behind);

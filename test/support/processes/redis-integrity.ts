@@ -76,7 +76,14 @@ function fieldsOf(hash: Content): Content {
 /** Whether a key is of a known kind, has a session, and is no unfinished work. */
 function problemOfKey(contents: Contents, key: string): string[] {
   const [, base, kind = '', id] = /^(\{[^}]*\}):([a-z-]+)(?::(.*))?$/.exec(key) ?? [];
-  if (key === 'apps' || kind === 'session' || kind === 'applied' || isOfConsumers(key) || isOfComponents(key))
+  if (
+    key === 'apps' ||
+    kind === 'session' ||
+    kind === 'applied' ||
+    key.startsWith('{@entries}:') ||
+    isOfConsumers(key) ||
+    isOfComponents(key)
+  )
     return [];
   if (PARTS_OF_SESSIONS.has(kind)) {
     if (!contents.has(`${base}:session:${id}`)) return [`${key} belongs to no session`];

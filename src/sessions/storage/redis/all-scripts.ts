@@ -33,6 +33,7 @@ import {
 } from './coordinate/consumer-scripts.js';
 import { DUE_ENTRIES, PUT_ON_AGENDA, REMOVE_FROM_AGENDA } from './coordinate/redis-agenda.js';
 import { ACQUIRE_LEASE, RELEASE_LEASE, RENEW_LEASE } from './coordinate/redis-leases.js';
+import { COUNT_ENTRIES, FIND_ENTRIES, RANGE_ENTRIES, WRITE_ENTRIES } from './entries/entry-scripts.js';
 import { DELETE_SESSION } from './expire/delete-session.js';
 import { CLAIM_USERS, LIST_APPS, PURGE_USER, RELEASE_USERS } from './expire/purge-expired.js';
 import { LIST_FILTERED, LIST_SESSIONS } from './list/list-sessions.lua.js';
@@ -68,6 +69,10 @@ export const ALL_SCRIPTS: readonly Script[] = [
   LOG_POSITIONS,
   SAVE_PARTIALS,
   READ_PARTIALS,
+  FIND_ENTRIES,
+  RANGE_ENTRIES,
+  COUNT_ENTRIES,
+  WRITE_ENTRIES,
   ACQUIRE_LEASE,
   RENEW_LEASE,
   RELEASE_LEASE,

@@ -43,6 +43,10 @@ const TYPES: Readonly<Partial<Record<string, KeyKind['type']>>> = {
   '{app|user}:state': 'hash',
   '{app|user}:pending': 'hash',
   '{app|user}:partials': 'zset',
+  '{@entries}:entries': 'hash',
+  '{@entries}:expiring': 'zset',
+  '{@entries}:ranks': 'zset',
+  '{@entries}:waiting': 'zset',
   '{@leases}:lease': 'hash',
   '{@leases}:last-token': 'string',
   '{@agenda}:due': 'zset',
@@ -62,6 +66,7 @@ const TYPES: Readonly<Partial<Record<string, KeyKind['type']>>> = {
 };
 
 /** No encoded id contains `@`, so no app shares these slots. */
+const SLOT_OF_ENTRIES = '{@entries}';
 const SLOT_OF_LEASES = '{@leases}';
 const SLOT_OF_AGENDA = '{@agenda}';
 const SLOT_OF_CONSUMERS = '{@consumers}';
@@ -71,7 +76,7 @@ const COMPONENT_SHARDS = 128;
 
 /**
  * The names of all keys. On a cluster the keys of a user are in one slot, `{app|user}`, and the keys of an app in
- * another one, `{app}`. The leases, the agenda, the consumers and the sessions of components have slots of their own.
+ * another one, `{app}`. The entries, the leases, the agenda, the consumers and the sessions of components have slots of their own.
  */
 export class RedisKeys {
   constructor(private readonly prefix: string) {
@@ -103,6 +108,18 @@ export class RedisKeys {
   /** The names of all apps. */
   get apps(): string {
     return `${this.prefix}apps`;
+  }
+
+  /** All entries, and those that expire. */
+  get entries(): [entries: string, expiring: string] {
+    const base = `${this.prefix}${SLOT_OF_ENTRIES}:`;
+    return [`${base}entries`, `${base}expiring`];
+  }
+
+  /** The names of the entries of a space by rank, and by since; scripts make these keys, too. */
+  ranksOf(space: string): [ranks: string, waiting: string] {
+    const base = `${this.prefix}${SLOT_OF_ENTRIES}:`;
+    return [`${base}ranks:${encodeId(space)}`, `${base}waiting:${encodeId(space)}`];
   }
 
   /** The highest token of any lease so far. */

@@ -38,6 +38,7 @@ import { DEFAULT_PREFIX, type RedisSessionStorageOptions } from './connect/redis
 import { RedisAgenda } from './coordinate/redis-agenda.js';
 import { RedisConsumers } from './coordinate/redis-consumers.js';
 import { RedisLeases } from './coordinate/redis-leases.js';
+import { RedisEntries } from './entries/redis-entries.js';
 import { deleteSession } from './expire/delete-session.js';
 import { ExpiryPurge } from './expire/purge-expired.js';
 import { listSessions } from './list/list-sessions.js';
@@ -54,6 +55,7 @@ import { RedisTransfer } from './transfer/redis-transfer.js';
 
 /** Sessions in Redis. */
 export class RedisStore implements SessionStore {
+  readonly entries: RedisEntries;
   readonly leases: LeaseStore;
   readonly agenda: Agenda;
   readonly consumers: ConsumerStore;
@@ -84,6 +86,7 @@ export class RedisStore implements SessionStore {
     this.leases = new RedisLeases(this.#connection, this.#keys);
     this.agenda = new RedisAgenda(this.#connection, this.#keys);
     const { client, timeoutMs, isCluster } = this.#connection;
+    this.entries = new RedisEntries(this.#connection, this.#keys, isCluster);
     this.consumers = new RedisConsumers(this.#connection, this.#keys, isCluster);
     this.partials = new RedisPartials(this.#connection, this.#keys, isCluster);
     this.components = new RedisComponents(this.#connection, this.#keys, isCluster);
@@ -139,10 +142,12 @@ export class RedisStore implements SessionStore {
     return this.#call((scripts, { isCluster }) => readUsage(scripts, this.#keys, isCluster, queries));
   }
 
-  purgeExpired(limit: number): Promise<PurgeCounts> {
+  async purgeExpired(limit: number): Promise<PurgeCounts> {
     // A purge may run long, so each of its scripts has its own time limit.
     const app = this.#appScopeOf(this.#connection);
-    return new ExpiryPurge(this.#connection, this.#keys, app, limit).run();
+    const counts = await new ExpiryPurge(this.#connection, this.#keys, app, limit).run();
+    await this.entries.purge(limit);
+    return counts;
   }
 
   async audit(request: AuditRequest): Promise<AuditPage> {

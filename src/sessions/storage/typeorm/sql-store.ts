@@ -8,6 +8,7 @@ import { newStamp } from '../../domain/stamp.js';
 import type { UsageQuery } from '../../domain/usage-periods.js';
 import type { ComponentStore } from '../component-store.js';
 import type { Agenda, ConsumerStore, LeaseStore } from '../coordination.js';
+import type { EntryStore } from '../entry-store.js';
 import type { PartialStore } from '../partial-store.js';
 import type { WriteStore } from '../planned-write.js';
 import type { GroupedEvents, GroupedEventsRequest, RebuildRequest } from '../rebuild.js';
@@ -38,6 +39,7 @@ import type { openDatabase } from './connect/open-database.js';
 import { SqlAgenda } from './coordinate/sql-agenda.js';
 import { SqlConsumers } from './coordinate/sql-consumers.js';
 import { SqlLeases } from './coordinate/sql-leases.js';
+import { SqlEntries } from './entries/sql-entries.js';
 import { deleteSession } from './expire/delete-session.js';
 import { purgeExpired } from './expire/purge-expired.js';
 import { listSessions } from './list/list-sessions.js';
@@ -58,6 +60,10 @@ const BEGIN_LAZILY: TransactionOptions = { beginsLazily: true };
 /** Sessions in the tables of a database. The first operation opens it, and creates the tables. */
 export class SqlStore implements SessionStore {
   readonly #database: LazyDatabase;
+  readonly entries: EntryStore = new SqlEntries({
+    read: (work, options) => this.#read(work, options),
+    write: (work, options) => this.#write(work, options),
+  });
   readonly leases: LeaseStore = new SqlLeases((work) => this.#write(work));
   readonly agenda: Agenda = new SqlAgenda({ read: (work) => this.#read(work), write: (work) => this.#write(work) });
   readonly consumers: ConsumerStore = new SqlConsumers({

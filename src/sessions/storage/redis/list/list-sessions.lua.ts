@@ -1,4 +1,4 @@
-import { ENCODE_ID, TIME } from '../script/base.lua.js';
+import { COMPARE_BYTES, ENCODE_ID, TIME } from '../script/base.lua.js';
 import { READABLE_RECORD, recordPattern } from '../script/codec.js';
 import { defineScript } from '../script/script.js';
 import { SHARED_STATE, STATE_BYTES } from '../script/shared-state.lua.js';
@@ -24,15 +24,6 @@ local CURSOR_TIME, CURSOR_MEMBER, withState, isByCreation = ARGV[5], ARGV[6], AR
 local BASE, APP_STATE, maxBytes = KEYS[5], KEYS[6], tonumber(ARGV[9]) or math.huge
 -- The sessions in the order of the list.
 local SORTED = isByCreation and KEYS[2] or KEYS[1]
-
--- Lua's own comparison follows the server's locale.
-local function compareBytes(a, b)
-  for index = 1, math.min(#a, #b) do
-    local difference = string.byte(a, index) - string.byte(b, index)
-    if difference ~= 0 then return difference end
-  end
-  return #a - #b
-end
 
 -- The rank of the first member after the cursor, by binary search.
 local function placesBefore(time, member)
@@ -125,6 +116,7 @@ export const LIST_SESSIONS = defineScript(
   ENCODE_ID,
   SHARED_STATE,
   STATE_BYTES,
+  COMPARE_BYTES,
   LISTED_SESSIONS,
   String.raw`
 local offset = tonumber(ARGV[13])
@@ -168,6 +160,7 @@ export const LIST_FILTERED = defineScript(
   ENCODE_ID,
   SHARED_STATE,
   STATE_BYTES,
+  COMPARE_BYTES,
   LISTED_SESSIONS,
   String.raw`
 local BATCH = 1000

@@ -43,12 +43,17 @@ export class RedisFeed implements ChangeFeed {
 
   /** The channels have the names of keys that the announced scripts write. */
   listenForConsumers(listener: ConsumerListener): () => void {
-    const { changed, changedSlots, consumers } = this.keys;
+    const {
+      changed,
+      changedSlots,
+      consumers,
+      entries: [entries],
+    } = this.keys;
     const marks = this.#listenForNews(this.#isCluster ? changedSlots : changed, 'marks', listener);
-    const work = this.#listenForNews(consumers, 'work', listener);
+    const work = [consumers, entries].map((key) => this.#listenForNews(key, 'work', listener));
     return () => {
       marks.stop();
-      work.stop();
+      for (const each of work) each.stop();
     };
   }
 

@@ -100,3 +100,14 @@ local function expectSortedSets(...)
   for _, key in ipairs({ ... }) do redis.call('ZCARD', key) end
 end
 `;
+
+export const COMPARE_BYTES = String.raw`
+-- Lua's own comparison follows the server's locale.
+local function compareBytes(a, b)
+  for index = 1, math.min(#a, #b) do
+    local difference = string.byte(a, index) - string.byte(b, index)
+    if difference ~= 0 then return difference end
+  end
+  return #a - #b
+end
+`;

@@ -3,6 +3,7 @@ import type { PurgeCounts } from '../../session-storage.js';
 import { minuteOf } from '../sql/minutes.js';
 import { NO_SQL, type Sql, joinSql, sql, sqlList } from '../sql/sql.js';
 import type { SqlTransaction, Transactions } from '../sql/transaction.js';
+import { removeEntries } from '../entries/sql-entries.js';
 import { type SizedSession, emptyLargeLogs, endLargeSessions, inSessionBatches } from './session-batches.js';
 
 /**
@@ -18,6 +19,7 @@ export async function purgeExpired(transactions: Transactions, limit: number): P
     sessions += await transactions.write((transaction) => removeSessions(transaction, pks));
   }
   await transactions.write((transaction) => removeLeases(transaction, limit));
+  await transactions.write((transaction) => removeEntries(transaction, limit));
   await transactions.write((transaction) => removePartials(transaction, limit));
   await transactions.write((transaction) => removeUsage(transaction, limit));
   return {

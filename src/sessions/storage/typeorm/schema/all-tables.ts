@@ -3,7 +3,7 @@ import { CHECKPOINTS, EVENTS, PARTIALS, SESSION_INDEX, SESSION_STATE, SESSIONS }
 import { SHARED_SCOPES, SHARED_STATE } from './shared-tables.js';
 import type { Table } from './table.js';
 import { SESSION_USAGE, SHARED_USAGE } from './usage-tables.js';
-import { AGENDA, CONSUMER_WORK, CONSUMERS, LEASES } from './work-tables.js';
+import { AGENDA, CONSUMER_WORK, CONSUMERS, ENTRIES, LEASES } from './work-tables.js';
 
 /** Every table of the store, by what it is for. Parents come before their children. */
 export const ALL_TABLES = {
@@ -17,6 +17,7 @@ export const ALL_TABLES = {
   sharedState: SHARED_STATE,
   sessionUsage: SESSION_USAGE,
   sharedUsage: SHARED_USAGE,
+  entries: ENTRIES,
   leases: LEASES,
   agenda: AGENDA,
   consumers: CONSUMERS,

@@ -42,3 +42,23 @@ export const CONSUMER_WORK = table({
   parent: 'agent_sessions',
   indexes: { agent_consumer_work_by_due_time: index(['consumer', 'due_time']) },
 });
+
+/** A text beside the sessions that processes share: `EntryStore`. */
+export const ENTRIES = table({
+  name: 'agent_entries',
+  columns: {
+    space: exact(400),
+    name: exact(1_024),
+    stamp: number,
+    entry_rank: number,
+    since_time: number,
+    expires_at: number,
+    content: text,
+  },
+  primaryKey: ['space', 'name'],
+  fillFactor: 70,
+  indexes: {
+    agent_entries_by_rank: index(['space', 'entry_rank', 'name']),
+    agent_entries_by_expiry: index(['expires_at']),
+  },
+});

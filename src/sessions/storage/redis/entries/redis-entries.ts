@@ -1,0 +1,101 @@
+import { DamagedDataError } from '../../../domain/stored-json.js';
+import {
+  type EntryCounts,
+  type EntryOutcome,
+  type EntryPlace,
+  type EntryRange,
+  type EntryStore,
+  type EntryTime,
+  type EntryWrite,
+  type FoundEntries,
+  PARKED,
+  type StoredEntry,
+} from '../../entry-store.js';
+import { type RedisKeys, encodeId } from '../redis-keys.js';
+import { type ScriptArguments, optional, pairsOf } from '../script/codec.js';
+import type { NumberReply, ScriptCall, ScriptRunner } from '../script/script.js';
+import { COUNT_ENTRIES, FIND_ENTRIES, RANGE_ENTRIES, WRITE_ENTRIES } from './entry-scripts.js';
+
+/** Each write removes so many expired entries, so that they do not become more and more. */
+const REMOVED_PER_WRITE = 10;
+
+/** Entries in Redis. All are in one slot, and each call is one script. */
+export class RedisEntries implements EntryStore {
+  constructor(
+    private readonly scripts: ScriptRunner,
+    private readonly keys: RedisKeys,
+    private readonly isCluster: boolean,
+  ) {}
+
+  async find(places: readonly EntryPlace[]): ReturnType<EntryStore['find']> {
+    const call = this.#call(places, places.map(fieldOf));
+    const [now, ...found] = await this.scripts.read<EntriesReply>(FIND_ENTRIES, call);
+    return { now: Number(now), entries: places.map((place, index) => entryAt(place, found[index])) };
+  }
+
+  async range({ space, from = -Infinity, upTo = PARKED, after, limit }: EntryRange): Promise<FoundEntries> {
+    const lowest = from === -Infinity ? '-inf' : from;
+    const args = [encodeId(space), lowest, upTo, limit, ...(after ? [after.rank, after.name] : [])];
+    const [now, ...found] = await this.scripts.read<[string, ...string[]]>(
+      RANGE_ENTRIES,
+      this.#call([{ space }], args),
+    );
+    return { now: Number(now), entries: pairsOf(found).map(([name, text]) => entryOf({ space, name }, text)) };
+  }
+
+  async write(writes: readonly EntryWrite[], news?: 'work'): Promise<EntryOutcome> {
+    const tell = news ? (this.isCluster ? 'SPUBLISH' : 'PUBLISH') : '';
+    const args = [REMOVED_PER_WRITE, tell, ...writes.flatMap(argumentsOf)];
+    const [now, ...found] = await this.scripts.write<EntriesReply>(WRITE_ENTRIES, this.#call(writes, args));
+    if (found.length === 0) return { kind: 'written', now: Number(now) };
+    return { kind: 'changed', now: Number(now), entries: writes.map((place, index) => entryAt(place, found[index])) };
+  }
+
+  async count(space: string): Promise<EntryCounts> {
+    const [now, waiting, oldest, parked] = await this.scripts.read<[string, NumberReply, string | null, NumberReply]>(
+      COUNT_ENTRIES,
+      this.#call([{ space }], [encodeId(space)]),
+    );
+    const oldestSince = oldest === null ? undefined : Number(oldest);
+    return { now: Number(now), waiting: Number(waiting), oldestSince, parked: Number(parked) };
+  }
+
+  /** Removes expired entries. */
+  async purge(limit: number): Promise<void> {
+    await this.scripts.write(WRITE_ENTRIES, this.#call([], [limit, '']));
+  }
+
+  #call(places: readonly Pick<EntryPlace, 'space'>[], args: ScriptArguments): ScriptCall {
+    const keys = this.keys.entries;
+    return { keys, args, usedKeys: () => [...keys, ...places.flatMap(({ space }) => this.keys.ranksOf(space))] };
+  }
+}
+
+/** The time, then texts of entries. */
+type EntriesReply = [now: string, ...entries: (string | null)[]];
+
+/** How scripts name an entry: an encoded space has no colon. */
+function fieldOf({ space, name }: EntryPlace): string {
+  return `${encodeId(space)}:${name}`;
+}
+
+function argumentsOf({ space, name, expected, next }: EntryWrite): ScriptArguments {
+  const compared = [fieldOf({ space, name }), optional(expected)];
+  if (next === undefined || next === 'same') return [...compared, next ?? '', '', '', '', ''];
+  return [...compared, next.stamp, timeArgument(next.rank), timeArgument(next.since), next.ttlMs, next.text];
+}
+
+function timeArgument(time: EntryTime): string | number {
+  return typeof time === 'number' ? time : `+${time.inMs}`;
+}
+
+function entryAt(place: EntryPlace, text: string | null | undefined): StoredEntry | undefined {
+  return typeof text === 'string' ? entryOf(place, text) : undefined;
+}
+
+/** The lines are: expiry, stamp, rank, since, text. The last one may contain line breaks. */
+function entryOf({ space, name }: EntryPlace, stored: string): StoredEntry {
+  const [, stamp, rank, since, text] = /^\d+\n(\d+)\n(-?\d+)\n(-?\d+)\n(.*)$/s.exec(stored) ?? [];
+  if (text === undefined) throw new DamagedDataError('an entry');
+  return { space, name, stamp: Number(stamp), rank: Number(rank), since: Number(since), text };
+}
