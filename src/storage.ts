@@ -12,7 +12,6 @@ export {
   type StoredComponent,
 } from './sessions/domain/component.js';
 export { payloadChecksum } from './sessions/domain/event-digest.js';
-export { isAsExpected, isDeletable, numberedEvents, recordAfter, refusalOf } from './sessions/domain/commit-rules.js';
 export {
   type DeadEvent,
   NEVER_DUE,
@@ -32,7 +31,6 @@ export {
   type InitialLog,
   type LogOrigin,
   type NumberedEvent,
-  markAfterAppend,
   markAfterDispatch,
   type MarkedLog,
   newRecord,
@@ -47,7 +45,6 @@ export {
   indexEntries,
   type IndexEntry,
   METADATA_LIMITS,
-  metadataAfter,
   type MetadataChange,
   type MetadataText,
 } from './sessions/domain/metadata-entries.js';
@@ -76,9 +73,9 @@ export {
   type StoredPartial,
 } from './sessions/domain/partial-event.js';
 export { type StorageSource, storageOf } from './sessions/storage-source.js';
+export { newStamp } from './sessions/domain/stamp.js';
 export type { SeqRange } from './sessions/domain/seq-ranges.js';
 export type * from './sessions/domain/turn.js';
-export { turnOutcome } from './sessions/domain/turn-rules.js';
 export { type ModelUsage, type TokenUsage, USAGE_COUNTS, usageByModel } from './sessions/domain/usage.js';
 export {
   isPartOf,
@@ -94,9 +91,14 @@ export type { ViewMarks } from './sessions/domain/view-marks.js';
 export type * from './sessions/storage/component-store.js';
 export type * from './sessions/storage/coordination.js';
 export { comparePositions, positionOf } from './sessions/storage/list-order.js';
+export { HeldScopeSizes } from './sessions/storage/held-scope-sizes.js';
 export type * from './sessions/storage/partial-store.js';
+export type * from './sessions/storage/plan-time.js';
+export type * from './sessions/storage/planned-write.js';
 export type * from './sessions/storage/session-changes.js';
 export type * from './sessions/storage/session-storage.js';
+export type * from './sessions/storage/session-store.js';
 export type * from './sessions/storage/transfer-store.js';
 export type * from './sessions/storage/rebuild.js';
 export type * from './sessions/storage/store-audit.js';
+export { DecidingStorage } from './sessions/writes/deciding-storage.js';

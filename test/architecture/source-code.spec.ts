@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import {
   findCycles,
@@ -12,6 +12,7 @@ import {
 import {
   appFiles,
   browserEntries,
+  decidingRules,
   entriesWithoutPeers,
   layers,
   maxLines,
@@ -46,6 +47,18 @@ describe('The source code', () => {
 
   it('tries again in one way', () => {
     expect(findOwnRetries(files, ownRetries)).toEqual([]);
+  });
+
+  it('decides nothing in a store', () => {
+    const folder = resolve('src/sessions/storage');
+    const deciding = new RegExp(String.raw`\b(${decidingRules.join('|')})\b`, 'g');
+    const found = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((path) => path.endsWith('.ts'))
+      .flatMap((path) => {
+        const names = readFileSync(resolve(folder, path), 'utf8').match(deciding) ?? [];
+        return names.map((name) => `${path} names ${name}: a store compares and writes, sessions/writes decides`);
+      });
+    expect(found).toEqual([]);
   });
 
   it(`has no file of more than ${maxLines} lines`, () => {

@@ -145,7 +145,7 @@ export interface StoredLag {
   readonly now: number;
 }
 
-/** Marks of sessions with events that wait for consumers. Appends set them: see `markAfterAppend`. */
+/** Marks of sessions with events that wait for consumers. Appends set them. */
 export interface SessionMarks {
   /** The names of all apps that have sessions, and perhaps of some that had, ordered by their bytes. */
   apps(): Promise<string[]>;
@@ -159,7 +159,7 @@ export interface SessionMarks {
 }
 
 /**
- * What durable consumers need of a store. Appends mark sessions with new events: see `markAfterAppend`. A dispatcher, in
+ * What durable consumers need of a store. Appends mark sessions with new events. A dispatcher, in
  * one process at a time, turns marks into work for each consumer. Workers claim it.
  *
  * Work and dead letters of a deleted or expired session may remain until somebody finds them.

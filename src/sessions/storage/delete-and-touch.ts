@@ -5,7 +5,7 @@ import type { SessionKey } from '../domain/ids.js';
 export interface DeleteRequest extends SessionKey {
   /** Delete nothing if the session is another incarnation by now. */
   readonly incarnation?: string | undefined;
-  /** Delete nothing if another event than a summary follows this one by now (`isDeletable`). */
+  /** Delete nothing if another event than a summary follows this one by now. */
   readonly expectedVersion?: number | undefined;
 }
 

@@ -4,7 +4,11 @@ import type { StateExcess, StateSize } from '../domain/state-size.js';
 import { type SharedPart, scopesWritten } from '../domain/stored-json.js';
 import type { HeldScopes, PlannedScope } from './planned-write.js';
 
-/** The sizes of the shared scopes of a held session. Others may write to them: the store compares them when it writes. */
+/**
+ * The sizes of the shared scopes of a held session. Others may write to them: the store compares them when it writes.
+ *
+ * @example const scopes = new HeldScopeSizes({ user: 120, app: 40 }, (owner) => countState(owner));
+ */
 export class HeldScopeSizes implements HeldScopes {
   readonly #sizes: Readonly<Record<'user' | 'app', GrowingSize>>;
 

@@ -17,7 +17,11 @@ export interface TimeRange {
   readonly to: number;
 }
 
-/** When a write that was planned at this moment may be written; `undefined` if the time is not the store's. */
+/**
+ * When a write that was planned at this moment may be written; `undefined` if the time is not the store's.
+ *
+ * @example const range = timeRange(moment); // the store writes only if its time is between `from` and `to`
+ */
 export function timeRange({ now, slackMs }: PlanTime, until = Infinity): TimeRange | undefined {
   return slackMs > 0 ? { from: now - AHEAD_MS, to: Math.min(now + slackMs, until) } : undefined;
 }

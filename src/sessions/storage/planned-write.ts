@@ -8,6 +8,7 @@ import type { StateExcess, StateSize } from '../domain/state-size.js';
 import type { SharedPart } from '../domain/stored-json.js';
 import type { UsageIncrement } from '../domain/usage-periods.js';
 import type { PlanTime } from './plan-time.js';
+import type { Repairs } from './rebuild.js';
 import type { StoredCheckpoint } from './session-storage.js';
 
 /** All that decides about the writes to a session. */
@@ -46,6 +47,7 @@ export interface Upkeep {
   readonly trim?: { readonly digests: readonly string[]; readonly baseState: string } | undefined;
   /** Kept unless there is one of this event. */
   readonly checkpoint?: StoredCheckpoint | undefined;
+  readonly repairs?: Repairs | undefined;
   /** Another store had the events. A store that cannot write all or nothing may write the first ones. */
   readonly isRestored?: boolean | undefined;
 }

@@ -3,11 +3,7 @@ import type { SeqRange } from '../domain/seq-ranges.js';
 import type { ModelUsage } from '../domain/usage.js';
 
 /** What follows from the log of a session, to replace what is stored. Missing parts stay as they are. */
-export interface RebuildRequest {
-  readonly key: SessionKey;
-  readonly incarnation: string;
-  /** The current last event: an append in the meantime prevents the rebuild. */
-  readonly lastSeq: number;
+export interface Repairs {
   /** Texts of retained events that are damaged. They are no anchors. Not for stores with `isInProcess`. */
   readonly events?: readonly EventText[] | undefined;
   /** The new sums of the session's usage, one for each model. */
@@ -18,6 +14,14 @@ export interface RebuildRequest {
   readonly anchors?: readonly number[] | undefined;
   /** Groups whose retained events are not those that are found, with all that are. */
   readonly groups?: readonly EventGroup[] | undefined;
+}
+
+/** A session to repair. */
+export interface RebuildRequest extends Repairs {
+  readonly key: SessionKey;
+  readonly incarnation: string;
+  /** The current last event: an append in the meantime prevents the rebuild. */
+  readonly lastSeq: number;
 }
 
 /** A text for an event. */

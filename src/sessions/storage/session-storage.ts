@@ -195,19 +195,16 @@ export interface PurgeCounts {
 }
 
 /**
- * The interface of a store. A store only stores and fetches; the rules are in the domain. Text is opaque, times come
- * from the store's clock, expired data is never returned, and each method is atomic.
+ * What services use of a store, with all rules of sessions. `DecidingStorage` implements it over a `SessionStore`, which is what a provider
+ * writes. Text is opaque, times come from the store's clock, expired data is never returned, and each method is atomic.
  *
  * User state and app state exist while they hold a key: removing the last key removes their expiry.
  *
  * The contract suite of `nestjs-agent-sessions/testing` proves an implementation.
  *
  * @example
- * // The heart of an append; all of it under one lock, or in one transaction.
- * const refusal = refusalOf(commit, record, eventsOfTheSameIds, now);
- * if (refusal) return refusal;
- * const after = recordAfter(commit, record, now);
- * const events = numberedEvents(commit, record, now);
+ * const storage: SessionStorage = new InMemorySessionStorage();
+ * const outcome = await storage.append(commit);
  */
 export interface SessionStorage {
   /** What leases, the agenda and the work of consumers are made of. */
@@ -239,14 +236,14 @@ export interface SessionStorage {
    * too large already, or `writeExcessError` if the state of a scope would be.
    */
   create(request: CreateRequest): Promise<StoredSession | undefined>;
-  /** Writes all parts of a commit, unless `refusalOf`, `metadataAfter` or `stateExcess` refuses it. */
+  /** Writes all parts of a commit, unless its preconditions or a limit refuse it. */
   append(commit: Commit): Promise<AppendOutcome>;
   /**
    * Writes a commit inside a transaction that the app has opened and will end. Optional. Throws `InvalidInputError` for
    * anything but an open transaction of its own database.
    */
   appendWithin?(commit: Commit, within: AppendWithin): Promise<AppendOutcome>;
-  /** Begins, renews or ends the turn of a session, as `turnOutcome` decides. Changes nothing else. */
+  /** Begins, renews or ends the turn of a session, and changes nothing else. */
   turn(request: TurnRequest): Promise<TurnOutcome>;
   /** Reads a live session with the requested parts, as one consistent snapshot. */
   read(request: ReadRequest): Promise<StoredSession | undefined>;
@@ -254,7 +251,7 @@ export interface SessionStorage {
   list(request: ListRequest): Promise<ListResult>;
   /** Renews lifetimes of live data. */
   touch(request: TouchRequest): Promise<void>;
-  /** Replaces payloads by digests, and removes checkpoints before `newFirstSeq - 1`, if the session is as expected (`isAsExpected`). */
+  /** Replaces payloads by digests, and removes checkpoints before `newFirstSeq - 1`, if the session is as expected. */
   trim(request: TrimRequest): Promise<void>;
   /**
    * Keeps a checkpoint until the session is deleted or expires, or until a trim removes its event and the one after it:
@@ -290,7 +287,7 @@ export interface SessionStorage {
   audit?(request: AuditRequest): Promise<AuditPage>;
   /**
    * Replaces what follows from the log and is stored beside it, or damaged texts, for repairs. Does not change the record. Returns
-   * `false`, and does nothing, if the session is missing or not as expected (`isAsExpected`). Optional.
+   * `false`, and does nothing, if the session is missing or not as expected. Optional.
    */
   rebuild?(request: RebuildRequest): Promise<boolean>;
   /**

@@ -1,5 +1,5 @@
 import type { Lifetime } from '../domain/expiry.js';
-import type { StateOwner } from '../domain/ids.js';
+import type { SessionKey, StateOwner } from '../domain/ids.js';
 import type { StateLimits } from '../domain/state-size.js';
 import type { UsageQuery } from '../domain/usage-periods.js';
 import type { Agenda, ConsumerStore, LeaseStore, SessionMarks } from './coordination.js';
@@ -24,6 +24,13 @@ export interface StampedSession {
   readonly stamp: number;
 }
 
+/** The session to delete. Nothing is deleted if it is another one by now. */
+export interface DeletedSession extends SessionKey {
+  readonly incarnation?: string | undefined;
+  /** The stamp that it must have. Default: any. */
+  readonly stamp?: number | undefined;
+}
+
 /** Parts that are the same in the store and in the storage over it. */
 type CommonParts = Pick<
   SessionStorage,
@@ -34,10 +41,8 @@ type CommonParts = Pick<
   | 'cleansUpByItself'
   | 'changes'
   | 'transfer'
-  | 'delete'
   | 'appendWithin'
   | 'audit'
-  | 'rebuild'
   | 'groupedEvents'
   | 'warnings'
 >;
@@ -71,6 +76,8 @@ export interface SessionStore extends CommonParts {
   read(request: ReadRequest): Promise<StampedSession | undefined>;
   /** See {@link SessionStorage.list}. */
   list(request: ListRequest): Promise<ListResult>;
+  /** Deletes the session with all its events and its own state; shared state stays. Returns whether it is gone. */
+  delete(request: DeletedSession): Promise<boolean>;
   /** See {@link SessionStorage.readState}. */
   readState(owner: StateOwner, renew?: Lifetime, maxStateBytes?: StateLimits): Promise<StateEntries>;
   /** See {@link SessionStorage.writeState}. */

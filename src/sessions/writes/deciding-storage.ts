@@ -5,9 +5,18 @@ import type { StateOwner } from '../domain/ids.js';
 import type { StateLimits } from '../domain/state-size.js';
 import type { TurnOutcome, TurnRequest } from '../domain/turn.js';
 import type { UsageQuery } from '../domain/usage-periods.js';
+import { isDeletable } from '../domain/commit-rules.js';
+import { retryUndefined } from '../domain/retry-overtaken.js';
 import { LocalWriter } from './local-writer.js';
 import { SessionWriter } from './session-writer.js';
-import { checkpointChange, restoreChange, touchChange, trimChange, turnChange } from './session-change.js';
+import {
+  checkpointChange,
+  rebuildChange,
+  restoreChange,
+  touchChange,
+  trimChange,
+  turnChange,
+} from './session-change.js';
 import { EntryAgenda } from '../coordination/entry-agenda.js';
 import { EntryConsumers } from '../coordination/entry-consumers.js';
 import { EntryLeases } from '../coordination/entry-leases.js';
@@ -16,6 +25,7 @@ import type { Writer } from './writer.js';
 import type { Agenda, ConsumerStore, LeaseStore } from '../storage/coordination.js';
 import type { EntryStore } from '../storage/entry-store.js';
 import type { PartialStore } from '../storage/partial-store.js';
+import type { RebuildRequest } from '../storage/rebuild.js';
 import type { LocalWriteStore, SessionHead, WriteStore } from '../storage/planned-write.js';
 import type {
   CheckpointRequest,
@@ -86,10 +96,6 @@ export class DecidingStorage<Store extends SessionStore> implements SessionStora
     return this.store.audit?.bind(this.store);
   }
 
-  get rebuild(): SessionStorage['rebuild'] {
-    return this.store.rebuild?.bind(this.store);
-  }
-
   get groupedEvents(): SessionStorage['groupedEvents'] {
     return this.store.groupedEvents?.bind(this.store);
   }
@@ -144,8 +150,22 @@ export class DecidingStorage<Store extends SessionStore> implements SessionStora
     return (await this.#openWriter()).change(restoreChange(request));
   }
 
-  delete(request: DeleteRequest): Promise<void> {
-    return this.store.delete(request);
+  /** A session that has no such version by now is left. */
+  async delete({ expectedVersion, ...request }: DeleteRequest): Promise<void> {
+    if (expectedVersion === undefined) {
+      await this.store.delete(request);
+      return;
+    }
+    await retryUndefined(async () => {
+      const found = await this.store.read({ key: request });
+      const { incarnation } = request;
+      if (!found || !isDeletable(found.session.record, { incarnation, expectedVersion })) return true;
+      return (await this.store.delete({ ...request, stamp: found.stamp })) || undefined;
+    });
+  }
+
+  async rebuild(request: RebuildRequest): Promise<boolean> {
+    return (await this.#openWriter()).change(rebuildChange(request));
   }
 
   readState(owner: StateOwner, renew?: Lifetime, maxStateBytes?: StateLimits): Promise<StateEntries> {

@@ -4,6 +4,7 @@ import type { SessionKey } from '../domain/ids.js';
 import type { SessionRecord } from '../domain/session-record.js';
 import { turnOutcome } from '../domain/turn-rules.js';
 import type { StoredTurn, TurnOutcome, TurnRequest } from '../domain/turn.js';
+import type { RebuildRequest } from '../storage/rebuild.js';
 import type { CheckpointRequest, TouchRequest, TrimRequest } from '../storage/session-storage.js';
 import type { RestoreEventsRequest } from '../storage/transfer-store.js';
 import type { PlannedChange } from './session-plan.js';
@@ -110,6 +111,19 @@ export function restoreChange(request: RestoreEventsRequest): SessionChange<bool
           upkeep: { isRestored: true },
         },
       };
+    },
+  };
+}
+
+/** Replaces what follows from the log. */
+export function rebuildChange({ key, incarnation, lastSeq, ...repairs }: RebuildRequest): SessionChange<boolean> {
+  return {
+    key,
+    isRare: true,
+    missing: false,
+    decide: (record) => {
+      if (!isAsExpected(record, { incarnation, lastSeq })) return { outcome: false };
+      return { outcome: true, change: { upkeep: { repairs } } };
     },
   };
 }

@@ -1,17 +1,15 @@
 import { type Clock, systemClock } from '../../domain/clock.js';
-import { isAsExpected, isDeletable } from '../../domain/commit-rules.js';
 import { StoreUnavailableError } from '../../domain/errors.js';
 import { type Lifetime, expiresAt, isExpired } from '../../domain/expiry.js';
 import { type SessionKey, type StateOwner, type UserKey, scopeOfOwner } from '../../domain/ids.js';
 import { newRecord } from '../../domain/session-record.js';
+import { newStamp } from '../../domain/stamp.js';
 import { type StateLimits, writeExcessError } from '../../domain/state-size.js';
 import { type UsageQuery, sessionOfUsage } from '../../domain/usage-periods.js';
 import type { ComponentStore } from '../component-store.js';
-import type { RebuildRequest } from '../rebuild.js';
 import type { LogPosition, LogReference, SessionChanges } from '../session-changes.js';
 import type {
   CreateRequest,
-  DeleteRequest,
   ListRequest,
   ListResult,
   ListedSession,
@@ -22,7 +20,7 @@ import type {
   WriteStateRequest,
 } from '../session-storage.js';
 import type { LocalWriteStore } from '../planned-write.js';
-import type { SessionStore, StampedSession } from '../session-store.js';
+import type { DeletedSession, SessionStore, StampedSession } from '../session-store.js';
 import type { TransferStore } from '../transfer-store.js';
 import { EventLog } from './event-log.js';
 import { InMemoryComponentStore } from './in-memory-component-store.js';
@@ -35,7 +33,7 @@ import { ScopeState, excessIn, sharingEntries, storedState, writtenEntries } fro
 import { SessionIndex, type StoredEntry } from './session-index.js';
 import { SharedStates } from './shared-states.js';
 import { type Snapshot, snapshotOf } from './snapshot.js';
-import { ModelSums, UsageSums } from './usage-sums.js';
+import { UsageSums } from './usage-sums.js';
 
 const NO_EVENTS = { events: [] };
 
@@ -102,7 +100,10 @@ export class InMemoryStore implements SessionStore {
     const incarnation = String(++this.#incarnations);
     const record = newRecord(key, incarnation, now, expiresAt(now, expiry.session), log, turnsOnly, state.bytes);
     const sharedWrites = log ? undefined : {};
-    const parts = {
+    const stamp = newStamp();
+    const entry = {
+      record,
+      stamp,
       baseState,
       metadata,
       state,
@@ -110,11 +111,10 @@ export class InMemoryStore implements SessionStore {
       log: EventLog.from(record.firstSeq, log?.events),
       checkpoints: [],
     };
-    const entry = { record, ...parts };
     this.#sessions.put(entry);
     this.marks.noteChange(entry);
     const session = { record, now, events: [], metadata, state: storedState(this.#scopesOf(key, state, now)) };
-    return { session, stamp: 0 };
+    return { session, stamp };
   }
 
   async read(request: ReadRequest): Promise<StampedSession | undefined> {
@@ -143,7 +143,7 @@ export class InMemoryStore implements SessionStore {
       ...(checkpoint && { checkpoint }),
       ...(request.find && { found: log.findInGroup(request.find) }),
     };
-    return { session, stamp: 0 };
+    return { session, stamp: entry.stamp };
   }
 
   async list(request: ListRequest): Promise<ListResult> {
@@ -166,20 +166,13 @@ export class InMemoryStore implements SessionStore {
     return { sessions, ...rest };
   }
 
-  async rebuild({ key, usage, anchors = [], removeCheckpoints = [], ...expected }: RebuildRequest): Promise<boolean> {
-    const entry = this.#live(key, this.#now());
-    const { incarnation, lastSeq } = expected;
-    if (!entry || !isAsExpected(entry.record, { incarnation, lastSeq })) return false;
-    if (usage) entry.usage = new ModelSums(usage);
-    entry.checkpoints = entry.checkpoints.filter(({ seq }) => !removeCheckpoints.includes(seq));
-    entry.log.addAnchors(anchors);
-    return true;
-  }
-
-  async delete({ incarnation, expectedVersion, ...key }: DeleteRequest): Promise<void> {
+  async delete({ incarnation, stamp, ...key }: DeletedSession): Promise<boolean> {
     this.#now();
     const entry = this.#sessions.get(key);
-    if (entry && isDeletable(entry.record, { incarnation, expectedVersion })) this.#remove(entry);
+    if (!entry || (incarnation ?? entry.record.incarnation) !== entry.record.incarnation) return true;
+    if (stamp !== undefined && stamp !== entry.stamp) return false;
+    this.#remove(entry);
+    return true;
   }
 
   async readState(owner: StateOwner, renew?: Lifetime, maxStateBytes?: StateLimits): Promise<StateEntries> {

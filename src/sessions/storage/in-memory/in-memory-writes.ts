@@ -13,6 +13,7 @@ import type {
   Upkeep,
 } from '../planned-write.js';
 import type { InMemoryMarks } from './in-memory-marks.js';
+import type { Repairs } from '../rebuild.js';
 import { ScopeState, excessIn } from './scope-state.js';
 import type { SessionIndex, StoredEntry } from './session-index.js';
 import type { SharedStates } from './shared-states.js';
@@ -49,6 +50,7 @@ export class InMemoryWrites implements LocalWriteStore {
     const now = this.parts.now();
     for (const event of write.events) entry.log.add(event);
     entry.state.put(write.state);
+    entry.stamp = after.stamp;
     this.parts.sessions.change(entry, after.record, after.metadata);
     this.parts.marks.noteChange(entry);
     if (entry.partials) entry.partials = partialsLeft(entry.partials, write.endsPartials);
@@ -68,15 +70,23 @@ export class InMemoryWrites implements LocalWriteStore {
   }
 }
 
-function keepUp(entry: StoredEntry, firstSeqBefore: number, { trim, checkpoint }: Upkeep): void {
+function keepUp(entry: StoredEntry, firstSeqBefore: number, { trim, checkpoint, repairs }: Upkeep): void {
   if (trim) {
     entry.log.forgetPayloads(firstSeqBefore, trim.digests);
     entry.baseState = trim.baseState;
     entry.checkpoints = entry.checkpoints.filter(({ seq }) => seq >= entry.record.firstSeq - 1);
   }
-  if (!checkpoint) return;
-  const before = entry.checkpoints.findLastIndex(({ seq }) => seq <= checkpoint.seq);
-  if (entry.checkpoints[before]?.seq !== checkpoint.seq) entry.checkpoints.splice(before + 1, 0, checkpoint);
+  if (checkpoint) {
+    const before = entry.checkpoints.findLastIndex(({ seq }) => seq <= checkpoint.seq);
+    if (entry.checkpoints[before]?.seq !== checkpoint.seq) entry.checkpoints.splice(before + 1, 0, checkpoint);
+  }
+  if (repairs) repair(entry, repairs);
+}
+
+function repair(entry: StoredEntry, { usage, anchors = [], removeCheckpoints = [] }: Repairs): void {
+  if (usage) entry.usage = new ModelSums(usage);
+  entry.checkpoints = entry.checkpoints.filter(({ seq }) => !removeCheckpoints.includes(seq));
+  entry.log.addAnchors(anchors);
 }
 
 class FoundSession implements LocalSession {
@@ -87,7 +97,7 @@ class FoundSession implements LocalSession {
   ) {}
 
   get head(): SessionHead {
-    return { record: this.entry.record, metadata: this.entry.metadata, stamp: 0 };
+    return { record: this.entry.record, metadata: this.entry.metadata, stamp: this.entry.stamp };
   }
 
   find(events: readonly { readonly id: string }[]): Map<string, StoredEvent> {

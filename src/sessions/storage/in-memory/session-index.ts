@@ -15,6 +15,8 @@ export type SharedWrites = Partial<Record<'user' | 'app', ScopeState>>;
 export interface StoredEntry {
   /** Only the index changes it. */
   record: SessionRecord;
+  /** See `SessionHead`. */
+  stamp: number;
   metadata: string;
   baseState: string;
   readonly state: ScopeState;

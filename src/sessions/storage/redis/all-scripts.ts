@@ -5,7 +5,6 @@ import { AUDIT_EVENTS, AUDIT_IDS } from './audit/audit-ids.js';
 import { AUDIT_MEMBERS } from './audit/audit-members.js';
 import { AUDIT_SCORE, AUDIT_SESSION } from './audit/audit-session.js';
 import { GROUPED_EVENTS } from './audit/grouped-events.js';
-import { REBUILD_SESSION } from './audit/rebuild-session.js';
 import { CREATE_SESSION } from './append/create-session.lua.js';
 import { FIND_SESSION, LEAVE_SESSION } from './append/hold-session.js';
 import { WRITE_SESSIONS } from './append/write-sessions.lua.js';
@@ -120,5 +119,4 @@ export const ALL_SCRIPTS: readonly Script[] = [
   AUDIT_EVENTS,
   AUDIT_IDS,
   GROUPED_EVENTS,
-  REBUILD_SESSION,
 ];

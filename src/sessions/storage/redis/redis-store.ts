@@ -7,11 +7,10 @@ import type { ComponentStore } from '../component-store.js';
 import type { Agenda, ConsumerStore, LeaseStore } from '../coordination.js';
 import type { PartialStore } from '../partial-store.js';
 import type { WriteStore } from '../planned-write.js';
-import type { GroupedEvents, GroupedEventsRequest, RebuildRequest } from '../rebuild.js';
+import type { GroupedEvents, GroupedEventsRequest } from '../rebuild.js';
 import type { SessionChanges } from '../session-changes.js';
 import type {
   CreateRequest,
-  DeleteRequest,
   ListRequest,
   ListResult,
   PurgeCounts,
@@ -21,7 +20,7 @@ import type {
   UsageReply,
   WriteStateRequest,
 } from '../session-storage.js';
-import type { SessionStore, StampedSession } from '../session-store.js';
+import type { DeletedSession, SessionStore, StampedSession } from '../session-store.js';
 import type { TransferStore } from '../transfer-store.js';
 import type { AuditPage, AuditRequest } from '../store-audit.js';
 import { ALL_SCRIPTS } from './all-scripts.js';
@@ -32,7 +31,6 @@ import { RedisWrites } from './append/redis-writes.js';
 import { RedisComponents } from './components/redis-components.js';
 import { auditRedis } from './audit/audit-redis.js';
 import { groupedEvents } from './audit/grouped-events.js';
-import { rebuildSession } from './audit/rebuild-session.js';
 import { RedisConnection } from './connect/redis-connection.js';
 import { DEFAULT_PREFIX, type RedisSessionStorageOptions } from './connect/redis-options.js';
 import { RedisAgenda } from './coordinate/redis-agenda.js';
@@ -126,7 +124,7 @@ export class RedisStore implements SessionStore {
     return this.#call((scripts, app) => listSessions(scripts, this.#keys, app, request));
   }
 
-  delete(request: DeleteRequest): Promise<void> {
+  delete(request: DeletedSession): Promise<boolean> {
     return this.#call((scripts, app) => deleteSession(scripts, this.#keys, app, request));
   }
 
@@ -154,10 +152,6 @@ export class RedisStore implements SessionStore {
     await this.#connection.open();
     const [scripts, app] = [this.#connection, this.#appScopeOf(this.#connection)];
     return auditRedis(scripts.client, { scripts, keys: this.#keys, app, repair: request.repair }, request);
-  }
-
-  rebuild(request: RebuildRequest): Promise<boolean> {
-    return this.#call((scripts, app) => rebuildSession(scripts, app, request));
   }
 
   groupedEvents(request: GroupedEventsRequest): Promise<readonly GroupedEvents[] | undefined> {

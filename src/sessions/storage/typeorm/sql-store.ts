@@ -11,12 +11,11 @@ import type { Agenda, ConsumerStore, LeaseStore } from '../coordination.js';
 import type { EntryStore } from '../entry-store.js';
 import type { PartialStore } from '../partial-store.js';
 import type { WriteStore } from '../planned-write.js';
-import type { GroupedEvents, GroupedEventsRequest, RebuildRequest } from '../rebuild.js';
+import type { GroupedEvents, GroupedEventsRequest } from '../rebuild.js';
 import type { SessionChanges } from '../session-changes.js';
 import type {
   AppendWithin,
   CreateRequest,
-  DeleteRequest,
   ListRequest,
   ListResult,
   PurgeCounts,
@@ -25,7 +24,7 @@ import type {
   UsageReply,
   WriteStateRequest,
 } from '../session-storage.js';
-import type { SessionStore, StampedSession } from '../session-store.js';
+import type { DeletedSession, SessionStore, StampedSession } from '../session-store.js';
 import type { TransferStore } from '../transfer-store.js';
 import type { AuditPage, AuditRequest } from '../store-audit.js';
 import { appendWithin } from './append/append-within.js';
@@ -33,7 +32,6 @@ import { createSession } from './append/create-session.js';
 import { SqlComponents } from './components/sql-components.js';
 import { auditDatabase } from './audit/audit-database.js';
 import { groupedEvents } from './audit/grouped-events.js';
-import { rebuildSession } from './audit/rebuild-session.js';
 import { LazyDatabase } from './connect/lazy-database.js';
 import type { openDatabase } from './connect/open-database.js';
 import { SqlAgenda } from './coordinate/sql-agenda.js';
@@ -127,7 +125,7 @@ export class SqlStore implements SessionStore {
     return this.#read((transaction) => listSessions(transaction, request));
   }
 
-  delete(request: DeleteRequest): Promise<void> {
+  delete(request: DeletedSession): Promise<boolean> {
     return this.#write((transaction) => deleteSession(transaction, request));
   }
 
@@ -162,10 +160,6 @@ export class SqlStore implements SessionStore {
   async audit(request: AuditRequest): Promise<AuditPage> {
     const { transactions } = await this.#database.open();
     return auditDatabase(transactions, request);
-  }
-
-  rebuild(request: RebuildRequest): Promise<boolean> {
-    return this.#write((transaction) => rebuildSession(transaction, request), BEGIN_LAZILY);
   }
 
   groupedEvents(request: GroupedEventsRequest): Promise<readonly GroupedEvents[] | undefined> {

@@ -41,6 +41,11 @@ export class VertexSessionStorage extends DecidingStorage<VertexStore> {
     throw new UnsupportedByStoreError('Vertex AI cannot remove single events. Leave history.keepHistory on.');
   }
 
+  /** Nothing is stored beside the log. */
+  override async rebuild(): Promise<boolean> {
+    return false;
+  }
+
   /** Replicas make reads of the log cheap enough. */
   override async saveCheckpoint(): Promise<void> {
     this.store.openWrites();

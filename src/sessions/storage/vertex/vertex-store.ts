@@ -1,5 +1,4 @@
 import { checkStoreOptionNames } from '../../../config/check-service-options.js';
-import { isDeletable } from '../../domain/commit-rules.js';
 import type { Lifetime } from '../../domain/expiry.js';
 import { type SessionKey, type StateOwner, sessionNameOf } from '../../domain/ids.js';
 import type { SessionRecord } from '../../domain/session-record.js';
@@ -10,7 +9,6 @@ import { InMemoryEntries } from '../in-memory/in-memory-entries.js';
 import type { PartialStore } from '../partial-store.js';
 import type {
   CreateRequest,
-  DeleteRequest,
   ListRequest,
   ListResult,
   PurgeCounts,
@@ -20,7 +18,7 @@ import type {
   UsageReply,
 } from '../session-storage.js';
 import type { WriteStore } from '../planned-write.js';
-import type { SessionStore, StampedSession } from '../session-store.js';
+import type { DeletedSession, SessionStore, StampedSession } from '../session-store.js';
 import type { TransferStore } from '../transfer-store.js';
 import { createSession } from './create-session.js';
 import { listSessions } from './list-sessions.js';
@@ -94,14 +92,14 @@ export class VertexStore implements SessionStore {
   }
 
   /** Vertex AI deletes by id alone: what other processes do between the two calls is not seen. */
-  delete({ incarnation, expectedVersion, ...key }: DeleteRequest): Promise<void> {
+  delete({ incarnation, stamp, ...key }: DeletedSession): Promise<boolean> {
     return this.#connection.inTurn(key, async () => {
       const found = await findSession(this.#connection, key);
-      if (incarnation !== undefined && found?.incarnation !== incarnation) return;
-      if (expectedVersion !== undefined && !isDeletable(await this.#recordOf(key), { incarnation, expectedVersion }))
-        return;
+      if (incarnation !== undefined && found?.incarnation !== incarnation) return true;
+      if (stamp !== undefined && stampOf(await this.#recordOf(key)) !== stamp) return false;
       if (found) await found.api.delete(found.id);
       this.#forget(key);
+      return true;
     });
   }
 
@@ -153,7 +151,11 @@ export class VertexStore implements SessionStore {
   }
 }
 
-/** Nothing is planned on what was read. */
 function stamped(session: StoredSession | undefined): StampedSession | undefined {
-  return session && { session, stamp: 0 };
+  return session && { session, stamp: stampOf(session.record) };
+}
+
+/** The service has no stamps. Only deletions compare them. */
+function stampOf(record: SessionRecord | undefined): number {
+  return record?.lastSeq ?? -1;
 }

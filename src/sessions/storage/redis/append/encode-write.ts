@@ -1,11 +1,14 @@
+import { payloadChecksum } from '../../../domain/event-digest.js';
 import { NEVER } from '../../../domain/expiry.js';
 import type { NumberedEvent } from '../../../domain/session-record.js';
 import type { StateSize } from '../../../domain/state-size.js';
-import type { PlannedEntry, PlannedScope, PlannedWrite } from '../../planned-write.js';
+import type { PlannedEntry, PlannedScope, PlannedWrite, Upkeep } from '../../planned-write.js';
+import type { Repairs } from '../../rebuild.js';
 import type { AppScope } from '../app-scope/app-scope.js';
 import type { RedisKeys } from '../redis-keys.js';
 import { type ScriptArguments, lifetimeArguments, recordText } from '../script/codec.js';
-import { usageArgument } from '../script/usage.lua.js';
+import { SESSION_USAGE, usageArgument, usageFields } from '../script/usage.lua.js';
+import { runsOf } from '../audit/grouped-events.js';
 import { encodeEvent } from './initial-log.js';
 import { RARE_NUMBERS } from './rare-writes.lua.js';
 
@@ -112,6 +115,7 @@ function rareArguments(
     ofApp ||
     upkeep?.trim ||
     upkeep?.checkpoint ||
+    upkeep?.repairs ||
     pending !== ''
   )) {
     return undefined;
@@ -132,6 +136,7 @@ function rareArguments(
     withApp: ofApp ? 1 : 0,
     trimmed: upkeep?.trim?.digests.length ?? '-',
     checkpointAt: upkeep?.checkpoint?.seq ?? '-',
+    hasRepairs: upkeep?.repairs ? 1 : 0,
   };
   const args: ScriptArguments = [
     `${key.appName}\n${key.userId}\n${key.sessionId}`,
@@ -139,12 +144,39 @@ function rareArguments(
   ];
   if (metadata !== undefined) args.push(metadata);
   if (ended && ended !== 'all') args.push(...ended);
-  if (upkeep?.trim)
-    args.push(upkeep.trim.baseState, before.record.firstSeq, after.record.firstSeq, ...upkeep.trim.digests);
-  if (upkeep?.checkpoint) args.push(upkeep.checkpoint.text);
+  if (upkeep) args.push(...upkeepArguments(write, upkeep));
   args.push(pending);
   for (const scope of [ofUser, ofApp]) if (scope) args.push(...scopeArguments(scope, context.countedSize?.(scope)));
   return args;
+}
+
+function upkeepArguments({ before, after }: PlannedWrite, { trim, checkpoint, repairs }: Upkeep): ScriptArguments {
+  return [
+    ...(trim ? [trim.baseState, before.record.firstSeq, after.record.firstSeq, ...trim.digests] : []),
+    ...(checkpoint ? [checkpoint.text] : []),
+    ...(repairs ? repairArguments(repairs) : []),
+  ];
+}
+
+function repairArguments({
+  events = [],
+  usage,
+  removeCheckpoints = [],
+  anchors = [],
+  groups = [],
+}: Repairs): ScriptArguments {
+  // Events of no group have no runs.
+  const named = groups.filter(({ group }) => group !== '');
+  const counts = usageFields(usage ?? []).map(([field, count]) => `${SESSION_USAGE}${field}\n${count}\n`);
+  return [
+    usage ? counts.join('') : '-',
+    removeCheckpoints.join(' '),
+    anchors.join(' '),
+    events.length,
+    ...events.flatMap(({ seq, id, payload }) => [seq, `${payloadChecksum(payload)}\n${id}\n${payload}`]),
+    named.length,
+    ...named.flatMap((group) => [group.group, runsOf(group)]),
+  ];
 }
 
 function isOfApp({ owner }: PlannedScope): boolean {

@@ -1,6 +1,6 @@
 import { ARGUMENTS } from '../script/base.lua.js';
 import { SESSION_KEYS_BY_NAME } from '../script/session-keys.lua.js';
-import { CHECKPOINTS, SESSION_ENTRIES, CHANGED_SESSIONS, END_PARTIALS, SESSION_ENDING } from '../script/session.lua.js';
+import { SESSION_ENTRIES, CHANGED_SESSIONS, END_PARTIALS, SESSION_ENDING } from '../script/session.lua.js';
 import { SESSION_INDEXES, SESSION_REGISTRATION } from '../script/session.lua.js';
 import { REGISTRY, SHARED_STATE } from '../script/shared-state.lua.js';
 import { UPKEEP } from './upkeep.lua.js';
@@ -8,7 +8,7 @@ import { UPKEEP } from './upkeep.lua.js';
 /** In one line, in this order. */
 export const RARE_NUMBERS = [
   ...(['appBytes', 'userBytes', 'tag', 'expiry', 'expiryBefore', 'created', 'updatedAt'] as const),
-  ...(['since', 'hasMetadata', 'ended', 'withUser', 'withApp', 'trimmed', 'checkpointAt'] as const),
+  ...(['since', 'hasMetadata', 'ended', 'withUser', 'withApp', 'trimmed', 'checkpointAt', 'hasRepairs'] as const),
 ] as const;
 
 /**
@@ -30,9 +30,8 @@ export const RARE_WRITES = String.raw`
     endedPartials = {}
     for index = 1, ended do endedPartials[index] = take() end
   end
-  local trim, keepCheckpoint
-  if trimmed ~= '-' or checkpointAt ~= '-' then
-    ${CHECKPOINTS}
+  local trim, keepCheckpoint, repair
+  if trimmed ~= '-' or checkpointAt ~= '-' or hasRepairs == '1' then
     ${UPKEEP}
   end
   local pending = take()
@@ -103,6 +102,7 @@ export const RARE_WRITES = String.raw`
   finish = function(seq)
     if trim then trim() end
     if keepCheckpoint then keepCheckpoint() end
+    if repair then repair() end
     if ended ~= '-' then
       ${END_PARTIALS}
       endPartials(endedPartials)

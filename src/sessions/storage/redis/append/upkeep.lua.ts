@@ -1,11 +1,13 @@
 import { CHECKPOINT_EVERY } from '../../../domain/checkpoint.js';
+import { CHECKPOINTS } from '../script/session.lua.js';
+import { USAGE_OF_SESSION } from '../script/usage.lua.js';
 
 /**
- * A part of RARE_WRITES: trims the log, and keeps a checkpoint. Of a trimmed event its id stays, with its digest in the place of the payload, so that
- * a late duplicate is still recognised. The field `checkpoints` is the first one that the session ever had, where a search ends. Needs
- * CHECKPOINTS.
- */
+ * A part of RARE_WRITES: trims the log, keeps a checkpoint, and repairs what follows from the log. Of a trimmed event its id stays, with its digest in the place of the payload, so that
+ * a late duplicate is still recognised. The field `checkpoints` is the first one that the session ever had, where a search ends. */
 export const UPKEEP = String.raw`
+    ${CHECKPOINTS}
+    ${USAGE_OF_SESSION}
     if trimmed ~= '-' then
       local baseState, first, newFirst, digests = take(), takeNumber(), takeNumber(), {}
       for index = 1, trimmed do digests[index] = take() end
@@ -28,6 +30,36 @@ export const UPKEEP = String.raw`
         local first = firstCheckpoint()
         if not first or at < first then redis.call('HSET', RECORD, 'checkpoints', checkpointAt) end
         redis.call('HSETNX', RECORD, checkpointField(at), checkpoint)
+      end
+    end
+    if hasRepairs == '1' then
+      local usage, checkpoints, anchors, events, groups = take(), take(), take(), {}, {}
+      for index = 1, 2 * takeNumber() do events[index] = take() end
+      for index = 1, 2 * takeNumber() do groups[index] = take() end
+      redis.call('HLEN', IDS)
+      redis.call('HLEN', EVENTS)
+      redis.call('ZCARD', ANCHORS)
+      -- What stands before the checksum of an event may be damaged too. The times of the event before it are near.
+      local function timesOf(seq)
+        local event = redis.call('HGET', EVENTS, text(seq))
+        return event and string.match(event, '^(%d+\n%d+\n)')
+      end
+      repair = function()
+        for seq in string.gmatch(checkpoints, '%d+') do redis.call('HDEL', RECORD, checkpointField(tonumber(seq))) end
+        for seq in string.gmatch(anchors, '%d+') do redis.call('ZADD', ANCHORS, seq, seq) end
+        for index = 1, #events, 2 do
+          local seq = tonumber(events[index])
+          local times = timesOf(seq) or timesOf(seq - 1) or created .. '\n' .. created .. '\n'
+          redis.call('HSET', EVENTS, events[index], times .. events[index + 1])
+          redis.call('ZREM', ANCHORS, events[index])
+        end
+        for index = 1, #groups, 2 do
+          local field = '\0' .. groups[index]
+          if groups[index + 1] == '' then redis.call('HDEL', IDS, field) else redis.call('HSET', IDS, field, groups[index + 1]) end
+        end
+        if usage == '-' then return end
+        for _, field in ipairs(usageFieldsOf(RECORD)) do redis.call('HDEL', RECORD, field) end
+        for field, count in string.gmatch(usage, '([^\n]*)\n([^\n]*)\n') do redis.call('HSET', RECORD, field, count) end
       end
     end
 `;

@@ -1,5 +1,5 @@
 import { retryUndefined } from '../../../domain/retry-overtaken.js';
-import type { DeleteRequest } from '../../session-storage.js';
+import type { DeletedSession } from '../../session-store.js';
 import type { AppScope } from '../app-scope/app-scope.js';
 import { afterWrite } from '../connect/driver-errors.js';
 import type { RedisKeys } from '../redis-keys.js';
@@ -18,30 +18,35 @@ export async function deleteSession(
   scripts: ScriptRunner,
   keys: RedisKeys,
   app: AppScope,
-  { incarnation: wanted = '', expectedVersion, ...key }: DeleteRequest,
-): Promise<void> {
-  const attempt = async (isForced: boolean): Promise<true | undefined> => {
+  { incarnation: wanted = '', stamp, ...key }: DeletedSession,
+): Promise<boolean> {
+  const attempt = async (isForced: boolean): Promise<Deletion | undefined> => {
     const [deleted, wasLast, pending, readAt, incarnation] = await scripts.write<
       [deleted: NumberReply, wasLast: NumberReply, pending: FlatHash, readAt: string, incarnation: string]
     >(DELETE_SESSION, {
       keys: app.sessionKeys(key),
-      args: [...keyArguments(key), flag(isForced), wanted, optional(expectedVersion)],
+      args: [...keyArguments(key), flag(isForced), wanted, optional(stamp)],
     });
     await afterWrite(async () => {
       await app.applyPending({ key, incarnation, pending, readAt });
       if (app.isCluster && Number(wasLast)) await unregisterUser(scripts, keys, key);
     });
-    return Number(deleted) ? true : undefined;
+    return DELETIONS[Number(deleted)];
   };
-  if (!(await retryUndefined(() => attempt(false)))) await attempt(true);
+  return ((await retryUndefined(() => attempt(false))) ?? (await attempt(true))) === 'deleted';
 }
+
+type Deletion = 'deleted' | 'other';
+
+/** What the script returns. Nothing for pending writes. */
+const DELETIONS: readonly (Deletion | undefined)[] = [undefined, 'deleted', 'other'];
 
 /**
  * Deletes a session with all its keys. On a cluster it refuses while writes are pending, unless forced.
  *
  * KEYS and ARGV 1–4: see SESSION.
- * ARGV 5 and on: force (1 or 0); the incarnation to delete ('' = any); the version to delete ('' = any), see isDeletable.
- * Returns { deleted (1 or 0), whether it was the user's last session (1 or 0), pending, server time, incarnation }.
+ * ARGV 5 and on: force (1 or 0); the incarnation to delete, and its stamp ('' = any).
+ * Returns { gone (1), pending writes (0) or another stamp (2), whether it was the user's last session (1 or 0), pending, server time, incarnation }.
  */
 export const DELETE_SESSION = defineScript(
   'delete-session',
@@ -50,12 +55,10 @@ export const DELETE_SESSION = defineScript(
   SHARED_STATE,
   SESSION,
   String.raw`
-local isForced, wanted, expected = take() == '1', take(), takeNumber()
-local incarnation, last, tip = string.match(readRecord(RECORD) or '', ${recordPattern('incarnation', 'last', 'tip')})
-local isStale = expected and incarnation and (expected < (tonumber(tip) or 0) or expected > (tonumber(last) or 0))
-if not incarnation or (wanted ~= '' and wanted ~= incarnation) or isStale then
-  return { 1, 0, {}, text(serverTime), '' }
-end
+local isForced, wanted, expected = take() == '1', take(), take()
+local incarnation, stamp = string.match(readRecord(RECORD) or '', ${recordPattern('incarnation', 'stamp')})
+if not incarnation or (wanted ~= '' and wanted ~= incarnation) then return { 1, 0, {}, text(serverTime), '' } end
+if expected ~= '' and expected ~= stamp then return { 2, 0, {}, text(serverTime), '' } end
 local pending = pendingWrites()
 if #pending > 0 and not isForced then return { 0, 0, pending, text(serverTime), incarnation } end
 

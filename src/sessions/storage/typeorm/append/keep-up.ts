@@ -1,8 +1,10 @@
 import { inBatches } from '../../../domain/batches.js';
 import type { SessionRecord } from '../../../domain/session-record.js';
 import type { Upkeep } from '../../planned-write.js';
+import type { Dialect } from '../sql/dialect.js';
 import { type Sql, joinSql, sql } from '../sql/sql.js';
 import type { Tables } from '../tables.js';
+import { repairSession } from './repair-session.js';
 
 /** What is done beside the log of a session. */
 export interface PlannedUpkeep extends Upkeep {
@@ -11,8 +13,12 @@ export interface PlannedUpkeep extends Upkeep {
   readonly after: SessionRecord;
 }
 
-/** Trims the log, and keeps a checkpoint. */
-export function keepUp(tables: Tables, { pk, before, after, trim, checkpoint }: PlannedUpkeep): Sql[] {
+/** Trims the log, keeps a checkpoint, and repairs what follows from the log. */
+export function keepUp(
+  dialect: Dialect,
+  tables: Tables,
+  { pk, before, after, trim, checkpoint, repairs }: PlannedUpkeep,
+): Sql[] {
   const { sessions, checkpoints } = tables;
   return [
     ...(trim
@@ -28,6 +34,7 @@ export function keepUp(tables: Tables, { pk, before, after, trim, checkpoint }: 
           sql`INSERT INTO ${checkpoints} (session_pk, seq, content) VALUES (${pk}, ${checkpoint.seq}, ${checkpoint.text})`,
         ]
       : []),
+    ...(repairs ? repairSession(dialect, tables, pk, repairs) : []),
   ];
 }
 

@@ -155,7 +155,7 @@ export function writeChildren(dialect: Dialect, tables: Tables, rows: PlannedRow
   return [
     ...rows.sessions.flatMap(({ indexed }) => changeIndex(tables, indexed)),
     ...insertEvents(tables, rows.events),
-    ...rows.upkeep.flatMap((upkeep) => keepUp(tables, upkeep)),
+    ...rows.upkeep.flatMap((upkeep) => keepUp(dialect, tables, upkeep)),
     ...rows.endedPartials.flatMap(({ pk, ended }) => endPartials(tables, pk, ended)),
     ...writeEntries(dialect, tables.sessionState, STATE_OWNER, rows.sessionState),
     ...writeEntries(dialect, tables.sharedState, SHARED_OWNER, rows.sharedState),

@@ -1,6 +1,6 @@
-import type { EventGroup, GroupedEvents, GroupedEventsRequest } from '../../rebuild.js';
+import type { GroupedEvents, GroupedEventsRequest } from '../../rebuild.js';
 import { findLiveSession } from '../sql/session-rows.js';
-import { type Sql, sql } from '../sql/sql.js';
+import { sql } from '../sql/sql.js';
 import type { SqlTransaction } from '../sql/transaction.js';
 
 /** The groups of events as their rows have them. */
@@ -14,14 +14,4 @@ export async function groupedEvents(
     SELECT seq, event_group FROM ${transaction.tables.events}
     WHERE session_pk = ${session.pk} AND seq >= ${from} AND seq <= ${to} ORDER BY seq`);
   return rows.map(({ seq, event_group: group }) => ({ group, ranges: [{ from: seq, to: seq }] }));
-}
-
-/** Gives events their groups. */
-export function setGroups({ tables }: SqlTransaction, pk: number, groups: readonly EventGroup[]): Sql[] {
-  return groups.flatMap(({ group, ranges }) =>
-    ranges.map(
-      ({ from, to }) =>
-        sql`UPDATE ${tables.events} SET event_group = ${group} WHERE session_pk = ${pk} AND seq >= ${from} AND seq <= ${to}`,
-    ),
-  );
 }
