@@ -170,7 +170,7 @@ export class ComponentSession {
   /** Whether the session has any saved state, or state of this name. */
   async exists(session: ComponentSessionKey, name?: string): Promise<boolean> {
     if (name !== undefined) checkName(name);
-    const places = await this.#store.places(identifierOf(session));
+    const { places } = await this.#store.places(identifierOf(session));
     return name === undefined ? places.length > 0 : places.some((place) => place.name === name);
   }
 
@@ -182,7 +182,7 @@ export class ComponentSession {
 
   /** The names of values and lists of a session, ordered. */
   async listNames(session: ComponentSessionKey): Promise<string[]> {
-    const places = await this.#store.places(identifierOf(session));
+    const { places } = await this.#store.places(identifierOf(session));
     return [...new Set(places.map(({ name }) => name))].toSorted();
   }
 
@@ -223,7 +223,7 @@ export class ComponentSession {
 
   /** Closes the store, unless it is that of a service, which closes it itself. */
   async close(): Promise<void> {
-    if (this.#isOurs) await this.#store.close();
+    if (this.#isOurs) await this.#store.close?.();
   }
 
   /** Once for each service: a component session may be made for each request. */

@@ -67,6 +67,6 @@ export class ComponentsModule extends ConfigurableModuleClass implements OnModul
   }
 
   async onApplicationShutdown(): Promise<void> {
-    if (this.chosen.isOurs) await this.chosen.store.close();
+    if (this.chosen.isOurs) await this.chosen.store.close?.();
   }
 }

@@ -32,7 +32,11 @@ export {
   componentWriteOutcome,
   digestAfter,
 } from '../sessions/domain/component.js';
-export type { ComponentExpiry, ComponentSessionsRequest, ComponentStore } from '../sessions/storage/component-store.js';
+export type {
+  ComponentContents,
+  ComponentSessionsRequest,
+  ComponentStore,
+} from '../sessions/storage/component-store.js';
 export { InMemoryComponentStore } from '../sessions/storage/in-memory/in-memory-component-store.js';
 export { COMPONENTS_CLEANUP_NAME, ComponentsCleanup } from './components.cleanup.js';
 export { COMPONENT_STORE, ComponentsModule } from './components.module.js';

@@ -46,7 +46,11 @@ export class ListWriter {
     return this.#write(place, (head) => appended(texts, head));
   }
 
-  #write(place: ComponentPlace, stepFor: (head: ComponentHead | undefined) => Step): Promise<number> {
+  #write(place: ComponentPlace, stepOver: (head: ComponentHead | undefined) => Step): Promise<number> {
+    const stepFor = (head: ComponentHead | undefined): Step => {
+      const step = stepOver(head);
+      return step.kind === 'nothing' && this.ttlMs !== undefined ? RENEWAL : step;
+    };
     const key = `${place.session}\u0000${place.name}`;
     return this.#queue.run(key, async () => {
       let tried = 0;
@@ -56,7 +60,7 @@ export class ListWriter {
         // Only a write is checked by the store.
         if (!step || !isWrite(step)) {
           this.#remember(key, undefined);
-          head = await this.store.head(place);
+          head = await this.store.read(place, 'head');
           step = stepFor(head);
         }
         tried = head?.version ?? 0;
@@ -68,11 +72,15 @@ export class ListWriter {
         if (step.kind === 'conflict') {
           throw new ComponentConflictError(place.session, place.name, step.expectedVersion, tried);
         }
-        if (this.ttlMs !== undefined) await this.store.renew(place.session, this.ttlMs);
         return tried;
       });
       if (saved !== undefined) return saved;
-      throw new ComponentConflictError(place.session, place.name, tried, (await this.store.head(place))?.version ?? 0);
+      throw new ComponentConflictError(
+        place.session,
+        place.name,
+        tried,
+        (await this.store.read(place, 'head'))?.version ?? 0,
+      );
     });
   }
 
@@ -101,6 +109,8 @@ export class ListWriter {
 }
 
 const NOTHING: Step = { kind: 'nothing' };
+/** Moves the expiry of the session. */
+const RENEWAL: Step = { kind: 'append', texts: [] };
 const NO_TEXTS = { length: 0, digest: EMPTY_DIGEST };
 
 function isWrite(step: Step): step is WriteStep {

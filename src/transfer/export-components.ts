@@ -12,7 +12,7 @@ const ITEMS_PER_LINE = { items: 500, weight: 1_048_576, weightOf: ({ length }: s
 /** The values and lists of a store, session by session. One of them is in memory at a time. */
 export async function* exportComponents(store: ComponentStore, filter: TransferFilter): AsyncGenerator<ComponentLine> {
   for await (const session of sessionsOf(store, filter)) {
-    const [places, { expiresAt = NEVER }] = await Promise.all([store.places(session), store.expiry(session)]);
+    const { places, expiresAt = NEVER } = await store.places(session);
     for (const place of places.toSorted(byName)) yield* linesOf(store, place, expiresAt);
   }
 }

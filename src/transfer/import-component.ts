@@ -35,7 +35,7 @@ export class ComponentImport {
   static async begin(line: ComponentLine, options: Options): Promise<ComponentImport> {
     const { store, replaces } = options;
     const place = placeOf(line);
-    const [{ now, expiresAt }, head] = await Promise.all([store.expiry(line.session), store.head(place)]);
+    const [{ now, expiresAt }, head] = await Promise.all([store.places(line.session), store.read(place, 'head')]);
     const { expiresAt: wanted = NEVER } = line;
     const begun = (outcome: ComponentOutcome, found?: StoredComponent): ComponentImport => {
       // A session that the target has keeps its expiry.

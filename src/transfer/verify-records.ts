@@ -149,7 +149,7 @@ export class RecordComparison {
     const { session, name, type } = line;
     if (!this.#component?.isComplete || !this.components || !isComponentWanted(session, this.filter)) return;
     this.#compared = { ...this.#compared, components: this.#compared.components + 1 };
-    const head = await this.components.head({ session, name, kind: type });
+    const head = await this.components.read({ session, name, kind: type }, 'head');
     if (head?.length === line.length && head.digest === line.digest) return;
     this.#note({ ...namesOf(line), problem: head ? `the ${type} differs` : `the ${type} is missing` });
   }

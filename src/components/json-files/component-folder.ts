@@ -73,19 +73,15 @@ export class ComponentFolder {
     await replaceFile(join(this.path, NOTES, SESSION_NOTE), JSON.stringify(note), this.isSynced);
   }
 
-  /** What is stored, if it is as noted. Needs no lock. */
-  async find(place: ComponentPlace): Promise<StoredComponent | undefined | 'changed'> {
+  /** What is stored, or its head without the texts, if it is as noted. Needs no lock. */
+  async find(place: ComponentPlace, part?: 'head'): Promise<StoredComponent | undefined | 'changed'> {
     return this.#opened(place, async (file, note) => {
       if (!note || !(await isAsNoted(file, note))) return 'changed';
+      if (part === 'head') return { ...note, texts: [] };
       const texts = textsIn(place, (await contentOf(file)).subarray(0, note.bytes));
       // It was replaced while it was read.
       return texts.length === note.length ? { ...note, texts } : 'changed';
     });
-  }
-
-  /** The same without the content. */
-  async findHead(place: ComponentPlace): Promise<ComponentHead | undefined | 'changed'> {
-    return this.#opened(place, async (file, note) => (note && (await isAsNoted(file, note)) ? note : 'changed'));
   }
 
   /**

@@ -5,7 +5,7 @@ import { SessionsError } from '../../sessions/domain/errors.js';
 import { expiresAt, isExpired, NEVER } from '../../sessions/domain/expiry.js';
 import { compareBytes } from '../../sessions/domain/ids.js';
 import type {
-  ComponentExpiry,
+  ComponentContents,
   ComponentSessionsRequest,
   ComponentStore,
 } from '../../sessions/storage/component-store.js';
@@ -62,12 +62,13 @@ export class JsonFileComponentStore implements ComponentStore {
     this.#clock = clock;
   }
 
-  head(place: ComponentPlace): Promise<ComponentHead | undefined> {
-    return this.#find(place, (folder) => folder.findHead(place));
-  }
-
-  read(place: ComponentPlace): Promise<StoredComponent | undefined> {
-    return this.#find(place, (folder) => folder.find(place));
+  read(place: ComponentPlace, part?: 'head'): Promise<StoredComponent | undefined> {
+    return guarded(async () => {
+      const folder = await this.#folderOf(place.session);
+      if (!(await folder.exists()) || (await this.#isExpired(folder))) return undefined;
+      const found = await folder.find(place, part);
+      return found === 'changed' ? this.#locked(place.session, () => folder.mend(place)) : found;
+    });
   }
 
   write(write: ComponentWrite): Promise<ComponentWriteOutcome> {
@@ -84,25 +85,7 @@ export class JsonFileComponentStore implements ComponentStore {
       if (outcome.kind === 'conflict') return outcome;
       await folder.make();
       if (!note || isRenewable(note.expiresAt, now, ttlMs)) await noteExpiry(folder, place.session, now, ttlMs);
-      return folder.write(write, outcome.version);
-    });
-  }
-
-  expiry(session: string): Promise<ComponentExpiry> {
-    return guarded(async () => {
-      const now = this.#clock.now();
-      const folder = await this.#folderOf(session);
-      if (!(await folder.exists()) || (await folder.places(session)).length === 0) return { now };
-      const expiry = (await folder.sessionNote())?.expiresAt ?? NEVER;
-      return isExpired(expiry, now) ? { now } : { now, expiresAt: expiry };
-    });
-  }
-
-  renew(session: string, ttlMs: number): Promise<void> {
-    return this.#locked(session, async (folder) => {
-      const now = this.#clock.now();
-      const isThere = (await folder.exists()) && !(await this.#isExpired(folder));
-      if (isThere) await noteExpiry(folder, session, now, ttlMs);
+      return outcome.version === head?.version ? outcome : folder.write(write, outcome.version);
     });
   }
 
@@ -117,11 +100,14 @@ export class JsonFileComponentStore implements ComponentStore {
     });
   }
 
-  places(session: string): Promise<ComponentPlace[]> {
+  places(session: string): Promise<ComponentContents> {
     return guarded(async () => {
+      const now = this.#clock.now();
       const folder = await this.#folderOf(session);
       const isThere = (await folder.exists()) && !(await this.#isExpired(folder));
-      return isThere ? folder.places(session) : [];
+      const places = isThere ? await folder.places(session) : [];
+      if (places.length === 0) return { now, places };
+      return { now, expiresAt: (await folder.sessionNote())?.expiresAt ?? NEVER, places };
     });
   }
 
@@ -178,18 +164,6 @@ export class JsonFileComponentStore implements ComponentStore {
   /** Waits for running work. */
   async close(): Promise<void> {
     await this.#queue.settled();
-  }
-
-  #find<Head extends ComponentHead>(
-    place: ComponentPlace,
-    look: (folder: ComponentFolder) => Promise<Head | undefined | 'changed'>,
-  ): Promise<Head | StoredComponent | undefined> {
-    return guarded(async () => {
-      const folder = await this.#folderOf(place.session);
-      if (!(await folder.exists()) || (await this.#isExpired(folder))) return undefined;
-      const found = await look(folder);
-      return found === 'changed' ? this.#locked(place.session, () => folder.mend(place)) : found;
-    });
   }
 
   #locked<Result>(session: string, work: (folder: ComponentFolder) => Promise<Result>): Promise<Result> {
@@ -269,7 +243,7 @@ async function idOf(folder: ComponentFolder): Promise<string | undefined> {
 }
 
 async function currentHead(folder: ComponentFolder, place: ComponentPlace): Promise<ComponentHead | undefined> {
-  const head = await folder.findHead(place);
+  const head = await folder.find(place, 'head');
   return head === 'changed' ? folder.mend(place) : head;
 }
 

@@ -53,7 +53,7 @@ export interface ComponentPlace {
 
 /** What is known of a saved thing without its content. */
 export interface ComponentHead {
-  /** Grows by one with each write. */
+  /** Grows by one with each change. */
   readonly version: number;
   /** The number of texts. */
   readonly length: number;
@@ -66,7 +66,7 @@ export interface StoredComponent extends ComponentHead {
   readonly texts: readonly string[];
 }
 
-/** Replaces what is saved, or appends to it. */
+/** Replaces what is saved, or appends to it. If it keeps all and adds nothing, it only moves the expiry. */
 export interface ComponentWrite {
   readonly place: ComponentPlace;
   /** The version that is replaced; 0: nothing is there yet. Default: any. */
@@ -88,18 +88,19 @@ export type ComponentWriteOutcome =
   { readonly kind: 'written'; readonly version: number } | { readonly kind: 'conflict'; readonly version: number };
 
 /**
- * Whether a write fits what is stored, and which version it makes. Each store calls it inside its atomic step.
+ * Whether a write fits what is stored, and which version it makes: the same if it changes nothing. Each store calls it inside its atomic step.
  *
  * @example const outcome = componentWriteOutcome(await headOf(write.place), write);
  */
 export function componentWriteOutcome(
   head: ComponentHead | undefined,
-  { expectedVersion, keep, keptDigest }: ComponentWrite,
+  { expectedVersion, keep, keptDigest, texts }: ComponentWrite,
 ): ComponentWriteOutcome {
   const version = head?.version ?? 0;
   const isExpected = expectedVersion === undefined || expectedVersion === version;
   const fits = keep === 0 || (keep === head?.length && keptDigest === head.digest);
-  return isExpected && fits ? { kind: 'written', version: version + 1 } : { kind: 'conflict', version };
+  const isSame = texts.length === 0 && keep === head?.length;
+  return isExpected && fits ? { kind: 'written', version: version + (isSame ? 0 : 1) } : { kind: 'conflict', version };
 }
 
 /** The digest of no text. */

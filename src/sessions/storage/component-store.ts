@@ -1,17 +1,13 @@
-import type {
-  ComponentHead,
-  ComponentPlace,
-  ComponentWrite,
-  ComponentWriteOutcome,
-  StoredComponent,
-} from '../domain/component.js';
+import type { ComponentPlace, ComponentWrite, ComponentWriteOutcome, StoredComponent } from '../domain/component.js';
 
-/** When a session expires, by the store's clock. */
-export interface ComponentExpiry {
+/** What a session has. */
+export interface ComponentContents {
   /** The store's time. */
   readonly now: number;
-  /** Missing if there is no such session; `NEVER` if it does not expire. */
+  /** When the session expires, by the store's clock. Missing if there is no such session; `NEVER` if it does not expire. */
   readonly expiresAt?: number | undefined;
+  /** In any order. */
+  readonly places: readonly ComponentPlace[];
 }
 
 /** A page of sessions. */
@@ -26,22 +22,17 @@ export interface ComponentSessionsRequest {
  * and sees no session that is expired.
  */
 export interface ComponentStore {
-  head(place: ComponentPlace): Promise<ComponentHead | undefined>;
-  read(place: ComponentPlace): Promise<StoredComponent | undefined>;
-  /** Writes as {@link componentWriteOutcome} decides. */
+  /** @param part `head`: without the texts. Default: all */
+  read(place: ComponentPlace, part?: 'head'): Promise<StoredComponent | undefined>;
+  /** Writes as {@link componentWriteOutcome} decides, and moves the expiry of the session. */
   write(write: ComponentWrite): Promise<ComponentWriteOutcome>;
-  /** When the session expires. Renews nothing. */
-  expiry(session: string): Promise<ComponentExpiry>;
-  /** Moves the expiry of a session. */
-  renew(session: string, ttlMs: number): Promise<void>;
   /** Removes value and list of this name, or the whole session. */
   remove(session: string, name?: string): Promise<void>;
-  /** What a session has, in any order. */
-  places(session: string): Promise<ComponentPlace[]>;
+  places(session: string): Promise<ComponentContents>;
   /** Sessions by the bytes of their ids. */
   sessions(request: ComponentSessionsRequest): Promise<string[]>;
   /** Removes at most so many expired sessions, and returns how many. */
   purgeExpired(limit: number): Promise<number>;
-  /** Ends what the store has of its own. The components of a session store end with that store. */
-  close(): Promise<void>;
+  /** Ends what the store has of its own. The components of a session store end with that store, and have none. */
+  close?(): Promise<void>;
 }

@@ -1,6 +1,5 @@
 import { type Clock, systemClock } from '../../domain/clock.js';
 import {
-  type ComponentHead,
   type ComponentPlace,
   type ComponentWrite,
   type ComponentWriteOutcome,
@@ -9,7 +8,7 @@ import {
 } from '../../domain/component.js';
 import { expiresAt, isExpired, NEVER } from '../../domain/expiry.js';
 import { compareBytes } from '../../domain/ids.js';
-import type { ComponentExpiry, ComponentSessionsRequest, ComponentStore } from '../component-store.js';
+import type { ComponentContents, ComponentSessionsRequest, ComponentStore } from '../component-store.js';
 
 interface Entry {
   readonly components: Map<string, Component>;
@@ -34,13 +33,9 @@ export class InMemoryComponentStore implements ComponentStore {
     this.#clock = clock;
   }
 
-  async head(place: ComponentPlace): Promise<ComponentHead | undefined> {
-    return this.#find(place);
-  }
-
-  async read(place: ComponentPlace): Promise<StoredComponent | undefined> {
+  async read(place: ComponentPlace, part?: 'head'): Promise<StoredComponent | undefined> {
     const found = this.#find(place);
-    return found && { ...found, texts: [...found.texts] };
+    return found && { ...found, texts: part === 'head' ? [] : [...found.texts] };
   }
 
   async write(write: ComponentWrite): Promise<ComponentWriteOutcome> {
@@ -57,15 +52,6 @@ export class InMemoryComponentStore implements ComponentStore {
     return outcome;
   }
 
-  async expiry(session: string): Promise<ComponentExpiry> {
-    return { now: this.#clock.now(), expiresAt: this.#live(session)?.expiresAt };
-  }
-
-  async renew(session: string, ttlMs: number): Promise<void> {
-    const entry = this.#live(session);
-    if (entry) entry.expiresAt = expiresAt(this.#clock.now(), { ttlMs });
-  }
-
   async remove(session: string, name?: string): Promise<void> {
     const entry = this.#live(session);
     if (name !== undefined && entry) {
@@ -74,8 +60,10 @@ export class InMemoryComponentStore implements ComponentStore {
     if (name === undefined || entry?.components.size === 0) this.#sessions.delete(session);
   }
 
-  async places(session: string): Promise<ComponentPlace[]> {
-    return [...(this.#live(session)?.components.values() ?? [])].map(({ place }) => place);
+  async places(session: string): Promise<ComponentContents> {
+    const { components, expiresAt: expiry } = this.#live(session) ?? {};
+    const places = [...(components?.values() ?? [])].map(({ place }) => place);
+    return { now: this.#clock.now(), expiresAt: expiry, places };
   }
 
   async sessions({ after, limit }: ComponentSessionsRequest): Promise<string[]> {

@@ -6,7 +6,6 @@ import { newRecord } from '../../domain/session-record.js';
 import { newStamp } from '../../domain/stamp.js';
 import { type StateLimits, writeExcessError } from '../../domain/state-size.js';
 import { type UsageQuery, sessionOfUsage } from '../../domain/usage-periods.js';
-import type { ComponentStore } from '../component-store.js';
 import type { LogPosition, LogReference, SessionChanges } from '../session-changes.js';
 import type {
   CreateRequest,
@@ -51,7 +50,7 @@ export class InMemoryStore implements SessionStore {
   readonly entries = new InMemoryEntries(this.#now);
   readonly marks = new InMemoryMarks(this.#sessions, this.#now);
   readonly partials = new InMemoryPartials(this.#sessions, this.#now);
-  readonly components: ComponentStore = new InMemoryComponentStore({ clock: { now: this.#now } });
+  readonly components = new InMemoryComponentStore({ clock: { now: this.#now } });
   readonly changes: SessionChanges = { positions: async (logs) => this.#positions(logs) };
   readonly transfer: TransferStore = new InMemoryTransfer({
     sessions: this.#sessions,

@@ -9,15 +9,7 @@ import { CREATE_SESSION } from './append/create-session.lua.js';
 import { FIND_SESSION, LEAVE_SESSION } from './append/hold-session.js';
 import { WRITE_SESSIONS } from './append/write-sessions.lua.js';
 import { LIST_COMPONENT_SESSIONS, PURGE_COMPONENTS } from './components/component-index.js';
-import {
-  COMPONENT_EXPIRY,
-  COMPONENT_HEAD,
-  COMPONENT_NAMES,
-  READ_COMPONENT,
-  REMOVE_COMPONENTS,
-  RENEW_COMPONENTS,
-  WRITE_COMPONENT,
-} from './components/component-scripts.js';
+import { COMPONENT_NAMES, READ_COMPONENT, REMOVE_COMPONENTS, WRITE_COMPONENT } from './components/component-scripts.js';
 import { FIND_CHANGED, HINT_AT_SLOTS, MARK_DISPATCHED, TAKE_HINTS } from './coordinate/changed-sessions.js';
 import {
   CLAIM_WORK,
@@ -91,11 +83,8 @@ export const ALL_SCRIPTS: readonly Script[] = [
   DEAD_LETTERS,
   RESOLVE_LETTER,
   CONSUMER_LAG,
-  COMPONENT_HEAD,
   READ_COMPONENT,
-  COMPONENT_EXPIRY,
   WRITE_COMPONENT,
-  RENEW_COMPONENTS,
   REMOVE_COMPONENTS,
   COMPONENT_NAMES,
   LIST_COMPONENT_SESSIONS,

@@ -80,26 +80,10 @@ end
 `;
 
 /**
- * Reads the head of a value or a list.
- *
- * KEYS and ARGV 1–2: see SESSION_OF_COMPONENTS.
- * ARGV 3 kind (v or l), 4 name.
- * Returns the head, or nothing.
- */
-export const COMPONENT_HEAD = defineScript(
-  'component-head',
-  TIME,
-  ENCODE_ID,
-  SESSION_OF_COMPONENTS,
-  String.raw`
-return isLive and redis.call('HGET', KEYS[1], ARGV[3] .. ':' .. ARGV[4])
-`,
-);
-
-/**
  * Reads a value or a list.
  *
- * KEYS and ARGV: see COMPONENT_HEAD.
+ * KEYS and ARGV 1–2: see SESSION_OF_COMPONENTS.
+ * ARGV 3 kind (v or l), 4 name, 5 whether to leave out the texts (1 or 0).
  * Returns { head, texts }, or nothing.
  */
 export const READ_COMPONENT = defineScript(
@@ -110,6 +94,7 @@ export const READ_COMPONENT = defineScript(
   String.raw`
 local head = isLive and redis.call('HGET', KEYS[1], ARGV[3] .. ':' .. ARGV[4])
 if not head then return false end
+if ARGV[5] == '1' then return { head, {} } end
 if ARGV[3] == 'v' then return { head, { redis.call('HGET', KEYS[1], 't:' .. ARGV[4]) } } end
 return { head, redis.call('LRANGE', KEYS[4] .. encode(ARGV[4]), 0, -1) }
 `,
@@ -118,7 +103,7 @@ return { head, redis.call('LRANGE', KEYS[4] .. encode(ARGV[4]), 0, -1) }
 /**
  * Writes a value or a list, as `componentWriteOutcome` decides.
  *
- * KEYS and ARGV 1–4: see COMPONENT_HEAD.
+ * KEYS and ARGV 1–4: see READ_COMPONENT.
  * ARGV 5 expected version or '', 6 how many texts stay, 7 their digest, 8 the digest of all, 9 ttl or '', then the texts.
  * Returns { whether it was written (1 or 0), the new or the stored version }.
  */
@@ -144,7 +129,8 @@ if times and not isLive then
   expiry, removal = nil, nil
 end
 
-local version = text(head.version + 1)
+local isSame = #ARGV == 9 and head.version > 0 and keep == head.length
+local version = text(head.version + (isSame and 0 or 1))
 redis.call('HSET', KEYS[1], field, table.concat({ version, text(keep + #ARGV - 9), ARGV[8] }, '\n'))
 if isList then
   if keep == 0 then redis.call('UNLINK', items) end
@@ -156,41 +142,6 @@ else
 end
 setExpiry(ARGV[9], isList and items)
 return { 1, version }
-`,
-);
-
-/**
- * Reads when a session expires.
- *
- * KEYS and ARGV 1–2: see SESSION_OF_COMPONENTS.
- * Returns { time, expiry or '' }.
- */
-export const COMPONENT_EXPIRY = defineScript(
-  'component-expiry',
-  TIME,
-  ENCODE_ID,
-  SESSION_OF_COMPONENTS,
-  String.raw`
-return { text(math.floor(now)), isLive and text(expiry) or '' }
-`,
-);
-
-/**
- * Moves the expiry of a session.
- *
- * KEYS and ARGV 1–2: see SESSION_OF_COMPONENTS.
- * ARGV 3 ttl.
- * Returns nothing.
- */
-export const RENEW_COMPONENTS = defineScript(
-  'renew-components',
-  TIME,
-  ENCODE_ID,
-  KEY_TYPES,
-  SESSION_OF_COMPONENTS,
-  String.raw`
-expectSortedSets(KEYS[2], KEYS[3])
-if isLive then setExpiry(ARGV[3]) end
 `,
 );
 
@@ -222,7 +173,7 @@ if ARGV[3] == '1' or not isLive or redis.call('HLEN', KEYS[1]) == 1 then discard
  * Reads what a session has.
  *
  * KEYS and ARGV 1–2: see SESSION_OF_COMPONENTS.
- * Returns the fields of its hash.
+ * Returns { time, expiry or '', the fields of its hash }.
  */
 export const COMPONENT_NAMES = defineScript(
   'component-names',
@@ -230,6 +181,7 @@ export const COMPONENT_NAMES = defineScript(
   ENCODE_ID,
   SESSION_OF_COMPONENTS,
   String.raw`
-return isLive and redis.call('HKEYS', KEYS[1]) or {}
+if not isLive then return { text(math.floor(now)), '', {} } end
+return { text(math.floor(now)), text(expiry), redis.call('HKEYS', KEYS[1]) }
 `,
 );

@@ -5,20 +5,12 @@ import type {
   ComponentWriteOutcome,
   StoredComponent,
 } from '../../../domain/component.js';
-import type { ComponentExpiry, ComponentSessionsRequest, ComponentStore } from '../../component-store.js';
+import type { ComponentContents, ComponentSessionsRequest, ComponentStore } from '../../component-store.js';
 import { type RedisKeys, encodeId } from '../redis-keys.js';
 import { flag } from '../script/codec.js';
 import type { NumberReply, ScriptCall, ScriptRunner } from '../script/script.js';
 import { type IndexScope, listComponentSessions, purgeComponents } from './component-index.js';
-import {
-  COMPONENT_EXPIRY,
-  COMPONENT_HEAD,
-  COMPONENT_NAMES,
-  READ_COMPONENT,
-  REMOVE_COMPONENTS,
-  RENEW_COMPONENTS,
-  WRITE_COMPONENT,
-} from './component-scripts.js';
+import { COMPONENT_NAMES, READ_COMPONENT, REMOVE_COMPONENTS, WRITE_COMPONENT } from './component-scripts.js';
 
 const LETTERS = { value: 'v', list: 'l' } as const;
 const KINDS = new Map([
@@ -38,16 +30,12 @@ export class RedisComponents implements ComponentStore {
     this.#scope = { scripts, keys, isCluster };
   }
 
-  async head(place: ComponentPlace): Promise<ComponentHead | undefined> {
-    const reply = await this.scripts.read<string | null>(COMPONENT_HEAD, this.#call(place));
-    return reply === null ? undefined : headOf(reply);
-  }
-
-  async read(place: ComponentPlace): Promise<StoredComponent | undefined> {
-    const reply = await this.scripts.read<readonly [head: string, texts: string[]] | null>(
-      READ_COMPONENT,
-      this.#call(place),
-    );
+  async read(place: ComponentPlace, part?: 'head'): Promise<StoredComponent | undefined> {
+    const { args, ...call } = this.#call(place);
+    const reply = await this.scripts.read<readonly [head: string, texts: string[]] | null>(READ_COMPONENT, {
+      ...call,
+      args: [...args, flag(part === 'head')],
+    });
     return reply ? { ...headOf(reply[0]), texts: reply[1] } : undefined;
   }
 
@@ -61,18 +49,6 @@ export class RedisComponents implements ComponentStore {
     return { kind: Number(isWritten) === 1 ? 'written' : 'conflict', version: Number(version) };
   }
 
-  async expiry(session: string): Promise<ComponentExpiry> {
-    const [now, expiresAt] = await this.scripts.read<readonly [string, string]>(COMPONENT_EXPIRY, {
-      keys: this.keys.ofComponents(session),
-      args: [session],
-    });
-    return { now: Number(now), expiresAt: expiresAt === '' ? undefined : Number(expiresAt) };
-  }
-
-  async renew(session: string, ttlMs: number): Promise<void> {
-    await this.scripts.write(RENEW_COMPONENTS, { keys: this.keys.ofComponents(session), args: [session, ttlMs] });
-  }
-
   async remove(session: string, name?: string): Promise<void> {
     await this.scripts.write(REMOVE_COMPONENTS, {
       keys: this.keys.ofComponents(session),
@@ -80,15 +56,16 @@ export class RedisComponents implements ComponentStore {
     });
   }
 
-  async places(session: string): Promise<ComponentPlace[]> {
-    const fields = await this.scripts.read<string[]>(COMPONENT_NAMES, {
-      keys: this.keys.ofComponents(session),
-      args: [session],
-    });
-    return fields.flatMap((field) => {
+  async places(session: string): Promise<ComponentContents> {
+    const [now, expiry, fields] = await this.scripts.read<readonly [now: string, expiry: string, fields: string[]]>(
+      COMPONENT_NAMES,
+      { keys: this.keys.ofComponents(session), args: [session] },
+    );
+    const places = fields.flatMap((field) => {
       const kind = KINDS.get(field.slice(0, 1) as 'v');
       return kind ? [{ session, name: field.slice(2), kind }] : [];
     });
+    return { now: Number(now), expiresAt: expiry === '' ? undefined : Number(expiry), places };
   }
 
   sessions(request: ComponentSessionsRequest): Promise<string[]> {
@@ -98,9 +75,6 @@ export class RedisComponents implements ComponentStore {
   purgeExpired(limit: number): Promise<number> {
     return purgeComponents(this.#scope, limit);
   }
-
-  /** The session store has the connection. */
-  async close(): Promise<void> {}
 
   #call({ session, name, kind }: ComponentPlace): ScriptCall {
     const keys = this.keys.ofComponents(session);

@@ -1,16 +1,15 @@
 import type {
-  ComponentHead,
   ComponentPlace,
   ComponentWrite,
   ComponentWriteOutcome,
   StoredComponent,
 } from '../../../domain/component.js';
-import type { ComponentExpiry, ComponentSessionsRequest, ComponentStore } from '../../component-store.js';
+import type { ComponentContents, ComponentSessionsRequest, ComponentStore } from '../../component-store.js';
 import { sql } from '../sql/sql.js';
 import type { TransactionOptions, Transactions } from '../sql/transaction.js';
-import { readComponent, readExpiry, readHead, readPlaces } from './component-rows.js';
+import { readComponent, readPlaces } from './component-rows.js';
 import { purgeComponents } from './purge-components.js';
-import { removeComponents, renewComponents, writeComponent } from './write-component.js';
+import { removeComponents, writeComponent } from './write-component.js';
 
 /** All but lists look up a session before they compare times. */
 const BEGIN_LAZILY: TransactionOptions = { beginsLazily: true };
@@ -20,31 +19,19 @@ export class SqlComponents implements ComponentStore {
   /** @param transactions of the database */
   constructor(private readonly transactions: Pick<Transactions, 'read' | 'write'>) {}
 
-  head(place: ComponentPlace): Promise<ComponentHead | undefined> {
-    return this.transactions.read((transaction) => readHead(transaction, place), BEGIN_LAZILY);
-  }
-
-  read(place: ComponentPlace): Promise<StoredComponent | undefined> {
-    return this.transactions.read((transaction) => readComponent(transaction, place), BEGIN_LAZILY);
+  read(place: ComponentPlace, part?: 'head'): Promise<StoredComponent | undefined> {
+    return this.transactions.read((transaction) => readComponent(transaction, place, part), BEGIN_LAZILY);
   }
 
   write(write: ComponentWrite): Promise<ComponentWriteOutcome> {
     return this.transactions.write((transaction) => writeComponent(transaction, write), BEGIN_LAZILY);
   }
 
-  expiry(session: string): Promise<ComponentExpiry> {
-    return this.transactions.read((transaction) => readExpiry(transaction, session));
-  }
-
-  renew(session: string, ttlMs: number): Promise<void> {
-    return this.transactions.write((transaction) => renewComponents(transaction, session, ttlMs), BEGIN_LAZILY);
-  }
-
   remove(session: string, name?: string): Promise<void> {
     return this.transactions.write((transaction) => removeComponents(transaction, session, name), BEGIN_LAZILY);
   }
 
-  places(session: string): Promise<ComponentPlace[]> {
+  places(session: string): Promise<ComponentContents> {
     return this.transactions.read((transaction) => readPlaces(transaction, session), BEGIN_LAZILY);
   }
 
@@ -60,7 +47,4 @@ export class SqlComponents implements ComponentStore {
   purgeExpired(limit: number): Promise<number> {
     return purgeComponents(this.transactions, limit);
   }
-
-  /** The session store has the connections. */
-  async close(): Promise<void> {}
 }

@@ -47,12 +47,6 @@ export async function writeComponent(
   return outcome;
 }
 
-export async function renewComponents(transaction: SqlTransaction, session: string, ttlMs: number): Promise<void> {
-  const found = await lockSession(transaction, session);
-  if (!found || isExpired(found.expires_at, transaction.now)) return;
-  transaction.addToCommit([renewal(transaction, found.pk, expiresAt(transaction.now, { ttlMs }))]);
-}
-
 /** Foreign keys remove what belongs to the session. */
 export async function removeComponents(transaction: SqlTransaction, session: string, name?: string): Promise<void> {
   const { componentSessions, components, componentItems } = transaction.tables;
