@@ -65,6 +65,7 @@ export async function runAllStatements(store: FillableStore): Promise<void> {
   const { agenda } = storage;
   await agenda.put('job', 0);
   for (const entry of await agenda.due(10)) await agenda.remove(entry);
+  await runEntries(store);
   await runConsumers(store);
   await runComponents(store);
 }
@@ -108,6 +109,21 @@ async function runComponents({ storage, clock }: FillableStore): Promise<void> {
   await components.save('three', 'value', 1);
   clock.advanceSeconds(1_000);
   await components.save('three', 'value', 1);
+}
+
+async function runEntries({ sessions, storage: { entries }, clock }: FillableStore): Promise<void> {
+  if (!entries) return;
+  const places = ['jobs', 'other'].map((space) => ({ space, name: 'a' }));
+  const next = { stamp: 1, rank: { inMs: 0 }, since: 0, text: '', ttlMs: 1_000 };
+  await entries.write(places.map((place) => ({ ...place, expected: undefined, next })));
+  await entries.write(places.map((place) => ({ ...place, expected: 1, next })));
+  await entries.find(places);
+  await entries.range({ space: 'jobs', upTo: 'now', limit: 10 });
+  await entries.range({ space: 'jobs', from: 1, upTo: 2, after: { rank: 1, name: 'a' }, limit: 10 });
+  await entries.count('jobs');
+  await entries.write([{ space: 'jobs', name: 'a', expected: 1, next: undefined }]);
+  clock.advanceSeconds(2);
+  await sessions.purgeExpired();
 }
 
 /** All but the list of consumers, which is read as a whole. */

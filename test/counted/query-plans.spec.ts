@@ -33,6 +33,7 @@ describe('the statements of SQLite', () => {
       'shared_scopes',
       'shared_state',
       'agenda',
+      'entries',
       'component_sessions',
       'components',
       'component_items',
@@ -84,7 +85,7 @@ describe('the statements of SQLite', () => {
 /** Operations that the store must not use. */
 const NEVER_SENT = new Set(
   [
-    ['UPDATE session_state', 'UPDATE session_index', 'UPDATE shared_state', 'UPDATE agenda'],
+    ['UPDATE session_state', 'UPDATE session_index', 'UPDATE shared_state', 'UPDATE agenda', 'UPDATE entries'],
     ['UPDATE components', 'UPDATE component_items'],
   ].flat(),
 );

@@ -71,6 +71,9 @@ export async function fillSqlState(raw: RawConnection, server: SqlServerName, co
     INSERT INTO agent_session_state (session_pk, name, value)
     SELECT pk, CONCAT('filled', pk), '1' FROM agent_sessions`);
   await raw.query(`
+    INSERT INTO agent_entries (space, name, stamp, entry_rank, since_time, expires_at, content)
+    SELECT CONCAT('space-', MOD(seq, 10)), CONCAT('n-', seq), 1, seq, 0, 8640000000000000, '' FROM ${numbers} n`);
+  await raw.query(`
     INSERT INTO agent_leases (name, holder, expires_at) SELECT CONCAT('l-', seq), 'h', 8640000000000000 FROM ${numbers} n`);
   await raw.query(`
     INSERT INTO agent_agenda (name, due_time) SELECT CONCAT('a-', seq), 8640000000000000 FROM ${numbers} n`);
