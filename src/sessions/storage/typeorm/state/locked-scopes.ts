@@ -47,10 +47,12 @@ interface ScopeRow {
 /** The shared scopes that a transaction writes to, locked after its sessions, with one statement and in one order. */
 export class LockedScopes {
   readonly #scopes = new Map<string, LockedScope>();
+  /** The keys of scopes that have expired. */
+  readonly #expired = new Map<string, number>();
 
   private constructor(private readonly transaction: SqlTransaction) {}
 
-  /** Locks the scopes of these owners. Deletes expired scopes. */
+  /** Locks the scopes of these owners. Expired scopes are as if they were missing. */
   static async lock(transaction: SqlTransaction, owners: readonly StateOwner[]): Promise<LockedScopes> {
     const locked = new LockedScopes(transaction);
     const different = [...new Map(owners.map((owner) => [ownerKey(owner), owner])).values()];
@@ -60,8 +62,7 @@ export class LockedScopes {
       SELECT c.pk, c.app_name, c.user_id, c.expires_at, c.state_bytes FROM ${tables.sharedScopes} c
       WHERE ${joinSql(different.map(isOwner), ' OR ')} ${dialect.lock('c', sql`c.app_name, c.user_id`)}`);
     for (const { pk, app_name: appName, user_id: userId, expires_at: expiry, state_bytes: bytes } of rows) {
-      if (isExpired(expiry, transaction.now))
-        await transaction.change(sql`DELETE FROM ${tables.sharedScopes} WHERE pk = ${pk}`);
+      if (isExpired(expiry, transaction.now)) locked.#expired.set(ownerKey({ appName, userId }), pk);
       else
         locked.#scopes.set(ownerKey({ appName, userId }), {
           pk,
@@ -130,9 +131,13 @@ export class LockedScopes {
     return countState(this.transaction, rows, hasOldSnapshot ? dialect.lock('v') : NO_SQL);
   }
 
-  /** Inserts a scope that is missing, with the size after all writes. */
+  /** Inserts a scope that is missing, with the size after all writes, in the place of one that has expired. */
   async insert(owner: StateOwner, lifetime: Lifetime): Promise<number> {
     const { tables, now } = this.transaction;
+    const expired = this.#expired.get(ownerKey(owner));
+    if (expired !== undefined) {
+      await this.transaction.change(sql`DELETE FROM ${tables.sharedScopes} WHERE pk = ${expired}`);
+    }
     const scope = this.of(owner);
     const expiry = expiresAt(now, lifetime);
     scope.storedBytes = scope.size.atMost;
