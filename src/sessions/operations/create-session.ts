@@ -64,13 +64,15 @@ export function prepareSession(env: SessionEnvironment, request: CreateSessionRe
     baseState: JSON.stringify(inScope('session').stateDelta),
     turnsOnly: optionalFlag(request.turnsOnly, 'turnsOnly') ?? false,
     upserts: stateWrites(inScope('session', 'user', 'app')).upserts,
-    ...(metadata && { metadata: metadataAfter('', metadataChanges(metadata)) }),
+    metadata: metadata && metadataAfter('', metadataChanges(metadata)),
   };
 }
 
 /** Creates the session; returns undefined if a live one has the id. */
 export async function createPrepared(env: SessionEnvironment, prepared: PreparedSession): Promise<Session | undefined> {
-  const stored = await env.storage.create({ ...prepared, expiry: env.lifetimes, maxStateBytes: env.stateLimits });
+  const { key, baseState, upserts, metadata, log, turnsOnly } = prepared;
+  const { lifetimes: expiry, stateLimits: maxStateBytes } = env;
+  const stored = await env.storage.create({ key, baseState, upserts, metadata, log, turnsOnly, expiry, maxStateBytes });
   if (!stored) return undefined;
   // Ends watches of an expired session with this id.
   announce(env, prepared.key);

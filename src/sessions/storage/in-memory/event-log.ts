@@ -19,7 +19,8 @@ interface LogEvent extends StoredEvent {
 export class EventLog {
   /** The event `seq` is at index `seq - 1`. */
   readonly #events: LogEvent[] = [];
-  readonly #seqOfId = new Map<string, number>();
+  /** Made with the first event: many sessions have none. */
+  #seqOfId: Map<string, number> | undefined;
   /** Of the events that were there when somebody last searched. */
   #groups: EventGroups | undefined;
   #grouped = 0;
@@ -44,7 +45,7 @@ export class EventLog {
 
   add(event: InitialEvent): void {
     const seq = this.length + 1;
-    this.#seqOfId.set(event.id, seq);
+    (this.#seqOfId ??= new Map()).set(event.id, seq);
     if (event instanceof KeptEvent) {
       this.#events.push(event);
       return;
@@ -70,7 +71,7 @@ export class EventLog {
   }
 
   find(id: string): StoredEvent | undefined {
-    return this.at(this.#seqOfId.get(id) ?? 0);
+    return this.at(this.#seqOfId?.get(id) ?? 0);
   }
 
   /** The `seq` of an event of a group, or 0. */
