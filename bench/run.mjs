@@ -7,6 +7,7 @@ const BENCHMARKS = [
   'minimum',
   'growth',
   'processes',
+  'walk',
   'parallel',
   'reads',
   'create',
