@@ -14,7 +14,6 @@ export {
 export { payloadChecksum } from './sessions/domain/event-digest.js';
 export {
   type DeadEvent,
-  NEVER_DUE,
   type NoteOutcome,
   type WorkEntry,
   type WorkProgress,
@@ -90,6 +89,8 @@ export {
 export type { ViewMarks } from './sessions/domain/view-marks.js';
 export type * from './sessions/storage/component-store.js';
 export type * from './sessions/storage/coordination.js';
+export * from './sessions/storage/entry-store.js';
+export { writtenEntry } from './sessions/storage/written-entry.js';
 export { comparePositions, positionOf } from './sessions/storage/list-order.js';
 export { HeldScopeSizes } from './sessions/storage/held-scope-sizes.js';
 export type * from './sessions/storage/partial-store.js';

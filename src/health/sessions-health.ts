@@ -5,7 +5,7 @@ import type { SessionStorage } from '../sessions/storage/session-storage.js';
 import { hostname } from 'node:os';
 import { randomUUID } from 'node:crypto';
 import { SessionsError } from '../sessions/domain/errors.js';
-import { UnsupportedByStoreError } from '../sessions/domain/unsupported-error.js';
+import { newStamp } from '../sessions/domain/stamp.js';
 
 /** Options of a check. */
 export interface SessionsHealthOptions {
@@ -118,8 +118,8 @@ function wordFor({ isUp }: ProbeResult): 'up' | 'down' {
 /** No app has this name, so the lookup is cheap and finds nothing. */
 const UNUSED_APP = { appName: 'nestjs-agent-sessions:health' };
 
-/** A lease that could not be released expires then. */
-const LEASE_MS = 10_000;
+/** An entry that could not be removed expires then. */
+const ENTRY_MS = 10_000;
 
 /** The probes of a store. */
 export type ProbeName = 'read' | 'write';
@@ -127,8 +127,8 @@ export type ProbeName = 'read' | 'write';
 export type StoreProbes = Readonly<Record<ProbeName, () => Promise<void>>>;
 
 /**
- * Probes that leave no data behind. The write is a lease with a unique name, released immediately. Sessions, lists and shared state
- * do not see it.
+ * Probes that leave no data behind. The write is an entry with a unique name, removed immediately. Sessions, lists and shared
+ * state do not see it.
  */
 export function probesOf(storage: SessionStorage): StoreProbes {
   return {
@@ -136,17 +136,13 @@ export function probesOf(storage: SessionStorage): StoreProbes {
       await storage.readState(UNUSED_APP);
     },
     async write() {
-      const name = `nestjs-agent-sessions:health:${randomUUID()}`;
-      const holder = `${hostname()}:${process.pid}`;
-      const lease = await storage.leases.acquire({ name, holder, ttlMs: LEASE_MS }).catch(undefinedIfUnsupported);
-      if (lease) await storage.leases.release(lease);
+      const place = { space: 'health', name: randomUUID() };
+      const stamp = newStamp();
+      const next = { stamp, rank: 0, since: { inMs: 0 }, text: `${hostname()}:${process.pid}`, ttlMs: ENTRY_MS };
+      await storage.entries.write([{ ...place, expected: undefined, next }]);
+      await storage.entries.write([{ ...place, expected: stamp, next: undefined }]);
     },
   };
-}
-
-/** A store without leases has nothing that could be written without a trace. */
-function undefinedIfUnsupported(error: unknown): undefined {
-  if (!(error instanceof UnsupportedByStoreError)) throw error;
 }
 
 /** The result of a probe. `problem` is safe to expose. */

@@ -193,7 +193,7 @@ export const layers: readonly Layer[] = [
   {
     name: 'sessions/storage/$1',
     files: /^sessions\/storage\/([^/]+)\/.+$/,
-    mayImport: ['sessions/storage', 'sessions/writes', ...domain, 'state', 'config'],
+    mayImport: ['sessions/storage', 'sessions/writes', 'sessions/coordination', ...domain, 'state', 'config'],
   },
   // Decides what is written, for all stores.
   {

@@ -112,7 +112,6 @@ async function runComponents({ storage, clock }: FillableStore): Promise<void> {
 }
 
 async function runEntries({ sessions, storage: { entries }, clock }: FillableStore): Promise<void> {
-  if (!entries) return;
   const places = ['jobs', 'other'].map((space) => ({ space, name: 'a' }));
   const next = { stamp: 1, rank: { inMs: 0 }, since: 0, text: '', ttlMs: 1_000 };
   await entries.write(places.map((place) => ({ ...place, expected: undefined, next })));

@@ -32,7 +32,6 @@ describe('the statements of SQLite', () => {
       'session_index',
       'shared_scopes',
       'shared_state',
-      'agenda',
       'entries',
       'component_sessions',
       'components',
@@ -85,7 +84,7 @@ describe('the statements of SQLite', () => {
 /** Operations that the store must not use. */
 const NEVER_SENT = new Set(
   [
-    ['UPDATE session_state', 'UPDATE session_index', 'UPDATE shared_state', 'UPDATE agenda', 'UPDATE entries'],
+    ['UPDATE session_state', 'UPDATE session_index', 'UPDATE shared_state', 'UPDATE entries'],
     ['UPDATE components', 'UPDATE component_items'],
   ].flat(),
 );

@@ -9,6 +9,7 @@ type Step =
   | { readonly kind: 'put'; readonly name: string; readonly inMs: number }
   | { readonly kind: 'due'; readonly limit: number }
   | { readonly kind: 'remove'; readonly place: number }
+  | { readonly kind: 'remove all'; readonly prefix: string }
   | { readonly kind: 'wait'; readonly ms: number };
 
 const steps = (length: number) =>
@@ -17,6 +18,7 @@ const steps = (length: number) =>
       fc.record({ kind: fc.constant('put'), name: fc.constantFrom('a', 'A', 'é', '～', '😀'), inMs: fc.nat(20) }),
       fc.record({ kind: fc.constant('due'), limit: fc.integer({ min: 1, max: 6 }) }),
       fc.record({ kind: fc.constant('remove'), place: fc.nat(5) }),
+      fc.record({ kind: fc.constant('remove all'), prefix: fc.constantFrom('a', 'é', '😀') }),
       fc.record({ kind: fc.constant('wait'), ms: fc.nat(10) }),
     ),
     { minLength: length, maxLength: length },
@@ -43,6 +45,10 @@ class ModelAgenda implements Agenda {
 
   async remove({ name, dueAt }: AgendaEntry): Promise<void> {
     this.#entries = this.#entries.filter((entry) => entry.name !== name || entry.dueAt !== dueAt);
+  }
+
+  async removeAll(prefix: string): Promise<void> {
+    this.#entries = this.#entries.filter(({ name }) => !name.startsWith(prefix));
   }
 }
 
@@ -79,6 +85,7 @@ async function resultsOf(agenda: Agenda, clock: ManualClock, sequence: readonly 
   const results: AgendaEntry[][] = [];
   for (const step of sequence) {
     if (step.kind === 'put') await agenda.put(step.name, step.inMs);
+    if (step.kind === 'remove all') await agenda.removeAll(step.prefix);
     if (step.kind === 'wait') clock.advance(step.ms);
     if (step.kind === 'due') {
       const entries = await agenda.due(step.limit);

@@ -1,8 +1,15 @@
 import { DEFAULT_TTL } from '../../src/config/session-settings.js';
 import { SessionService } from '../../src/index.js';
 import { lifetimesOf } from '../../src/sessions/domain/expiry.js';
-import type { EntryStore } from '../../src/sessions/storage/entry-store.js';
-import type { Agenda, Lease, LeaseStore } from '../../src/storage.js';
+import type {
+  Agenda,
+  AgendaEntry,
+  ConsumerStore,
+  EntryStore,
+  Lease,
+  LeaseStore,
+  WorkEntry,
+} from '../../src/storage.js';
 import { describeRedis } from '../support/redis-servers.js';
 import { observedRedis } from '../support/observed-redis.js';
 
@@ -32,13 +39,20 @@ const EXPECTED: Record<string, readonly [node: number, cluster: number]> = {
   'read user state': [1, 1],
   'write app state': [1, 1],
   'delete a session, not the last one': [1, 1],
-  'acquire a lease': [1, 1],
+  'acquire a lease': [2, 2],
   'fail to acquire a lease': [1, 1],
-  'renew a lease': [1, 1],
+  'renew a lease': [2, 2],
   'release a lease': [1, 1],
+  'acquire a lease that this process released': [1, 1],
   'add an agenda entry': [1, 1],
   'read due agenda entries': [1, 1],
   'remove an agenda entry': [1, 1],
+  'find no work to claim': [1, 1],
+  'add work of a session': [1, 1],
+  'claim work': [2, 2],
+  'save progress': [1, 1],
+  'finish work': [1, 1],
+  'read the lag of a consumer': [1, 1],
   'write entries': [1, 1],
   'find entries': [1, 1],
   'read a page of entries': [1, 1],
@@ -62,8 +76,9 @@ describeRedis('Round trips to a $name store', ['redis', 'redis-cluster'], (bench
       const counted: Record<string, number> = {};
       for (const [name, run] of Object.entries({
         ...operations(sessions, length),
-        ...leaseOperations(storage.leases),
-        ...agendaOperations(storage.agenda),
+        ...leaseOperations(storage.leases, length),
+        ...agendaOperations(storage.agenda, length),
+        ...(await consumerOperations(storage.consumers, length)),
         ...entryOperations(storage.entries),
       })) {
         trips = 0;
@@ -193,8 +208,8 @@ function operations(sessions: SessionService, length: number): Record<string, ()
   };
 }
 
-function leaseOperations(leases: LeaseStore): Record<string, () => Promise<unknown>> {
-  const request = { name: 'job', holder: 'one', ttlMs: 60_000 };
+function leaseOperations(leases: LeaseStore, length: number): Record<string, () => Promise<unknown>> {
+  const request = { name: `job ${length}`, holder: 'one', ttlMs: 60_000 };
   let held: Lease = { ...request, token: 0, expiresAt: 0 };
   return {
     'acquire a lease': async () => {
@@ -203,19 +218,46 @@ function leaseOperations(leases: LeaseStore): Record<string, () => Promise<unkno
     'fail to acquire a lease': () => leases.acquire(request),
     'renew a lease': () => leases.renew(held, request.ttlMs),
     'release a lease': () => leases.release(held),
+    'acquire a lease that this process released': () => leases.acquire(request),
   };
 }
 
-function agendaOperations(agenda: Agenda): Record<string, () => Promise<unknown>> {
+function agendaOperations(agenda: Agenda, length: number): Record<string, () => Promise<unknown>> {
+  let due: readonly AgendaEntry[] = [];
   return {
-    'add an agenda entry': () => agenda.put('job', 0),
-    'read due agenda entries': () => agenda.due(1_000),
-    'remove an agenda entry': () => agenda.remove({ name: 'job', dueAt: 0 }),
+    'add an agenda entry': () => agenda.put(`job ${length}`, 0),
+    'read due agenda entries': async () => {
+      due = await agenda.due(1_000);
+    },
+    'remove an agenda entry': () => Promise.all(due.map((entry) => agenda.remove(entry))),
   };
 }
 
-function entryOperations(entries: EntryStore | undefined): Record<string, () => Promise<unknown>> {
-  if (!entries) throw new Error('The storage has no entries');
+async function consumerOperations(
+  consumers: ConsumerStore,
+  length: number,
+): Promise<Record<string, () => Promise<unknown>>> {
+  const consumer = `mail ${length}`;
+  await consumers.register(consumer, '');
+  const work = [{ consumer, key: KEY, incarnation: 'one', seq: 0, upTo: length, since: 1 }];
+  let claimed: readonly WorkEntry[] = [];
+  const claim = async (): Promise<void> => {
+    claimed = await consumers.claim({ consumer, claim: 'me', limit: 10, forMs: 60_000 });
+  };
+  const note = (seq: number) => async (): Promise<void> => {
+    for (const entry of claimed) await consumers.note(entry, { seq, tries: 0, goesOn: true, dueInMs: 60_000 });
+  };
+  return {
+    'find no work to claim': claim,
+    'add work of a session': () => consumers.dispatch({ token: 1, work, taken: [] }),
+    'claim work': claim,
+    'save progress': note(1),
+    'finish work': note(length),
+    'read the lag of a consumer': () => consumers.lag(consumer),
+  };
+}
+
+function entryOperations(entries: EntryStore): Record<string, () => Promise<unknown>> {
   const places = ['a', 'b'].map((name) => ({ space: 'jobs', name }));
   return {
     'write entries': () => entries.write(places.map((place) => ({ ...place, expected: undefined, next: undefined }))),

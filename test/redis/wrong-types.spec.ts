@@ -109,7 +109,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   'write entries': {
     async run({ storage }) {
       const next = { stamp: 1, rank: 0, since: 0, text: '', ttlMs: 60_000 };
-      await storage.entries?.write([{ ...ENTRY, expected: undefined, next }]);
+      await storage.entries.write([{ ...ENTRY, expected: undefined, next }]);
     },
   },
   'acquire lease': { run: ({ storage }) => storage.leases.acquire(LEASE) },
@@ -219,9 +219,8 @@ function keysOf({ name }: RedisBench): string[] {
     ...ofCluster,
     ...keys.entries,
     ...keys.ranksOf(ENTRY.space),
-    keys.lease(LEASE.name),
-    keys.lastLeaseToken,
-    keys.agenda,
+    ...keys.ranksOf('lease'),
+    ...keys.ranksOf('agenda'),
   ];
 }
 

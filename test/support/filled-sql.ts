@@ -73,10 +73,6 @@ export async function fillSqlState(raw: RawConnection, server: SqlServerName, co
   await raw.query(`
     INSERT INTO agent_entries (space, name, stamp, entry_rank, since_time, expires_at, content)
     SELECT CONCAT('space-', MOD(seq, 10)), CONCAT('n-', seq), 1, seq, 0, 8640000000000000, '' FROM ${numbers} n`);
-  await raw.query(`
-    INSERT INTO agent_leases (name, holder, expires_at) SELECT CONCAT('l-', seq), 'h', 8640000000000000 FROM ${numbers} n`);
-  await raw.query(`
-    INSERT INTO agent_agenda (name, due_time) SELECT CONCAT('a-', seq), 8640000000000000 FROM ${numbers} n`);
 }
 
 const GIVEN = new Set(['pk', 'app_name', 'user_id', 'session_id', 'create_time', 'last_update_time', 'update_minute']);

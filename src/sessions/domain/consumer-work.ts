@@ -54,9 +54,6 @@ export type NoteOutcome =
   /** Events up to this one are not handled yet. */
   | { readonly kind: 'left'; readonly upTo: number };
 
-/** Dead letters are never due. */
-export const NEVER_DUE = 8.64e15;
-
 /** Longer messages are cut before they are stored. */
 export const MAX_PROBLEM_LENGTH = 500;
 
@@ -88,7 +85,7 @@ export function entryAfter(entry: WorkEntry, progress: WorkProgress): WorkEntry 
 /**
  * The entry of a dead letter.
  *
- * @example if (progress.letter) put(letterOf(stored, progress.letter), NEVER_DUE);
+ * @example if (progress.letter) put(letterOf(stored, progress.letter), PARKED);
  */
 export function letterOf(entry: WorkEntry, { seq, tries, problem }: DeadEvent): WorkEntry {
   return { ...entry, letterSeq: seq, seq: seq - 1, upTo: seq, tries, problem, claim: '' };
@@ -97,7 +94,7 @@ export function letterOf(entry: WorkEntry, { seq, tries, problem }: DeadEvent): 
 /**
  * The dead letter after `retry`.
  *
- * @example put(revivedLetter(stored), dueTime(now, 0));
+ * @example put(revivedLetter(stored), { inMs: 0 });
  */
 export function revivedLetter(letter: WorkEntry): WorkEntry {
   return { ...letter, tries: 0 };

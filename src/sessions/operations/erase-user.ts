@@ -32,10 +32,10 @@ export async function eraseUser(
   const user = { appName, userId };
   await before?.(user);
   for (const store of new Set([...(components ? [components] : []), ...others])) await eraseComponents(store, user);
-  const agendaPrefix = agendaPrefixOf(user);
-  const sessions = await transfer.eraseUser({ ...user, agendaPrefix });
-  await agenda.removeAll?.(agendaPrefix);
-  await consumers.removeWorkOn?.(user);
+  const sessions = await transfer.eraseUser(user);
+  // Sessions that are gone get no more entries.
+  await agenda.removeAll(agendaPrefixOf(user));
+  await consumers.removeWorkOn(user);
   return { sessions };
 }
 

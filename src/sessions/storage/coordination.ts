@@ -93,7 +93,7 @@ export interface Agenda {
   /** Removes an entry, unless its time changed since it was read. */
   remove(entry: AgendaEntry): Promise<void>;
   /** Removes all entries whose names begin with this, due or not. Not one step. */
-  removeAll?(prefix: string): Promise<void>;
+  removeAll(prefix: string): Promise<void>;
 }
 
 /** A registered consumer. */
@@ -186,5 +186,5 @@ export interface ConsumerStore extends Pick<SessionMarks, 'apps' | 'changed'> {
   resolve(letter: WorkEntry, how: 'retry' | 'drop'): Promise<boolean>;
   lag(consumer: string): Promise<StoredLag>;
   /** Removes all work and dead letters on sessions of a user. Not one step. */
-  removeWorkOn?(user: UserKey): Promise<void>;
+  removeWorkOn(user: UserKey): Promise<void>;
 }

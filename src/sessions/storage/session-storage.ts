@@ -208,7 +208,7 @@ export interface PurgeCounts {
  */
 export interface SessionStorage {
   /** What leases, the agenda and the work of consumers are made of. */
-  readonly entries?: EntryStore | undefined;
+  readonly entries: EntryStore;
   /** Leases for work that one instance at a time may do: a cleanup, a summary, a turn. */
   readonly leases: LeaseStore;
   /** Durable list of work that is due later. */

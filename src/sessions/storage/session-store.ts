@@ -2,7 +2,8 @@ import type { Lifetime } from '../domain/expiry.js';
 import type { SessionKey, StateOwner } from '../domain/ids.js';
 import type { StateLimits } from '../domain/state-size.js';
 import type { UsageQuery } from '../domain/usage-periods.js';
-import type { Agenda, ConsumerStore, LeaseStore, SessionMarks } from './coordination.js';
+import type { SessionMarks } from './coordination.js';
+import type { EntryStore } from './entry-store.js';
 import type { LocalWriteStore, WriteStore } from './planned-write.js';
 import type {
   CreateRequest,
@@ -34,7 +35,6 @@ export interface DeletedSession extends SessionKey {
 /** Parts that are the same in the store and in the storage over it. */
 type CommonParts = Pick<
   SessionStorage,
-  | 'entries'
   | 'partials'
   | 'components'
   | 'isInProcess'
@@ -64,10 +64,9 @@ type CommonParts = Pick<
  * }
  */
 export interface SessionStore extends CommonParts {
-  readonly marks?: SessionMarks;
-  readonly leases?: LeaseStore;
-  readonly agenda?: Agenda;
-  readonly consumers?: ConsumerStore;
+  /** What leases, the agenda, and the consumers with their work are made of. */
+  readonly entries: EntryStore;
+  readonly marks: SessionMarks;
   /** The writes to sessions, once the store is open. Throws if it is closed. Always the same object. */
   openWrites(): WriteStore | LocalWriteStore | Promise<WriteStore>;
   /** See {@link SessionStorage.create}. */

@@ -35,12 +35,6 @@ export interface SharedScope {
   readonly expiresAt?: number | undefined;
 }
 
-/** Whose data to remove. */
-export interface EraseUserRequest extends UserKey {
-  /** Agenda entries whose names begin with this belong to the user. */
-  readonly agendaPrefix: string;
-}
-
 /**
  * What moving sessions between stores, and erasing users, needs besides the rest of a store. Optional: without it, sessions
  * can be exported, but not imported, and no user can be erased.
@@ -62,8 +56,8 @@ export interface TransferStore {
   /** Stores sums of usage. Returns `false`, and does nothing, if the owner has some already or is a missing session. */
   restoreUsage(request: RestoreUsageRequest): Promise<boolean>;
   /**
-   * Removes all that the store has of a user, also what has expired, and work of consumers. Returns the number of removed
-   * sessions. Not one step: a repeated call removes what a failed one has left.
+   * Removes all that the store has of a user beside entries, also what has expired. Returns the number of removed sessions. Not one
+   * step: a repeated call removes what a failed one has left.
    */
-  eraseUser(request: EraseUserRequest): Promise<number>;
+  eraseUser(user: UserKey): Promise<number>;
 }

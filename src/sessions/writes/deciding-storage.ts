@@ -46,8 +46,6 @@ import type {
 import type { SessionStore, StampedSession } from '../storage/session-store.js';
 import type { RestoreEventsRequest } from '../storage/transfer-store.js';
 
-const NONE = undefined as never;
-
 /**
  * The storage over a store: what becomes of a write is decided here, on what this process knows of its session, and the store compares
  * and writes. So all stores have the same rules.
@@ -60,7 +58,7 @@ const NONE = undefined as never;
  * }
  */
 export class DecidingStorage<Store extends SessionStore> implements SessionStorage {
-  readonly entries: EntryStore | undefined;
+  readonly entries: EntryStore;
   readonly leases: LeaseStore;
   readonly agenda: Agenda;
   readonly consumers: ConsumerStore;
@@ -80,10 +78,10 @@ export class DecidingStorage<Store extends SessionStore> implements SessionStora
     missing: Partial<Pick<SessionStorage, 'leases' | 'agenda' | 'consumers'>> = {},
   ) {
     this.entries = store.entries;
-    const entries = new KnownEntries(store.entries ?? NONE);
-    this.leases = missing.leases ?? store.leases ?? new EntryLeases(entries);
-    this.agenda = missing.agenda ?? store.agenda ?? new EntryAgenda(entries);
-    this.consumers = missing.consumers ?? store.consumers ?? new EntryConsumers(entries, store.marks ?? NONE);
+    const entries = new KnownEntries(store.entries);
+    this.leases = missing.leases ?? new EntryLeases(entries);
+    this.agenda = missing.agenda ?? new EntryAgenda(entries);
+    this.consumers = missing.consumers ?? new EntryConsumers(entries, store.marks);
     this.partials = store.partials;
     this.components = store.components;
     this.isInProcess = store.isInProcess ?? false;

@@ -2,7 +2,7 @@ import { newStamp } from '../../sessions/domain/stamp.js';
 import { NEVER } from '../../sessions/domain/expiry.js';
 import type { StoredEntry } from '../../sessions/storage/entry-store.js';
 import { topic } from '../contract-runner.js';
-import { SPACE, addition, currentIn, entriesOf, entryOf, newEntry, written } from './entry-support.js';
+import { SPACE, addition, currentIn, entryOf, newEntry, written } from './entry-support.js';
 import { NAMES } from './lease-names.js';
 import { type StorageFixture, together } from './support.js';
 
@@ -39,7 +39,7 @@ export const entries = topic<StorageFixture>('entries', (test) => {
       { space: 'missing', name: 'a' },
       { space: SPACE, name: 'a' },
     ];
-    const found = await entriesOf(storage).find(places);
+    const found = await storage.entries.find(places);
     expect(found.entries.map((entry) => entry && `${entry.space} ${entry.name} ${entry.text}`.trim())).toEqual([
       'other a other',
       undefined,
@@ -47,23 +47,23 @@ export const entries = topic<StorageFixture>('entries', (test) => {
       undefined,
       'jobs a',
     ]);
-    expect((await entriesOf(storage).find([])).entries).toEqual([]);
+    expect((await storage.entries.find([])).entries).toEqual([]);
   });
 
   test('times after the write are by the clock of the store', async ({ storage, clock }) => {
     const times = { rank: { inMs: 5_000 }, since: { inMs: -7 } };
-    const outcome = await entriesOf(storage).write([addition('job', times)]);
+    const outcome = await storage.entries.write([addition('job', times)]);
     const now = clock.now();
     expect(outcome).toEqual({ kind: 'written', now });
     clock.advance(1);
     expect(await entryOf(storage, 'job')).toMatchObject({ rank: now + 5_000, since: now - 7 });
-    expect(await entriesOf(storage).find([])).toMatchObject({ now: now + 1 });
-    expect(await entriesOf(storage).range({ space: SPACE, limit: 1 })).toMatchObject({ now: now + 1 });
-    expect(await entriesOf(storage).count(SPACE)).toMatchObject({ now: now + 1 });
+    expect(await storage.entries.find([])).toMatchObject({ now: now + 1 });
+    expect(await storage.entries.range({ space: SPACE, limit: 1 })).toMatchObject({ now: now + 1 });
+    expect(await storage.entries.count(SPACE)).toMatchObject({ now: now + 1 });
   });
 
   test('an entry is replaced or removed only if it is as expected', async ({ storage, clock }) => {
-    const store = entriesOf(storage);
+    const store = storage.entries;
     const first = newStamp();
     await written(storage, addition('job', { stamp: first, text: 'one' }));
     const stored = await entryOf(storage, 'job');
@@ -84,7 +84,7 @@ export const entries = topic<StorageFixture>('entries', (test) => {
 
   test('an entry that does not exist is neither replaced nor removed', async ({ storage }) => {
     for (const next of [newEntry(), undefined, 'same'] as const) {
-      const outcome = await entriesOf(storage).write([{ space: SPACE, name: 'job', expected: 1, next }]);
+      const outcome = await storage.entries.write([{ space: SPACE, name: 'job', expected: 1, next }]);
       expect(currentIn(outcome)).toEqual([undefined]);
     }
     await written(storage, { space: SPACE, name: 'job', expected: undefined, next: undefined });
@@ -93,7 +93,7 @@ export const entries = topic<StorageFixture>('entries', (test) => {
   });
 
   test('entries of several spaces are written together, or none is', async ({ storage }) => {
-    const store = entriesOf(storage);
+    const store = storage.entries;
     const [a, b] = [newStamp(), newStamp()];
     await written(storage, addition('a', { stamp: a }), addition('b', { stamp: b, space: 'other' }));
     const before = await store.find([
@@ -128,7 +128,7 @@ export const entries = topic<StorageFixture>('entries', (test) => {
     for (const [index, { name, space }] of places.entries()) {
       await written(storage, addition(name, { space, stamp: index, text: `text ${index}` }));
     }
-    const { entries: found } = await entriesOf(storage).find(places);
+    const { entries: found } = await storage.entries.find(places);
     expect(found).toEqual(places.map((place, stamp) => ({ ...newEntryAt(stamp), ...place })));
     await written(
       storage,
@@ -136,14 +136,14 @@ export const entries = topic<StorageFixture>('entries', (test) => {
         return { ...place, expected: index, next: index % 2 === 0 ? undefined : ('same' as const) };
       }),
     );
-    const { entries: left } = await entriesOf(storage).find(places);
+    const { entries: left } = await storage.entries.find(places);
     expect(left).toEqual(found.map((entry, index) => (index % 2 === 0 ? undefined : entry)));
   });
 
   test('1,000 entries are written and found at once', async ({ storage }) => {
     const names = Array.from({ length: 1_000 }, (_, index) => `job ${index}`);
     await written(storage, ...names.map((name) => addition(name)));
-    const { entries: found } = await entriesOf(storage).find(names.map((name) => ({ space: SPACE, name })));
+    const { entries: found } = await storage.entries.find(names.map((name) => ({ space: SPACE, name })));
     expect(found.map((entry) => entry?.name)).toEqual(names);
   });
 });
@@ -155,7 +155,7 @@ function newEntryAt(stamp: number): Omit<StoredEntry, 'space' | 'name'> {
 export const racingEntries = topic<StorageFixture>('races of entries', (test) => {
   test('of 20 concurrent writers of a new entry, one wins, and the others get its entry', async ({ storage }) => {
     const outcomes = await together(20, (index) =>
-      entriesOf(storage).write([addition('job', { text: `writer ${index}` })]),
+      storage.entries.write([addition('job', { text: `writer ${index}` })]),
     );
     const stored = await entryOf(storage, 'job');
     expect(outcomes.filter(({ kind }) => kind === 'written')).toHaveLength(1);
@@ -168,7 +168,7 @@ export const racingEntries = topic<StorageFixture>('races of entries', (test) =>
     const expected = newStamp();
     await written(storage, addition('job', { stamp: expected }));
     const outcomes = await together(20, (index) =>
-      entriesOf(storage).write([
+      storage.entries.write([
         { space: SPACE, name: 'job', expected, next: newEntry({ text: `writer ${index}`, rank: index }) },
       ]),
     );
@@ -181,7 +181,7 @@ export const racingEntries = topic<StorageFixture>('races of entries', (test) =>
     const expected = newStamp();
     await written(storage, addition('job', { stamp: expected }));
     const outcomes = await together(20, () =>
-      entriesOf(storage).write([{ space: SPACE, name: 'job', expected, next: undefined }]),
+      storage.entries.write([{ space: SPACE, name: 'job', expected, next: undefined }]),
     );
     expect(outcomes.filter(({ kind }) => kind === 'written')).toHaveLength(1);
   });
@@ -190,15 +190,15 @@ export const racingEntries = topic<StorageFixture>('races of entries', (test) =>
     const names = ['a', 'b', 'c'];
     const outcomes = await together(20, (index) => {
       const writes = names.map((name) => addition(name, { text: `writer ${index}`, space: `space ${name}` }));
-      return entriesOf(storage).write(index % 2 === 0 ? writes : writes.toReversed());
+      return storage.entries.write(index % 2 === 0 ? writes : writes.toReversed());
     });
     expect(outcomes.filter(({ kind }) => kind === 'written')).toHaveLength(1);
-    const { entries: found } = await entriesOf(storage).find(names.map((name) => ({ space: `space ${name}`, name })));
+    const { entries: found } = await storage.entries.find(names.map((name) => ({ space: `space ${name}`, name })));
     expect(new Set(found.map((entry) => entry?.text)).size).toBe(1);
   });
 
   test('no change is lost when writers go on from the entry of a refused write', async ({ storage }) => {
-    const store = entriesOf(storage);
+    const store = storage.entries;
     await together(5, async () => {
       let current: StoredEntry | undefined;
       for (;;) {

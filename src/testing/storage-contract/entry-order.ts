@@ -2,14 +2,14 @@ import { compareBytes } from '../../sessions/domain/ids.js';
 import { newStamp } from '../../sessions/domain/stamp.js';
 import { type EntryRange, PARKED, type StoredEntry } from '../../sessions/storage/entry-store.js';
 import { topic } from '../contract-runner.js';
-import { SPACE, addition, currentIn, entriesOf, entryOf, newEntry, written } from './entry-support.js';
+import { SPACE, addition, currentIn, entryOf, newEntry, written } from './entry-support.js';
 import { NAMES } from './lease-names.js';
 import { type StorageFixture, together } from './support.js';
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
 async function inRange({ storage }: StorageFixture, range: Partial<EntryRange> = {}): Promise<readonly StoredEntry[]> {
-  return (await entriesOf(storage).range({ space: SPACE, limit: 1_000, ...range })).entries;
+  return (await storage.entries.range({ space: SPACE, limit: 1_000, ...range })).entries;
 }
 
 async function namesIn(fixture: StorageFixture, range: Partial<EntryRange> = {}): Promise<string[]> {
@@ -98,7 +98,7 @@ export const entryOrder = topic<StorageFixture>('order of entries', (test) => {
   });
 
   test('entries of a space are counted', async ({ storage, clock }) => {
-    const store = entriesOf(storage);
+    const store = storage.entries;
     const now = clock.now();
     expect(await store.count(SPACE)).toEqual({ now, waiting: 0, oldestSince: undefined, parked: 0 });
     await written(storage, addition('parked', { rank: PARKED, since: 1 }));
@@ -132,13 +132,13 @@ export const entryExpiry = topic<StorageFixture>('expiry of entries', (test) => 
     clock.advance(1);
     expect(await namesIn(fixture)).toEqual([]);
     expect(await entryOf(storage, 'job')).toBeUndefined();
-    expect(await entriesOf(storage).count(SPACE)).toEqual({
+    expect(await storage.entries.count(SPACE)).toEqual({
       now: clock.now(),
       waiting: 0,
       oldestSince: undefined,
       parked: 0,
     });
-    const refused = await entriesOf(storage).write([{ space: SPACE, name: 'job', expected: stamp, next: newEntry() }]);
+    const refused = await storage.entries.write([{ space: SPACE, name: 'job', expected: stamp, next: newEntry() }]);
     expect(currentIn(refused)).toEqual([undefined]);
     await written(storage, addition('job', { text: 'new', rank: 7 }));
     expect(await inRange(fixture)).toMatchObject([{ name: 'job', text: 'new', rank: 7 }]);
@@ -149,7 +149,7 @@ export const entryExpiry = topic<StorageFixture>('expiry of entries', (test) => 
   test('of 20 concurrent writers over an expired entry, one wins', async ({ storage, clock }) => {
     await written(storage, addition('job', { ttlMs: 1_000 }));
     clock.advance(1_000);
-    const outcomes = await together(20, (index) => entriesOf(storage).write([addition('job', { rank: index })]));
+    const outcomes = await together(20, (index) => storage.entries.write([addition('job', { rank: index })]));
     const stored = await entryOf(storage, 'job');
     const others = outcomes.filter(({ kind }) => kind === 'changed');
     expect(others.map(currentIn)).toEqual(Array.from({ length: 19 }, () => [stored]));

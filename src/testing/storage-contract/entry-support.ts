@@ -1,20 +1,9 @@
 import { newStamp } from '../../sessions/domain/stamp.js';
-import type {
-  EntryOutcome,
-  EntryStore,
-  EntryWrite,
-  NewEntry,
-  StoredEntry,
-} from '../../sessions/storage/entry-store.js';
+import type { EntryOutcome, EntryWrite, NewEntry, StoredEntry } from '../../sessions/storage/entry-store.js';
 import { NEVER } from '../../sessions/domain/expiry.js';
 import type { SessionStorage } from '../../sessions/storage/session-storage.js';
 
 export const SPACE = 'jobs';
-
-export function entriesOf({ entries }: SessionStorage): EntryStore {
-  if (!entries) throw new Error('The storage has no entries');
-  return entries;
-}
 
 /** What a write leaves, with defaults for everything that is not given. */
 export function newEntry(changes: Partial<NewEntry> = {}): NewEntry {
@@ -29,12 +18,12 @@ export function addition(name: string, changes: Partial<NewEntry & { readonly sp
 
 /** Writes, and fails if an entry is not as expected. */
 export async function written(storage: SessionStorage, ...writes: readonly EntryWrite[]): Promise<void> {
-  expect(await entriesOf(storage).write(writes)).toMatchObject({ kind: 'written' });
+  expect(await storage.entries.write(writes)).toMatchObject({ kind: 'written' });
 }
 
 /** The entry, if there is one. */
 export async function entryOf(storage: SessionStorage, name: string, space = SPACE): Promise<StoredEntry | undefined> {
-  return (await entriesOf(storage).find([{ space, name }])).entries[0];
+  return (await storage.entries.find([{ space, name }])).entries[0];
 }
 
 /** The entries that a refused write answers. */

@@ -98,7 +98,7 @@ function problemOfKey(contents: Contents, key: string): string[] {
 }
 
 function isOfConsumers(key: string): boolean {
-  return /^\{@consumers\}:(all|token|changed|slots|(due|waiting|work|dead):.*)$|^\{@\d+\}:changed$/.test(key);
+  return /^\{@consumers\}:(changed|slots)$|^\{@\d+\}:changed$/.test(key);
 }
 
 /** Expects the indexes of changed sessions to have exactly the sessions with waiting events, at their time. */

@@ -1,7 +1,7 @@
 import { isExpired } from '../../domain/expiry.js';
 import type { SessionKey, StateOwner, UserKey } from '../../domain/ids.js';
 import { sessionOfUsage } from '../../domain/usage-periods.js';
-import type { EraseUserRequest, RestoreUsageRequest, SharedScope, TransferStore } from '../transfer-store.js';
+import type { RestoreUsageRequest, SharedScope, TransferStore } from '../transfer-store.js';
 import type { SessionIndex, StoredEntry } from './session-index.js';
 import type { SharedStates } from './shared-states.js';
 import { ModelSums, type UsageSums } from './usage-sums.js';
@@ -41,7 +41,7 @@ export class InMemoryTransfer implements TransferStore {
     return true;
   }
 
-  async eraseUser({ appName, userId }: EraseUserRequest): Promise<number> {
+  async eraseUser({ appName, userId }: UserKey): Promise<number> {
     const { sessions, shared, usage, now, remove } = this.parts;
     now();
     const user: UserKey = { appName, userId };

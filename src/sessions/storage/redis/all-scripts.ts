@@ -10,20 +10,6 @@ import { FIND_SESSION, LEAVE_SESSION } from './append/hold-session.js';
 import { WRITE_SESSIONS } from './append/write-sessions.lua.js';
 import { LIST_COMPONENT_SESSIONS, PURGE_COMPONENTS } from './components/component-index.js';
 import { COMPONENT_NAMES, READ_COMPONENT, REMOVE_COMPONENTS, WRITE_COMPONENT } from './components/component-scripts.js';
-import { FIND_CHANGED, HINT_AT_SLOTS, MARK_DISPATCHED, TAKE_HINTS } from './coordinate/changed-sessions.js';
-import {
-  CLAIM_WORK,
-  CONSUMER_LAG,
-  DEAD_LETTERS,
-  DISPATCH_WORK,
-  LIST_CONSUMERS,
-  NOTE_WORK,
-  REGISTER_CONSUMER,
-  REMOVE_CONSUMER,
-  RESOLVE_LETTER,
-} from './coordinate/consumer-scripts.js';
-import { DUE_ENTRIES, PUT_ON_AGENDA, REMOVE_FROM_AGENDA } from './coordinate/redis-agenda.js';
-import { ACQUIRE_LEASE, RELEASE_LEASE, RENEW_LEASE } from './coordinate/redis-leases.js';
 import { COUNT_ENTRIES, FIND_ENTRIES, RANGE_ENTRIES, WRITE_ENTRIES } from './entries/entry-scripts.js';
 import { DELETE_SESSION } from './expire/delete-session.js';
 import { CLAIM_USERS, LIST_APPS, PURGE_USER, RELEASE_USERS } from './expire/purge-expired.js';
@@ -31,11 +17,12 @@ import { LIST_FILTERED, LIST_SESSIONS } from './list/list-sessions.lua.js';
 import { LIST_USERS } from './list/list-sessions.js';
 import { LOG_POSITIONS } from './live/log-positions.js';
 import { READ_PARTIALS, SAVE_PARTIALS } from './live/partial-events.js';
+import { FIND_CHANGED, HINT_AT_SLOTS, MARK_DISPATCHED, TAKE_HINTS } from './live/redis-marks.js';
 import { READ_SESSION } from './read/read-session.js';
 import { READ_USAGE } from './read/read-usage.js';
 import type { Script } from './script/script.js';
 import { READ_STATE, COUNT_STATE, WRITE_STATE } from './state/shared-state.js';
-import { ERASE_FROM_AGENDA, ERASE_SHARED, ERASE_WORK, USER_SESSIONS } from './transfer/erase-user.js';
+import { ERASE_SHARED, USER_SESSIONS } from './transfer/erase-user.js';
 import { RESTORE_SESSION_USAGE, RESTORE_SHARED_USAGE } from './transfer/restore-usage.js';
 
 /** The scripts whose commands the user must be permitted to run. A test checks that none is missing. */
@@ -64,25 +51,10 @@ export const ALL_SCRIPTS: readonly Script[] = [
   RANGE_ENTRIES,
   COUNT_ENTRIES,
   WRITE_ENTRIES,
-  ACQUIRE_LEASE,
-  RENEW_LEASE,
-  RELEASE_LEASE,
-  PUT_ON_AGENDA,
-  DUE_ENTRIES,
-  REMOVE_FROM_AGENDA,
-  REGISTER_CONSUMER,
-  LIST_CONSUMERS,
-  REMOVE_CONSUMER,
   FIND_CHANGED,
-  DISPATCH_WORK,
   MARK_DISPATCHED,
   HINT_AT_SLOTS,
   TAKE_HINTS,
-  CLAIM_WORK,
-  NOTE_WORK,
-  DEAD_LETTERS,
-  RESOLVE_LETTER,
-  CONSUMER_LAG,
   READ_COMPONENT,
   WRITE_COMPONENT,
   REMOVE_COMPONENTS,
@@ -96,8 +68,6 @@ export const ALL_SCRIPTS: readonly Script[] = [
   RESTORE_SHARED_USAGE,
   USER_SESSIONS,
   ERASE_SHARED,
-  ERASE_FROM_AGENDA,
-  ERASE_WORK,
   AUDIT_SESSION,
   AUDIT_SCORE,
   AUDIT_MEMBERS,

@@ -47,15 +47,6 @@ const TYPES: Readonly<Partial<Record<string, KeyKind['type']>>> = {
   '{@entries}:expiring': 'zset',
   '{@entries}:ranks': 'zset',
   '{@entries}:waiting': 'zset',
-  '{@leases}:lease': 'hash',
-  '{@leases}:last-token': 'string',
-  '{@agenda}:due': 'zset',
-  '{@consumers}:all': 'hash',
-  '{@consumers}:token': 'string',
-  '{@consumers}:due': 'zset',
-  '{@consumers}:waiting': 'zset',
-  '{@consumers}:work': 'hash',
-  '{@consumers}:dead': 'zset',
   '{@consumers}:changed': 'zset',
   '{@consumers}:slots': 'zset',
   '{@slot}:changed': 'zset',
@@ -67,8 +58,6 @@ const TYPES: Readonly<Partial<Record<string, KeyKind['type']>>> = {
 
 /** No encoded id contains `@`, so no app shares these slots. */
 const SLOT_OF_ENTRIES = '{@entries}';
-const SLOT_OF_LEASES = '{@leases}';
-const SLOT_OF_AGENDA = '{@agenda}';
 const SLOT_OF_CONSUMERS = '{@consumers}';
 
 /** Sessions of components are spread over so many slots. Each has an index of its sessions. */
@@ -76,7 +65,8 @@ const COMPONENT_SHARDS = 128;
 
 /**
  * The names of all keys. On a cluster the keys of a user are in one slot, `{app|user}`, and the keys of an app in
- * another one, `{app}`. The entries, the leases, the agenda, the consumers and the sessions of components have slots of their own.
+ * another one, `{app}`. The entries, the marks for consumers and the sessions of components have
+ * slots of their own.
  */
 export class RedisKeys {
   constructor(private readonly prefix: string) {
@@ -122,30 +112,6 @@ export class RedisKeys {
     return [`${base}ranks:${encodeId(space)}`, `${base}waiting:${encodeId(space)}`];
   }
 
-  /** The highest token of any lease so far. */
-  get lastLeaseToken(): string {
-    return `${this.prefix}${SLOT_OF_LEASES}:last-token`;
-  }
-
-  lease(name: string): string {
-    return `${this.prefix}${SLOT_OF_LEASES}:lease:${encodeId(name)}`;
-  }
-
-  /** The entries of the agenda. */
-  get agenda(): string {
-    return `${this.prefix}${SLOT_OF_AGENDA}:due`;
-  }
-
-  /** All consumers. */
-  get consumers(): string {
-    return `${this.prefix}${SLOT_OF_CONSUMERS}:all`;
-  }
-
-  /** The highest token of a dispatcher so far. */
-  get dispatcherToken(): string {
-    return `${this.prefix}${SLOT_OF_CONSUMERS}:token`;
-  }
-
   /** On a single node: sessions with events that are not dispatched. */
   get changed(): string {
     return `${this.prefix}${SLOT_OF_CONSUMERS}:changed`;
@@ -173,12 +139,6 @@ export class RedisKeys {
   /** The slot of a user's keys. */
   slotOf({ appName, userId }: UserKey): number {
     return slotOfTag(`${encodeId(appName)}|${encodeId(userId)}`);
-  }
-
-  /** The work of a consumer: by time due, by waiting time, as it is stored, and dead letters. */
-  ofConsumer(name: string): Record<'due' | 'waiting' | 'work' | 'dead', string> {
-    const key = (kind: string): string => `${this.prefix}${SLOT_OF_CONSUMERS}:${kind}:${encodeId(name)}`;
-    return { due: key('due'), waiting: key('waiting'), work: key('work'), dead: key('dead') };
   }
 
   /** The keys of a session of components: what it has, the indexes of its slot, and the prefix of the keys of its lists. */

@@ -7,7 +7,7 @@ import type { StateLimits } from '../../domain/state-size.js';
 import { newStamp } from '../../domain/stamp.js';
 import type { UsageQuery } from '../../domain/usage-periods.js';
 import type { ComponentStore } from '../component-store.js';
-import type { Agenda, ConsumerStore, LeaseStore } from '../coordination.js';
+import type { SessionMarks } from '../coordination.js';
 import type { EntryStore } from '../entry-store.js';
 import type { PartialStore } from '../partial-store.js';
 import type { WriteStore } from '../planned-write.js';
@@ -34,15 +34,13 @@ import { auditDatabase } from './audit/audit-database.js';
 import { groupedEvents } from './audit/grouped-events.js';
 import { LazyDatabase } from './connect/lazy-database.js';
 import type { openDatabase } from './connect/open-database.js';
-import { SqlAgenda } from './coordinate/sql-agenda.js';
-import { SqlConsumers } from './coordinate/sql-consumers.js';
-import { SqlLeases } from './coordinate/sql-leases.js';
 import { SqlEntries } from './entries/sql-entries.js';
 import { deleteSession } from './expire/delete-session.js';
 import { purgeExpired } from './expire/purge-expired.js';
 import { listSessions } from './list/list-sessions.js';
 import { logPositions } from './live/log-positions.js';
 import { logTails } from './live/log-tails.js';
+import { SqlMarks } from './live/sql-marks.js';
 import { SqlPartials } from './live/partial-events.js';
 import { readSession } from './read/read-session.js';
 import type { TransactionOptions, Work } from './sql/transaction.js';
@@ -62,11 +60,9 @@ export class SqlStore implements SessionStore {
     read: (work, options) => this.#read(work, options),
     write: (work, options) => this.#write(work, options),
   });
-  readonly leases: LeaseStore = new SqlLeases((work) => this.#write(work));
-  readonly agenda: Agenda = new SqlAgenda({ read: (work) => this.#read(work), write: (work) => this.#write(work) });
-  readonly consumers: ConsumerStore = new SqlConsumers({
-    read: (work) => this.#read(work),
-    write: (work) => this.#write(work),
+  readonly marks: SessionMarks = new SqlMarks({
+    read: (work, options) => this.#read(work, options),
+    write: (work, options) => this.#write(work, options),
   });
   readonly partials: PartialStore = new SqlPartials({
     read: (work, options) => this.#read(work, options),

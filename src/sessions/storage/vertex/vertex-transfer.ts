@@ -1,7 +1,7 @@
-import type { SessionKey } from '../../domain/ids.js';
+import type { SessionKey, UserKey } from '../../domain/ids.js';
 import { UnsupportedByStoreError } from '../../domain/unsupported-error.js';
 import { sessionOfUsage } from '../../domain/usage-periods.js';
-import type { EraseUserRequest, RestoreUsageRequest, SharedScope, TransferStore } from '../transfer-store.js';
+import type { RestoreUsageRequest, SharedScope, TransferStore } from '../transfer-store.js';
 import { APP_LABEL } from './engines.js';
 import { listedByService } from './list-sessions.js';
 import { findSession } from './load-session.js';
@@ -42,7 +42,7 @@ export class VertexTransfer implements TransferStore {
     );
   }
 
-  async eraseUser({ appName, userId }: EraseUserRequest): Promise<number> {
+  async eraseUser({ appName, userId }: UserKey): Promise<number> {
     const engine = this.connection.engineOf(appName);
     const api = this.connection.apiOf(engine);
     const erased = new Set<string>();

@@ -6,7 +6,7 @@ import { type StateWrites, changesNothing, storedJson, writesOf } from '../../..
 import type { PlannedEntry, PlannedScope } from '../../planned-write.js';
 import type { ListResult } from '../../session-storage.js';
 import { duringRead } from '../connect/driver-errors.js';
-import { hintAtChange } from '../coordinate/changed-sessions.js';
+import { hintAtChange } from '../live/redis-marks.js';
 import type { RedisKeys } from '../redis-keys.js';
 import { ARGUMENTS, TIME } from '../script/base.lua.js';
 import {

@@ -7,7 +7,7 @@ import { type StateWrites, changesNothing, writesOf } from '../../../domain/stor
 import type { CreateRequest, StoredSession } from '../../session-storage.js';
 import type { AppScope } from '../app-scope/app-scope.js';
 import { afterWrite } from '../connect/driver-errors.js';
-import { beganToWait } from '../coordinate/changed-sessions.js';
+import { beganToWait } from '../live/redis-marks.js';
 import type { RedisKeys } from '../redis-keys.js';
 import {
   type FlatHash,

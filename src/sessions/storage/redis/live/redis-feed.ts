@@ -46,14 +46,13 @@ export class RedisFeed implements ChangeFeed {
     const {
       changed,
       changedSlots,
-      consumers,
       entries: [entries],
     } = this.keys;
     const marks = this.#listenForNews(this.#isCluster ? changedSlots : changed, 'marks', listener);
-    const work = [consumers, entries].map((key) => this.#listenForNews(key, 'work', listener));
+    const work = this.#listenForNews(entries, 'work', listener);
     return () => {
       marks.stop();
-      for (const each of work) each.stop();
+      work.stop();
     };
   }
 

@@ -1,6 +1,6 @@
 import type { Cluster } from 'ioredis';
-import type { StateOwner } from '../../../domain/ids.js';
-import type { EraseUserRequest, RestoreUsageRequest, SharedScope, TransferStore } from '../../transfer-store.js';
+import type { StateOwner, UserKey } from '../../../domain/ids.js';
+import type { RestoreUsageRequest, SharedScope, TransferStore } from '../../transfer-store.js';
 import type { AppScope } from '../app-scope/app-scope.js';
 import { storeUnavailable } from '../connect/driver-errors.js';
 import type { RedisConnection } from '../connect/redis-connection.js';
@@ -55,8 +55,8 @@ export class RedisTransfer implements TransferStore {
   }
 
   /** It may take long, so each of its scripts has its own time limit. */
-  eraseUser(request: EraseUserRequest): Promise<number> {
-    return eraseUser(this.connection, this.keys, this.appScopeOf(this.connection), request);
+  eraseUser(user: UserKey): Promise<number> {
+    return eraseUser(this.connection, this.keys, this.appScopeOf(this.connection), user);
   }
 }
 

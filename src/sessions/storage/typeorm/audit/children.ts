@@ -14,7 +14,7 @@ export interface ChildTable {
   readonly isDerived: boolean;
 }
 
-const DERIVED: ReadonlySet<TableKey> = new Set(['checkpoints', 'partials', 'sessionIndex', 'consumerWork']);
+const DERIVED: ReadonlySet<TableKey> = new Set(['checkpoints', 'partials', 'sessionIndex']);
 
 const TABLES = Object.entries<Table>(ALL_TABLES) as [TableKey, Table][];
 
@@ -51,7 +51,6 @@ const NAMES: Readonly<Partial<Record<TableKey, string>>> = {
   sessionState: 'the state of sessions',
   sessionUsage: 'the tokens of sessions',
   sessionIndex: 'the index of metadata',
-  consumerWork: 'the work of consumers',
   partials: 'the partial events',
   sharedState: 'the shared state',
   componentItems: 'the lists of components',

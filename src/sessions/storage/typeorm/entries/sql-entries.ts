@@ -14,7 +14,7 @@ import {
   type StoredEntry,
 } from '../../entry-store.js';
 import { writtenEntry } from '../../written-entry.js';
-import type { ENTRIES } from '../schema/work-tables.js';
+import type { ENTRIES } from '../schema/entry-table.js';
 import type { RowOf } from '../schema/table.js';
 import { NO_SQL, Sql, joinSql, sql, sqlList } from '../sql/sql.js';
 import type { SqlTransaction, TransactionOptions, Transactions } from '../sql/transaction.js';

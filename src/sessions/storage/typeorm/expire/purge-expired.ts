@@ -1,7 +1,7 @@
 import { inBatches } from '../../../domain/batches.js';
 import type { PurgeCounts } from '../../session-storage.js';
 import { minuteOf } from '../sql/minutes.js';
-import { NO_SQL, type Sql, joinSql, sql, sqlList } from '../sql/sql.js';
+import { type Sql, joinSql, sql, sqlList } from '../sql/sql.js';
 import type { SqlTransaction, Transactions } from '../sql/transaction.js';
 import { removeEntries } from '../entries/sql-entries.js';
 import { type SizedSession, emptyLargeLogs, endLargeSessions, inSessionBatches } from './session-batches.js';
@@ -18,7 +18,6 @@ export async function purgeExpired(transactions: Transactions, limit: number): P
     const pks = batch.map(({ pk }) => pk);
     sessions += await transactions.write((transaction) => removeSessions(transaction, pks));
   }
-  await transactions.write((transaction) => removeLeases(transaction, limit));
   await transactions.write((transaction) => removeEntries(transaction, limit));
   await transactions.write((transaction) => removePartials(transaction, limit));
   await transactions.write((transaction) => removeUsage(transaction, limit));
@@ -48,10 +47,6 @@ function removeSessions(transaction: SqlTransaction, pks: readonly number[]): Pr
 async function removeScopes(transaction: SqlTransaction, isOfKind: Sql, limit: number): Promise<number> {
   const { sharedScopes } = transaction.tables;
   return removeExpired(transaction, { table: sharedScopes, key: sql`pk`, only: sql`AND ${isOfKind}`, limit });
-}
-
-async function removeLeases(transaction: SqlTransaction, limit: number): Promise<void> {
-  await removeExpired(transaction, { table: transaction.tables.leases, key: sql`token`, only: NO_SQL, limit });
 }
 
 /** At least `limit` expired partial events, if there are as many: all of their sessions. */

@@ -3,7 +3,7 @@ import { CHECKPOINTS, EVENTS, PARTIALS, SESSION_INDEX, SESSION_STATE, SESSIONS }
 import { SHARED_SCOPES, SHARED_STATE } from './shared-tables.js';
 import type { Table } from './table.js';
 import { SESSION_USAGE, SHARED_USAGE } from './usage-tables.js';
-import { AGENDA, CONSUMER_WORK, CONSUMERS, ENTRIES, LEASES } from './work-tables.js';
+import { ENTRIES } from './entry-table.js';
 
 /** Every table of the store, by what it is for. Parents come before their children. */
 export const ALL_TABLES = {
@@ -18,10 +18,6 @@ export const ALL_TABLES = {
   sessionUsage: SESSION_USAGE,
   sharedUsage: SHARED_USAGE,
   entries: ENTRIES,
-  leases: LEASES,
-  agenda: AGENDA,
-  consumers: CONSUMERS,
-  consumerWork: CONSUMER_WORK,
   componentSessions: COMPONENT_SESSIONS,
   components: COMPONENTS,
   componentItems: COMPONENT_ITEMS,

@@ -54,11 +54,11 @@ interface CheckedTable<Columns extends Readonly<Record<string, Column>>> extends
  * Describes a table.
  *
  * @example
- * const LEASES = table({
- *   name: 'agent_leases',
- *   columns: { token: generatedKey, name: exact(400), expires_at: number },
- *   primaryKey: ['token'],
- *   indexes: { agent_leases_name: unique(['name']), agent_leases_by_expiry: index(['expires_at']) },
+ * const ENTRIES = table({
+ *   name: 'agent_entries',
+ *   columns: { space: exact(400), name: exact(1_024), expires_at: number },
+ *   primaryKey: ['space', 'name'],
+ *   indexes: { agent_entries_by_expiry: index(['expires_at']) },
  * });
  */
 export function table<const Columns extends Readonly<Record<string, Column>>>(

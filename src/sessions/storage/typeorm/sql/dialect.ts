@@ -33,8 +33,6 @@ export interface Dialect {
   readonly onConflictSet: (key: Sql, columns: readonly string[]) => Sql;
   /** Ends an INSERT: the new numbers are added to those of an existing row with this key. */
   readonly onConflictAdd: (table: Sql, addition: Addition) => Sql;
-  /** Ends an INSERT: an existing row with this name keeps the later time. */
-  readonly onConflictKeepLater: (table: Sql) => Sql;
   /** Updates several rows with one statement. Missing if a statement for each row costs less. */
   readonly updateRows?: (table: Sql, updates: RowUpdates) => Sql;
 }
@@ -92,8 +90,6 @@ export const sqliteDialect: Dialect = {
   onConflictSetValue: (key) => sql`ON CONFLICT (${key}, name) DO UPDATE SET value = excluded.value`,
   onConflictSet: conflictSet,
   onConflictAdd: conflictAdd,
-  onConflictKeepLater: (table) =>
-    sql`ON CONFLICT (name) DO UPDATE SET due_time = excluded.due_time WHERE ${table}.due_time < excluded.due_time`,
 };
 
 /** MySQL and MariaDB. */
@@ -113,7 +109,6 @@ export const mysqlDialect: Dialect = {
   onConflictSet: (_key, columns) =>
     sql`ON DUPLICATE KEY UPDATE ${new Sql(columns.map((name) => `${name} = VALUES(${name})`).join(', '))}`,
   onConflictAdd: addOnDuplicate,
-  onConflictKeepLater: () => sql`ON DUPLICATE KEY UPDATE due_time = GREATEST(due_time, VALUES(due_time))`,
   updateRows: updateRowsOfMysql,
 };
 
@@ -132,8 +127,6 @@ export const postgresDialect: Dialect = {
   onConflictSetValue: (key) => sql`ON CONFLICT (${key}, name) DO UPDATE SET value = excluded.value`,
   onConflictSet: conflictSet,
   onConflictAdd: conflictAdd,
-  onConflictKeepLater: (table) =>
-    sql`ON CONFLICT (name) DO UPDATE SET due_time = excluded.due_time WHERE ${table}.due_time < excluded.due_time`,
   updateRows: updateRowsOfPostgres,
 };
 

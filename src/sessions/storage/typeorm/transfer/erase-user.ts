@@ -1,5 +1,4 @@
 import type { UserKey } from '../../../domain/ids.js';
-import type { EraseUserRequest } from '../../transfer-store.js';
 import { type SizedSession, emptyLargeLogs, endLargeSessions, inSessionBatches } from '../expire/session-batches.js';
 import { type Sql, sql, sqlList } from '../sql/sql.js';
 import type { SqlTransaction, Transactions } from '../sql/transaction.js';
@@ -7,11 +6,8 @@ import type { SqlTransaction, Transactions } from '../sql/transaction.js';
 /** How many sessions are found at a time. */
 const SESSIONS_PER_STEP = 1_000;
 
-/** Deletes the sessions of a user, expired or not, in batches; then the shared state, the usage and the agenda. */
-export async function eraseUser(
-  transactions: Transactions,
-  { agendaPrefix, ...user }: EraseUserRequest,
-): Promise<number> {
+/** Deletes the sessions of a user, expired or not, in batches; then the shared state and the usage. */
+export async function eraseUser(transactions: Transactions, user: UserKey): Promise<number> {
   let erased = 0;
   for (;;) {
     const found = await transactions.write((transaction) => sessionsOf(transaction, user));
@@ -23,11 +19,10 @@ export async function eraseUser(
     }
   }
   await transactions.write(async (transaction) => {
-    const { agenda, sharedScopes, sharedUsage } = transaction.tables;
+    const { sharedScopes, sharedUsage } = transaction.tables;
     transaction.addToCommit([
       sql`DELETE FROM ${sharedScopes} WHERE ${isOf(user)}`,
       sql`DELETE FROM ${sharedUsage} WHERE ${isOf(user)}`,
-      sql`DELETE FROM ${agenda} WHERE name >= ${agendaPrefix} AND name < ${endOf(agendaPrefix)}`,
     ]);
   });
   return erased;
@@ -49,9 +44,4 @@ async function removeSessions(transaction: SqlTransaction, pks: readonly number[
 
 function isOf({ appName, userId }: UserKey): Sql {
   return sql`app_name = ${appName} AND user_id = ${userId}`;
-}
-
-/** The first text after all that begin with the prefix. */
-function endOf(prefix: string): string {
-  return prefix.slice(0, -1) + String.fromCharCode(prefix.charCodeAt(prefix.length - 1) + 1);
 }

@@ -1,5 +1,5 @@
-import type { StateOwner } from '../../../domain/ids.js';
-import type { EraseUserRequest, RestoreUsageRequest, SharedScope, TransferStore } from '../../transfer-store.js';
+import type { StateOwner, UserKey } from '../../../domain/ids.js';
+import type { RestoreUsageRequest, SharedScope, TransferStore } from '../../transfer-store.js';
 import { sql } from '../sql/sql.js';
 import type { SqlTransaction, Transactions } from '../sql/transaction.js';
 import { readScopeAndCommit } from '../state/read-state.js';
@@ -34,9 +34,9 @@ export class SqlTransfer implements TransferStore {
     return transactions.write((transaction) => restoreUsage(transaction, request));
   }
 
-  async eraseUser(request: EraseUserRequest): Promise<number> {
+  async eraseUser(user: UserKey): Promise<number> {
     const transactions = await this.open();
-    return eraseUser(transactions, request);
+    return eraseUser(transactions, user);
   }
 }
 

@@ -2,9 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { DataSource, QueryRunner } from 'typeorm';
 import { StoreUnavailableError } from '../../../../domain/errors.js';
-import { SqlLeases } from '../../coordinate/sql-leases.js';
+import { EntryLeases } from '../../../../coordination/entry-leases.js';
+import { KnownEntries } from '../../../../coordination/known-entries.js';
+import { SqlEntries } from '../../entries/sql-entries.js';
 import { SESSION_MIGRATIONS, createTables } from '../../schema/migrations.js';
-import { LEASES } from '../../schema/work-tables.js';
+import { ENTRIES } from '../../schema/entry-table.js';
 import { codeOf } from '../driver-errors.js';
 import { notedMigrations } from '../executed-migrations.js';
 import { openPooledDatabase } from '../open-pool.js';
@@ -25,7 +27,7 @@ export async function migrateMysql(dataSource: DataSource, settings: readonly st
   }
   const executed = await notedMigrations(dataSource);
   if (SESSION_MIGRATIONS.every(({ name }) => executed.includes(name))) return;
-  await createLeases(dataSource);
+  await createEntries(dataSource);
   await underLease(dataSource, settings, () => migrateUnderLock(dataSource, [...settings, ...GALERA_SETTINGS]));
 }
 
@@ -46,7 +48,7 @@ async function migrateUnderLock(dataSource: DataSource, settings: readonly strin
   });
 }
 
-/** The nodes of a cluster do not share the locks of GET_LOCK. They all refuse a second row with the name of the lease. */
+/** The nodes of a cluster do not share the locks of GET_LOCK. They all refuse a second entry of the lease. */
 async function underLease(
   dataSource: DataSource,
   settings: readonly string[],
@@ -54,7 +56,7 @@ async function underLease(
 ): Promise<void> {
   const timeLimitMs = WAIT_LIMIT_SECONDS * 1_000;
   const { transactions } = openPooledDatabase(dataSource, { settings, timeLimitMs, close: async () => undefined });
-  const leases = new SqlLeases((...given) => transactions.write(...given));
+  const leases = new EntryLeases(new KnownEntries(new SqlEntries(transactions)));
   const request = { name: LEASE, holder: randomUUID(), ttlMs: LEASE_MS };
   const giveUpAt = performance.now() + timeLimitMs;
   let lease = await leases.acquire(request);
@@ -72,10 +74,10 @@ async function underLease(
 }
 
 /** The first migration expects that the table may exist. */
-async function createLeases(dataSource: DataSource): Promise<void> {
+async function createEntries(dataSource: DataSource): Promise<void> {
   const runner: QueryRunner = dataSource.createQueryRunner();
   try {
-    await createTables(runner, [LEASES]);
+    await createTables(runner, [ENTRIES]);
   } catch (error) {
     // Another node has just created it.
     if (codeOf(error) !== 'ER_TABLE_EXISTS_ERROR') throw error;

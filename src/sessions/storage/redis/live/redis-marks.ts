@@ -1,6 +1,7 @@
 import { type DispatchMark, markTime } from '../../../domain/session-record.js';
-import type { UserKey } from '../../../domain/ids.js';
-import type { ChangedSession } from '../../coordination.js';
+import { type UserKey, compareBytes } from '../../../domain/ids.js';
+import type { ChangedSession, SessionMarks } from '../../coordination.js';
+import { LIST_APPS } from '../expire/purge-expired.js';
 import type { RedisKeys } from '../redis-keys.js';
 import { ENCODE_ID, TIME } from '../script/base.lua.js';
 import { flag, luaPlaceOf, recordPattern } from '../script/codec.js';
@@ -16,7 +17,7 @@ const LOOK_MS = 25;
 const LOOK_WITH_HINTS_MS = 1_000;
 
 /** Sessions whose events wait to be dispatched to consumers. */
-export class ChangedSessions {
+export class RedisMarks implements SessionMarks {
   #nextSlot = Math.floor(Math.random() * SLOTS);
   #lookedAt = -Infinity;
 
@@ -26,11 +27,16 @@ export class ChangedSessions {
     private readonly isCluster: boolean,
   ) {}
 
+  async apps(): Promise<string[]> {
+    const names = await this.scripts.read<string[]>(LIST_APPS, { keys: [this.keys.apps], args: [] });
+    return names.toSorted(compareBytes);
+  }
+
   /**
    * On a cluster, each slot has its own key of changed sessions. After an append, the slot is added to a shared key,
    * without waiting. In case the process crashes before that, calls also read some of all slots.
    */
-  async find(limit: number): Promise<ChangedSession[]> {
+  async changed(limit: number): Promise<ChangedSession[]> {
     if (!this.isCluster) return this.#read(this.keys.changed, limit);
     const hinted = await this.scripts.write<string[]>(TAKE_HINTS, {
       keys: [this.keys.changedSlots],
@@ -54,7 +60,6 @@ export class ChangedSessions {
       .slice(0, limit);
   }
 
-  /** Notes that the sessions are dispatched. */
   async markDispatched(taken: readonly ChangedSession[]): Promise<void> {
     await Promise.all(
       taken.map((seen) =>
