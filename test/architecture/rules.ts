@@ -377,6 +377,7 @@ export const decidingRules = [
   'metadataAfter',
   'turnOutcome',
   'markAfterAppend',
+  'markAfterDispatch',
 ];
 
 export const vagueNames = ['utils', 'util', 'helpers', 'helper', 'common', 'misc'];

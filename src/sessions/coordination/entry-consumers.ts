@@ -26,9 +26,11 @@ const MOST = 900;
 
 /** Consumers and their work as entries. */
 export class EntryConsumers implements ConsumerStore {
+  /** @param markDispatched notes that sessions are dispatched, as they were read; those that changed or are gone are left out */
   constructor(
     private readonly entries: KnownEntries,
     private readonly marks: SessionMarks,
+    private readonly markDispatched: (taken: readonly ChangedSession[]) => Promise<void>,
   ) {}
 
   async register(name: string, settings: string): Promise<StoredConsumer> {
@@ -77,7 +79,7 @@ export class EntryConsumers implements ConsumerStore {
       const begin = this.entries.guess(places);
       if (!(await decide(this.entries, { places, begin }, (seen) => dispatchWork(step, seen)))) return false;
     }
-    await this.marks.markDispatched(taken);
+    await this.markDispatched(taken);
     return true;
   }
 

@@ -165,6 +165,15 @@ export function markAfterAppend(record: MarkedLog, now: number): DispatchMark {
 }
 
 /**
+ * Whether a write lets events wait for the dispatch that did not wait before.
+ *
+ * @example if (beginsToWait(before, after)) wakeDispatcher();
+ */
+export function beginsToWait(before: DispatchMark, { waitingSince }: DispatchMark): boolean {
+  return waitingSince !== NOTHING_WAITS && waitingSince !== before.waitingSince;
+}
+
+/**
  * The mark of a session whose events up to `lastSeq` were dispatched; `undefined` if another dispatcher changed it in the
  * meantime.
  *

@@ -151,11 +151,6 @@ export interface SessionMarks {
   apps(): Promise<string[]>;
   /** Sessions whose events wait to be dispatched; the longest wait first, as far as the store knows it. */
   changed(limit: number): Promise<ChangedSession[]>;
-  /**
-   * Notes that sessions are dispatched, as they were read (`markAfterDispatch`). Sessions that are locked, changed or gone are left
-   * out.
-   */
-  markDispatched(taken: readonly ChangedSession[]): Promise<void>;
 }
 
 /**

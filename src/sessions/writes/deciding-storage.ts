@@ -11,6 +11,7 @@ import { LocalWriter } from './local-writer.js';
 import { SessionWriter } from './session-writer.js';
 import {
   checkpointChange,
+  dispatchChange,
   rebuildChange,
   restoreChange,
   touchChange,
@@ -22,7 +23,7 @@ import { EntryConsumers } from '../coordination/entry-consumers.js';
 import { EntryLeases } from '../coordination/entry-leases.js';
 import { KnownEntries } from '../coordination/known-entries.js';
 import type { Writer } from './writer.js';
-import type { Agenda, ConsumerStore, LeaseStore } from '../storage/coordination.js';
+import type { Agenda, ChangedSession, ConsumerStore, LeaseStore } from '../storage/coordination.js';
 import type { EntryStore } from '../storage/entry-store.js';
 import type { PartialStore } from '../storage/partial-store.js';
 import type { RebuildRequest } from '../storage/rebuild.js';
@@ -81,7 +82,8 @@ export class DecidingStorage<Store extends SessionStore> implements SessionStora
     const entries = new KnownEntries(store.entries);
     this.leases = missing.leases ?? new EntryLeases(entries);
     this.agenda = missing.agenda ?? new EntryAgenda(entries);
-    this.consumers = missing.consumers ?? new EntryConsumers(entries, store.marks);
+    this.consumers =
+      missing.consumers ?? new EntryConsumers(entries, store.marks, (taken) => this.#markDispatched(taken));
     this.partials = store.partials;
     this.components = store.components;
     this.isInProcess = store.isInProcess ?? false;
@@ -188,6 +190,11 @@ export class DecidingStorage<Store extends SessionStore> implements SessionStora
     await this.#writer?.writer.finished();
     this.#writer = undefined;
     await this.store.close();
+  }
+
+  async #markDispatched(taken: readonly ChangedSession[]): Promise<void> {
+    const writer = await this.#openWriter();
+    await Promise.all(taken.map(async (seen) => writer.change(dispatchChange(seen))));
   }
 
   #openWriter(): Writer | Promise<Writer> {

@@ -1,9 +1,10 @@
 import { isAsExpected } from '../domain/commit-rules.js';
 import { expiresAt } from '../domain/expiry.js';
 import type { SessionKey } from '../domain/ids.js';
-import type { SessionRecord } from '../domain/session-record.js';
+import { type SessionRecord, markAfterDispatch } from '../domain/session-record.js';
 import { turnOutcome } from '../domain/turn-rules.js';
 import type { StoredTurn, TurnOutcome, TurnRequest } from '../domain/turn.js';
+import type { ChangedSession } from '../storage/coordination.js';
 import type { RebuildRequest } from '../storage/rebuild.js';
 import type { CheckpointRequest, TouchRequest, TrimRequest } from '../storage/session-storage.js';
 import type { RestoreEventsRequest } from '../storage/transfer-store.js';
@@ -21,7 +22,7 @@ export interface SessionChange<Outcome> {
   readonly key: SessionKey;
   /** The outcome if there is no such session. */
   readonly missing: Outcome;
-  /** Whether it writes more than the record, so that its session is held. */
+  /** Whether its session is held at once: it writes more than the record, or the record that is known is usually old. */
   readonly isRare?: boolean | undefined;
   /** Whether shared scopes are renewed. */
   readonly renews?: { readonly user: boolean; readonly app: boolean } | undefined;
@@ -126,6 +127,24 @@ export function rebuildChange({ key, incarnation, lastSeq, ...repairs }: Rebuild
       return { outcome: true, change: { upkeep: { repairs } } };
     },
   };
+}
+
+/** Notes that the events of a session are dispatched to consumers, as it was read. */
+export function dispatchChange(seen: ChangedSession): SessionChange<void> {
+  return {
+    key: seen,
+    // Another process has usually written what is dispatched.
+    isRare: true,
+    missing: undefined,
+    decide: (record, now) => {
+      if (record.incarnation !== seen.incarnation) return NOTHING;
+      return { outcome: undefined, change: recordChange(markAfterDispatch(record, seen, now)) };
+    },
+  };
+}
+
+function recordChange(record: Partial<SessionRecord> | undefined): PlannedChange | undefined {
+  return record && { record };
 }
 
 const NOTHING: Decided<void> = { outcome: undefined };

@@ -1,6 +1,6 @@
 import { isExpired } from '../../domain/expiry.js';
 import { compareBytes } from '../../domain/ids.js';
-import { markAfterDispatch, NOTHING_WAITS } from '../../domain/session-record.js';
+import { NOTHING_WAITS } from '../../domain/session-record.js';
 import type { ChangedSession, SessionMarks } from '../coordination.js';
 import type { SessionIndex, StoredEntry } from './session-index.js';
 
@@ -15,10 +15,11 @@ export class InMemoryMarks implements SessionMarks {
     private readonly now: () => number,
   ) {}
 
-  /** Call it after each write to a session. */
-  noteChange(session: StoredEntry): void {
-    if (session.record.waitingSince === NOTHING_WAITS) this.#changed.delete(session);
-    else this.#changed.add(session);
+  /** Call it after each write to a session. One that waits anew is the last. */
+  noteChange(session: StoredEntry, waitedSince = NOTHING_WAITS): void {
+    const { waitingSince } = session.record;
+    if (waitingSince !== waitedSince) this.#changed.delete(session);
+    if (waitingSince !== NOTHING_WAITS) this.#changed.add(session);
   }
 
   async apps(): Promise<string[]> {
@@ -35,19 +36,6 @@ export class InMemoryMarks implements SessionMarks {
       else found.push(session.record);
     }
     return found;
-  }
-
-  async markDispatched(taken: readonly ChangedSession[]): Promise<void> {
-    const now = this.now();
-    for (const seen of taken) {
-      const session = this.sessions.get(seen);
-      if (session?.record.incarnation !== seen.incarnation) continue;
-      const mark = markAfterDispatch(session.record, seen, now);
-      if (!mark) continue;
-      this.sessions.change(session, { ...session.record, ...mark });
-      this.#changed.delete(session);
-      this.noteChange(session);
-    }
   }
 
   forget(session: StoredEntry): void {

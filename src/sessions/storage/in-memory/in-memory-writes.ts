@@ -52,7 +52,7 @@ export class InMemoryWrites implements LocalWriteStore {
     entry.state.put(write.state);
     entry.stamp = after.stamp;
     this.parts.sessions.change(entry, after.record, after.metadata);
-    this.parts.marks.noteChange(entry);
+    this.parts.marks.noteChange(entry, write.before.record.waitingSince);
     if (entry.partials) entry.partials = partialsLeft(entry.partials, write.endsPartials);
     if (write.usage) {
       (entry.usage ??= new ModelSums()).add(write.usage.models);

@@ -17,7 +17,7 @@ import { LIST_FILTERED, LIST_SESSIONS } from './list/list-sessions.lua.js';
 import { LIST_USERS } from './list/list-sessions.js';
 import { LOG_POSITIONS } from './live/log-positions.js';
 import { READ_PARTIALS, SAVE_PARTIALS } from './live/partial-events.js';
-import { FIND_CHANGED, HINT_AT_SLOTS, MARK_DISPATCHED, TAKE_HINTS } from './live/redis-marks.js';
+import { FIND_CHANGED, HINT_AT_SLOTS, TAKE_HINTS } from './live/redis-marks.js';
 import { READ_SESSION } from './read/read-session.js';
 import { READ_USAGE } from './read/read-usage.js';
 import type { Script } from './script/script.js';
@@ -52,7 +52,6 @@ export const ALL_SCRIPTS: readonly Script[] = [
   COUNT_ENTRIES,
   WRITE_ENTRIES,
   FIND_CHANGED,
-  MARK_DISPATCHED,
   HINT_AT_SLOTS,
   TAKE_HINTS,
   READ_COMPONENT,

@@ -62,7 +62,6 @@ export class SqlStore implements SessionStore {
   });
   readonly marks: SessionMarks = new SqlMarks({
     read: (work, options) => this.#read(work, options),
-    write: (work, options) => this.#write(work, options),
   });
   readonly partials: PartialStore = new SqlPartials({
     read: (work, options) => this.#read(work, options),

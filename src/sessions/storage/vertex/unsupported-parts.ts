@@ -51,7 +51,6 @@ export const NO_CONSUMERS: ConsumerStore & SessionMarks = {
   remove: async () => cannotConsume(),
   apps: async () => cannotListApps(),
   changed: async () => [],
-  markDispatched: async () => cannotConsume(),
   dispatch: async () => cannotConsume(),
   claim: async () => cannotConsume(),
   note: async () => cannotConsume(),

@@ -101,7 +101,7 @@ function rareArguments(
   const { key, before, after, scopes, endsPartials, upkeep } = write;
   const { app, keys } = context;
   const metadata = after.metadata === before.metadata ? undefined : after.metadata;
-  const beganToWait = after.record.waitingSince !== before.record.waitingSince;
+  const hasNewMark = after.record.waitingSince !== before.record.waitingSince;
   const ended = endsPartials !== undefined && endsPartials.length > 0 ? endsPartials : undefined;
   const pending = app.pendingText(scopes.find(isOfApp), usage);
   const ofUser = scopes.find((scope) => !isOfApp(scope));
@@ -109,7 +109,7 @@ function rareArguments(
   if (!(
     isExpiring ||
     metadata !== undefined ||
-    beganToWait ||
+    hasNewMark ||
     ended ||
     ofUser ||
     ofApp ||
@@ -129,7 +129,7 @@ function rareArguments(
     expiryBefore: before.record.expiresAt,
     created: after.record.createTime,
     updatedAt: updatedAt === '' ? '-' : updatedAt,
-    since: beganToWait ? after.record.waitingSince : '-',
+    since: hasNewMark ? after.record.waitingSince : '-',
     hasMetadata: metadata === undefined ? 0 : 1,
     ended: ended === undefined ? '-' : ended === 'all' ? ended : ended.length,
     withUser: ofUser ? 1 : 0,

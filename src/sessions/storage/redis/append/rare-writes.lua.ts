@@ -86,7 +86,9 @@ export const RARE_WRITES = String.raw`
     ${CHANGED_SESSIONS}
     local before = { waiting = since == '-' and 1 or 0, expires = expiryBefore }
     readChanged(before)
-    noteChanged = function() noteChange(before, expiry, since) end
+    noteChanged = function()
+      if since == '0' then redis.call('ZREM', CHANGED, CHANGED_MEMBER) else noteChange(before, expiry, since) end
+    end
   end
   if metadata then
     ${SESSION_ENTRIES}

@@ -4,6 +4,7 @@ import type { Clock } from '../../../domain/clock.js';
 import { groupBy, inBatches } from '../../../domain/batches.js';
 import { StoreUnavailableError } from '../../../domain/errors.js';
 import { NEVER, isExpired } from '../../../domain/expiry.js';
+import { beginsToWait } from '../../../domain/session-record.js';
 import { UNCOUNTED } from '../../../domain/state-size.js';
 import type {
   Held,
@@ -176,13 +177,13 @@ export class RedisWrites implements WriteStore {
       this.#clock.renew();
       return { kind: 'changed', head: record === null ? undefined : headOf(key, String(record)) };
     }
-    const { incarnation, waitingSince } = after.record;
+    const { incarnation } = after.record;
     const ofApp = scopes.find(({ owner }) => owner.userId === undefined);
     await afterWrite(async () => {
       await app.applyPending({ key, incarnation, pending, readAt: this.#clock.last });
       if (ofApp) await app.renewIfDue(key.appName, ofApp.lifetime, this.#clock.moment()?.now ?? 0);
     });
-    if (waitingSince !== before.record.waitingSince) app.announceChange(key);
+    if (beginsToWait(before.record, after.record)) app.announceChange(key);
     return WRITTEN;
   }
 }

@@ -4,9 +4,9 @@ import type { ChangedSession, SessionMarks } from '../../coordination.js';
 import { LIST_APPS } from '../expire/purge-expired.js';
 import type { RedisKeys } from '../redis-keys.js';
 import { ENCODE_ID, TIME } from '../script/base.lua.js';
-import { flag, luaPlaceOf, recordPattern } from '../script/codec.js';
+import { flag, recordPattern } from '../script/codec.js';
 import { type ScriptRunner, defineScript } from '../script/script.js';
-import { RECORD, RECORD_TEXT } from '../script/session.lua.js';
+import { RECORD_TEXT } from '../script/session.lua.js';
 import { SLOTS } from '../cluster-slots.js';
 
 /** Slots to read per call, in addition to those with a hint. */
@@ -60,17 +60,6 @@ export class RedisMarks implements SessionMarks {
       .slice(0, limit);
   }
 
-  async markDispatched(taken: readonly ChangedSession[]): Promise<void> {
-    await Promise.all(
-      taken.map((seen) =>
-        this.scripts.write(MARK_DISPATCHED, {
-          keys: [this.keys.recordOf(seen), this.keys.changedOf(seen, this.isCluster)],
-          args: [memberOf(seen), seen.incarnation, seen.dispatchedSeq, seen.lastSeq],
-        }),
-      ),
-    );
-  }
-
   /** Wake-ups make many calls, and hints are usually all there is. */
   #isLookDue(hasHints: boolean): boolean {
     const now = performance.now();
@@ -117,10 +106,6 @@ async function hint(
   await scripts.write(HINT_AT_SLOTS, { keys: [keys.changedSlots], args: [flag(announces), ...slots] });
 }
 
-function memberOf({ appName, userId, sessionId }: ChangedSession): string {
-  return [appName, userId, sessionId].join('\u0000');
-}
-
 /**
  * Reads changed sessions, the longest wait first, and removes those that are gone.
  *
@@ -151,34 +136,6 @@ for _, member in ipairs(redis.call('ZRANGE', KEYS[1], 0, tonumber(ARGV[2]) - 1))
 end
 for _, member in ipairs(gone) do redis.call('ZREM', KEYS[1], member) end
 return found
-`,
-);
-
-/**
- * Notes that the events of a session are dispatched, as markAfterDispatch decides.
- *
- * KEYS 1 record, 2 changed sessions.
- * ARGV 1 time, 2 member, 3 incarnation, 4 the last dispatched event before, 5 the last one now.
- * Returns nothing.
- */
-export const MARK_DISPATCHED = defineScript(
-  'mark-dispatched',
-  TIME,
-  String.raw`
-local RECORD = KEYS[1]
-${RECORD}
-local record = liveRecord()
-if not record or record.incarnation ~= ARGV[3] or text(record.dispatched) ~= ARGV[4] or record.waiting == 0 then return end
-redis.call('ZCARD', KEYS[2])
-local isDone = text(record.last) == ARGV[5]
-local since = isDone and '0' or text(math.max(1, math.floor(now)))
-record.values[${luaPlaceOf('dispatched')}], record.values[${luaPlaceOf('waiting')}] = ARGV[5], since
-writeRecord(RECORD, record.values)
-if isDone then
-  redis.call('ZREM', KEYS[2], ARGV[2])
-else
-  redis.call('ZADD', KEYS[2], since, ARGV[2])
-end
 `,
 );
 

@@ -1,7 +1,7 @@
 import { inBatches } from '../../../domain/batches.js';
 import { payloadChecksum } from '../../../domain/event-digest.js';
 import type { EndedPartials } from '../../../domain/partial-event.js';
-import type { NumberedEvent } from '../../../domain/session-record.js';
+import { type NumberedEvent, beginsToWait } from '../../../domain/session-record.js';
 import type { PlannedWrite, SessionHead } from '../../planned-write.js';
 import { endPartials } from '../live/partial-events.js';
 import type { Dialect } from '../sql/dialect.js';
@@ -75,7 +75,7 @@ export class PlannedRows {
     if (endsPartials !== undefined && endsPartials.length > 0) this.endedPartials.push({ pk, ended: endsPartials });
     if (upkeep) this.upkeep.push({ pk, before: before.record, after: after.record, ...upkeep });
     if (events.length > 0) this.logs.push({ pk, lastSeq: after.record.lastSeq });
-    if (after.record.waitingSince !== before.record.waitingSince) this.news.add('marks');
+    if (beginsToWait(before.record, after.record)) this.news.add('marks');
   }
 
   /** Adds changes to a scope that never expires, without a look at it. */
