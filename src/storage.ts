@@ -1,5 +1,5 @@
 // For authors of stores: the port, the values that it passes, and the rules that every store applies.
-export { assertAgendaEntry, assertAgendaPut, assertDueLimit, dueTime } from './sessions/domain/coordination-rules.js';
+export { dueTime } from './sessions/domain/coordination-rules.js';
 export { compareBytes, scopeOfOwner } from './sessions/domain/ids.js';
 export { CHECKPOINT_EVERY } from './sessions/domain/checkpoint.js';
 export type * from './sessions/domain/commit.js';
@@ -17,10 +17,6 @@ export {
   type NoteOutcome,
   type WorkEntry,
   type WorkProgress,
-  claimedEntry,
-  entryAfter,
-  letterOf,
-  revivedLetter,
 } from './sessions/domain/consumer-work.js';
 export type { Counters } from './sessions/domain/counters.js';
 export {
@@ -30,7 +26,6 @@ export {
   type InitialLog,
   type LogOrigin,
   type NumberedEvent,
-  markAfterDispatch,
   type MarkedLog,
   newRecord,
   NOTHING_WAITS,

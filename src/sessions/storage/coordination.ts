@@ -76,8 +76,7 @@ export interface AgendaEntry {
  * Entries are not locked. A worker removes an entry after its work, unless the entry was postponed in the meantime. So no entry
  * is lost, and two workers may process the same one.
  *
- * Invalid input is refused with an `InvalidInputError`: use `assertAgendaPut`, `assertDueLimit` and `assertAgendaEntry`.
- * `dueTime` computes when an entry is due.
+ * Invalid input is refused with an `InvalidInputError`.
  *
  * @example
  * for (const entry of await storage.agenda.due(100)) {
@@ -171,13 +170,13 @@ export interface ConsumerStore extends Pick<SessionMarks, 'apps' | 'changed'> {
    * changed or a later token has been seen. Work of consumers that do not exist is left out.
    */
   dispatch(request: DispatchRequest): Promise<boolean>;
-  /** Claims due work, oldest first: see `claimedEntry`. */
+  /** Claims due work, oldest first. */
   claim(request: ClaimRequest): Promise<WorkEntry[]>;
-  /** Saves the progress of a claimed entry, and stores the dead letter, if any: see `entryAfter` and `letterOf`. */
+  /** Saves the progress of a claimed entry, and stores the dead letter, if any. */
   note(entry: WorkEntry, progress: WorkProgress): Promise<NoteOutcome>;
   /** At most so many dead letters, in any order. */
   deadLetters(consumer: string, limit: number): Promise<WorkEntry[]>;
-  /** Makes a dead letter due (`revivedLetter`), or removes it. Returns `false` if it is no longer a dead letter. */
+  /** Makes a dead letter due, or removes it. Returns `false` if it is no longer a dead letter. */
   resolve(letter: WorkEntry, how: 'retry' | 'drop'): Promise<boolean>;
   lag(consumer: string): Promise<StoredLag>;
   /** Removes all work and dead letters on sessions of a user. Not one step. */
