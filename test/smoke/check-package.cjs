@@ -20,7 +20,7 @@ module.exports = async function checkPackage({
 }) {
   assert.equal(typeof testing.describeSessionStorage, 'function');
   assert.equal(typeof testing.describeSessionService, 'function');
-  assert.equal(typeof storage.refusalOf, 'function');
+  assert.equal(typeof storage.DecidingStorage, 'function');
   assert.deepEqual(config.sessionsFromEnvironment({ NODE_ENV: 'test' }).provider, 'memory');
   assert.equal(typeof health.SessionsHealth, 'function');
   assert.equal(config.ConfigurationError, root.ConfigurationError);

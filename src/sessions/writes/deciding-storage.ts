@@ -71,6 +71,7 @@ export class DecidingStorage<Store extends SessionStore> implements SessionStora
   readonly transfer: Store['transfer'];
   #writer: { readonly writes: WriteStore | LocalWriteStore; readonly writer: Writer } | undefined;
 
+  readonly #opening = new Set<Promise<Writer>>();
   #isClosed = false;
 
   /** @param missing what stands for parts that cannot be made of the store */
@@ -109,8 +110,9 @@ export class DecidingStorage<Store extends SessionStore> implements SessionStora
   }
 
   async create(request: CreateRequest): Promise<StoredSession | undefined> {
+    const writer = await this.#openWriter();
     const created = await this.store.create(request);
-    if (created) (await this.#openWriter()).remember(headIn(created));
+    if (created) writer.remember(headIn(created));
     return created?.session;
   }
 
@@ -125,8 +127,9 @@ export class DecidingStorage<Store extends SessionStore> implements SessionStora
   }
 
   async read(request: ReadRequest): Promise<StoredSession | undefined> {
+    const writer = await this.#openWriter();
     const found = await this.store.read(request);
-    if (found) (await this.#openWriter()).refresh(headIn(found));
+    if (found) writer.refresh(headIn(found));
     return found?.session;
   }
 
@@ -150,18 +153,20 @@ export class DecidingStorage<Store extends SessionStore> implements SessionStora
     return (await this.#openWriter()).change(restoreChange(request));
   }
 
-  /** A session that has no such version by now is left. */
+  /** A session that is another one by now, or has another version, is left. */
   async delete({ expectedVersion, ...request }: DeleteRequest): Promise<void> {
     if (expectedVersion === undefined) {
       await this.store.delete(request);
       return;
     }
-    await retryUndefined(async () => {
+    const isDone = await retryUndefined(async () => {
       const found = await this.store.read({ key: request });
       const { incarnation } = request;
       if (!found || !isDeletable(found.session.record, { incarnation, expectedVersion })) return true;
       return (await this.store.delete({ ...request, stamp: found.stamp })) || undefined;
     });
+    if (!isDone)
+      throw new StoreUnavailableError('Others changed the session each time that it was to be deleted.', false);
   }
 
   async rebuild(request: RebuildRequest): Promise<boolean> {
@@ -187,6 +192,8 @@ export class DecidingStorage<Store extends SessionStore> implements SessionStora
   /** Waits for running writes. A second call does nothing. */
   async close(): Promise<void> {
     this.#isClosed = true;
+    // Calls that came before still find the store open.
+    await Promise.allSettled(this.#opening);
     await this.#writer?.writer.finished();
     this.#writer = undefined;
     await this.store.close();
@@ -200,7 +207,10 @@ export class DecidingStorage<Store extends SessionStore> implements SessionStora
   #openWriter(): Writer | Promise<Writer> {
     if (this.#isClosed) throw new StoreUnavailableError('The session store is closed.', false);
     const opening = this.store.openWrites();
-    return opening instanceof Promise ? opening.then((writes) => this.#writerTo(writes)) : this.#writerTo(opening);
+    if (!(opening instanceof Promise)) return this.#writerTo(opening);
+    const writer = opening.then((writes) => this.#writerTo(writes)).finally(() => this.#opening.delete(writer));
+    this.#opening.add(writer);
+    return writer;
   }
 
   #writerTo(writes: WriteStore | LocalWriteStore): Writer {

@@ -18,6 +18,8 @@ export interface Operation {
   /** Of events that the log must not have. */
   readonly ids: readonly string[];
   readonly characters: number;
+  /** Whether no other operation on its session may be in the same write. */
+  readonly isAlone: boolean;
   /** Whether it decides on metadata. */
   readonly withMetadata: boolean;
   /** The users and apps to whose state it may write. */
@@ -84,6 +86,7 @@ const MAY_BE_REPEATED: ReadonlySet<AppendOutcome['kind']> = new Set([
 
 /** Appends a commit. */
 export class PendingAppend extends Pending<AppendOutcome> implements Operation {
+  readonly isAlone = false;
   readonly ids: readonly string[];
   readonly characters: number;
 
@@ -177,6 +180,10 @@ export class PendingChange<Outcome> extends Pending<Outcome> implements Operatio
     return this.change.key;
   }
 
+  get isAlone(): boolean {
+    return this.change.isRare ?? false;
+  }
+
   get owners(): readonly StateOwner[] {
     const { key, renews } = this.change;
     const { appName, userId } = key;
@@ -184,7 +191,7 @@ export class PendingChange<Outcome> extends Pending<Outcome> implements Operatio
   }
 
   isPlannedIn(): boolean {
-    return !this.change.isRare;
+    return !this.isAlone;
   }
 
   decide(plan: SessionPlan, now: number): Decision {

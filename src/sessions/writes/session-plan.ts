@@ -110,7 +110,7 @@ export class SessionPlan {
       const lifetime = renews[scope];
       if (lifetime) this.#renewed.set(scope, { ...lifetime, renewBelowMs: ALWAYS });
     }
-    if (upkeep) this.#upkeep = { ...this.#upkeep, ...upkeep };
+    this.#upkeep = upkeep;
   }
 
   /** The write, if the operations change something. */

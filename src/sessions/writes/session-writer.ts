@@ -39,6 +39,8 @@ export class SessionWriter implements Writer {
   #queue: Operation[] = [];
   /** Sessions of the batches that are running. */
   readonly #busy = new Set<string>();
+  /** Operations that run without a batch. */
+  readonly #alone = new Set<Promise<void>>();
   readonly #batches: Semaphore;
   readonly #waiting: Semaphore;
   readonly #known = new KnownHeads();
@@ -65,13 +67,15 @@ export class SessionWriter implements Writer {
   }
 
   async finished(): Promise<void> {
+    await Promise.allSettled(this.#alone);
     await this.#batches.finished();
     await this.#waiting.finished();
   }
 
   #add(operation: Operation): void {
     if (!this.store.limits.isOn) {
-      void this.#runAlone(operation);
+      const running = this.#runAlone(operation).finally(() => this.#alone.delete(running));
+      this.#alone.add(running);
       return;
     }
     this.#queue.push(operation);
@@ -108,20 +112,26 @@ export class SessionWriter implements Writer {
     if (this.#isNextWaiting) this.#startBatches();
   }
 
-  /** Takes the oldest operations. Those on a session of a running batch stay in the queue. */
+  /** Takes the oldest operations. Those on a session of a running batch stay in the queue, and so do all that follow one that stays. */
   #nextBatch(): Operation[] {
     const batch: Operation[] = [];
     const rest: Operation[] = [];
+    const taken = new Set<string>();
+    const closed = new Set(this.#busy);
     let events = 0;
     let characters = 0;
     for (const operation of this.#queue) {
+      const name = nameOf(operation);
       const isFull =
         batch.length > 0 &&
         (events + operation.ids.length > MAX_EVENTS || characters + operation.characters > MAX_CHARACTERS);
-      if (isFull || this.#busy.has(sessionNameOf(operation.key))) {
+      const stays = isFull || closed.has(name) || (operation.isAlone && taken.has(name));
+      if (stays || operation.isAlone) closed.add(name);
+      if (stays) {
         rest.push(operation);
       } else {
         batch.push(operation);
+        taken.add(name);
         events += operation.ids.length;
         characters += operation.characters;
       }

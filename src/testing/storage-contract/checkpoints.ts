@@ -2,7 +2,17 @@ import { CHECKPOINT_EVERY } from '../../sessions/domain/checkpoint.js';
 import { type InitialLog, EMPTY_LOG } from '../../sessions/domain/session-record.js';
 import type { SessionStorage, StoredCheckpoint } from '../../sessions/storage/session-storage.js';
 import { topic } from '../contract-runner.js';
-import { KEY, type StorageFixture, creation, lives, readSession, sessionWithEvents, digestsOf } from './support.js';
+import {
+  KEY,
+  type StorageFixture,
+  batchOf,
+  commitOf,
+  creation,
+  digestsOf,
+  lives,
+  readSession,
+  sessionWithEvents,
+} from './support.js';
 
 const [FIRST, SECOND, THIRD] = [1, 2, 5].map((count) => count * CHECKPOINT_EVERY) as [number, number, number];
 
@@ -48,6 +58,25 @@ export const checkpoints = topic<StorageFixture>('checkpoints', (test) => {
     ]);
     expect((await checkpointAt(storage, FIRST))?.text).toBe(`{"at":${FIRST},"ä":"\\u0000\n"}`);
     expect('checkpoint' in (await readSession(storage))).toBe(false);
+  });
+
+  test('checkpoints that are saved at the same time are all kept', async ({ storage }) => {
+    await sessionWithEvents(storage, 1);
+    await Promise.all([THIRD, FIRST, SECOND].map((seq) => save(storage, seq)));
+    const found = await Promise.all([FIRST, SECOND, THIRD].map((seq) => checkpointAt(storage, seq)));
+    expect(found.map((checkpoint) => checkpoint?.seq)).toEqual([FIRST, SECOND, THIRD]);
+  });
+
+  test('a checkpoint that is saved while a trim removes its event does not stay', async ({ storage }) => {
+    await sessionWithEvents(storage, 1);
+    for (let count = 1; count <= FIRST; count += 64) {
+      await storage.append(batchOf(Array.from({ length: 64 }, (_, index) => ({ id: `more ${count + index}` }))));
+    }
+    const trimming = trimTo(storage, FIRST + 2);
+    const appending = storage.append(commitOf('beside'));
+    await Promise.all([save(storage, FIRST), appending, trimming]);
+    expect((await readSession(storage)).record.firstSeq).toBe(FIRST + 2);
+    expect(await checkpointAt(storage, FIRST)).toBeUndefined();
   });
 
   test('saving one again, or one of another incarnation, changes nothing', async ({ storage, raw, clock }) => {

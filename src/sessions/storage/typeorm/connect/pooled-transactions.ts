@@ -151,11 +151,13 @@ export class PooledTransactions implements Transactions, DirectWrites {
   ): Promise<Result | undefined> {
     const connection = await this.#acquire(attempt);
     const moment = this.#moment;
-    const send = moment && connection.canWriteDirectly ? prepare(connection, moment) : undefined;
-    if (!send) {
-      connection.release();
-      return undefined;
+    let send: (() => Promise<Result | undefined>) | undefined;
+    try {
+      send = moment && connection.canWriteDirectly ? prepare(connection, moment) : undefined;
+    } finally {
+      if (!send) connection.release();
     }
+    if (!send) return undefined;
     attempt.isCommitting = true;
     try {
       const result = await send();
