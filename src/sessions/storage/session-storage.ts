@@ -218,18 +218,18 @@ export interface SessionStorage {
   /** Pieces of answers that are not complete. */
   readonly partials: PartialStore;
   /** The state of components, beside sessions. Optional: `ComponentsModule` needs it. */
-  readonly components?: ComponentStore;
+  readonly components?: ComponentStore | undefined;
   /**
    * Whether events stay in this process, so that they come back as they were given. Then commits have them as `KeptEvent`s unless they
    * are large: keep these instead of their `payload`, which is made each time that it is read.
    */
-  readonly isInProcess?: boolean;
+  readonly isInProcess?: boolean | undefined;
   /** Whether the store removes expired data by itself, without {@link purgeExpired}. */
-  readonly cleansUpByItself?: boolean;
+  readonly cleansUpByItself?: boolean | undefined;
   /** Finds changes by other processes, for watches. Without it, each watch polls its log. */
-  readonly changes?: SessionChanges;
+  readonly changes?: SessionChanges | undefined;
   /** Takes over sessions of other stores, and erases users. */
-  readonly transfer?: TransferStore;
+  readonly transfer?: TransferStore | undefined;
   /**
    * Creates a session, and replaces an expired one of the same id. Returns `undefined` if a live one exists. The result
    * contains state and metadata, but no events. Creates nothing, and throws `readExcessError` if the state of the user or the app is
@@ -242,7 +242,7 @@ export interface SessionStorage {
    * Writes a commit inside a transaction that the app has opened and will end. Optional. Throws `InvalidInputError` for
    * anything but an open transaction of its own database.
    */
-  appendWithin?(commit: Commit, within: AppendWithin): Promise<AppendOutcome>;
+  readonly appendWithin?: ((commit: Commit, within: AppendWithin) => Promise<AppendOutcome>) | undefined;
   /** Begins, renews or ends the turn of a session, and changes nothing else. */
   turn(request: TurnRequest): Promise<TurnOutcome>;
   /** Reads a live session with the requested parts, as one consistent snapshot. */
@@ -284,7 +284,7 @@ export interface SessionStorage {
    * Examines a part of the store for what no other method shows: data without its session, and indexes that are not whole.
    * Optional. Others may write meanwhile, so a store looks twice before it reports what a running write can cause.
    */
-  audit?(request: AuditRequest): Promise<AuditPage>;
+  readonly audit?: ((request: AuditRequest) => Promise<AuditPage>) | undefined;
   /**
    * Replaces what follows from the log and is stored beside it, or damaged texts, for repairs. Does not change the record. Returns
    * `false`, and does nothing, if the session is missing or not as expected. Optional.
@@ -294,11 +294,12 @@ export interface SessionStorage {
    * How the index finds events by group, for checks. `undefined` if there is no such session, or if its index is not used, because an older version
    * wrote some of its events. Optional.
    */
-  groupedEvents?(request: GroupedEventsRequest): Promise<readonly GroupedEvents[] | undefined>;
+  readonly groupedEvents?:
+    ((request: GroupedEventsRequest) => Promise<readonly GroupedEvents[] | undefined>) | undefined;
   /**
    * What about the servers of the store endangers data and needs the operator, one sentence each. For logs and health checks. Optional.
    */
-  warnings?(): Promise<readonly string[]>;
+  readonly warnings?: (() => Promise<readonly string[]>) | undefined;
   /** Closes the store. Later calls fail with a `StoreUnavailableError`. */
   close(): Promise<void>;
 }

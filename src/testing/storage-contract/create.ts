@@ -150,22 +150,4 @@ export const create = topic<StorageFixture>('create', (test) => {
     expect(await storage.append(commitOf(twin, { key }))).toMatchObject({ kind: 'appended' });
     expect((await readSession(storage, key)).events.map(({ id }) => id)).toEqual([long, twin]);
   });
-
-  test('what runs when the store is closed is done, or says that it is not', async ({ storage, raw }) => {
-    await storage.create(creation());
-    const appends = Array.from({ length: 8 }, (_, index) => endOf(storage.append(commitOf(`e${index}`))));
-    const creating = endOf(storage.create(creation({ key: { ...KEY, sessionId: 'another' } })));
-    await storage.close();
-    expect(new Set(await Promise.all(appends))).toEqual(new Set(['done']));
-    // A closed store in this process has forgotten all.
-    const sessions = { done: [2], unknown: [1, 2], 'not done': [1] }[await creating];
-    expect(storage.isInProcess ? [0] : sessions).toContain((await raw()).sessions);
-  });
 });
-
-function endOf(call: Promise<unknown>): Promise<'done' | 'unknown' | 'not done'> {
-  return call.then(
-    () => 'done' as const,
-    (error: { outcomeUnknown?: boolean }) => (error.outcomeUnknown ? 'unknown' : 'not done'),
-  );
-}
