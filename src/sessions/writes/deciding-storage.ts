@@ -110,9 +110,9 @@ export class DecidingStorage<Store extends SessionStore> implements SessionStora
   }
 
   async create(request: CreateRequest): Promise<StoredSession | undefined> {
-    const writer = await this.#openWriter();
     const created = await this.store.create(request);
-    if (created) writer.remember(headIn(created));
+    // Once the store is closed, nobody writes to it.
+    if (created && !this.#isClosed) (await this.#openWriter()).remember(headIn(created));
     return created?.session;
   }
 
@@ -127,9 +127,8 @@ export class DecidingStorage<Store extends SessionStore> implements SessionStora
   }
 
   async read(request: ReadRequest): Promise<StoredSession | undefined> {
-    const writer = await this.#openWriter();
     const found = await this.store.read(request);
-    if (found) writer.refresh(headIn(found));
+    if (found && !this.#isClosed) (await this.#openWriter()).refresh(headIn(found));
     return found?.session;
   }
 
