@@ -5,6 +5,9 @@ import { placeOfLease, releaseLease, renewLease, takeLease } from './lease-entri
 
 /** Leases as entries. An entry outlives its lease, so that the next token is higher. */
 export class EntryLeases implements LeaseStore {
+  /** The highest token of this process. */
+  #given = 0;
+
   constructor(private readonly entries: KnownEntries) {}
 
   acquire({ name, holder, ttlMs }: LeaseRequest): Promise<Lease | undefined> {
@@ -14,7 +17,9 @@ export class EntryLeases implements LeaseStore {
   async acquireAny(request: AnyLeaseRequest): Promise<Lease | undefined> {
     const places = request.names.map(placeOfLease);
     const begin = this.entries.known(places);
-    return decide(this.entries, { places, begin }, (seen) => takeLease(request, seen));
+    const lease = await decide(this.entries, { places, begin }, (seen) => takeLease(request, seen, this.#given));
+    this.#given = Math.max(this.#given, lease?.token ?? 0);
+    return lease;
   }
 
   /** Reads first: only the store knows whether the lease is over. */

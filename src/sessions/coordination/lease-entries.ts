@@ -23,16 +23,21 @@ export function placeOfLease(name: string): EntryPlace {
   return { space: SPACE, name };
 }
 
-/** Takes the first lease that is free, unless as many as may be are held. */
+/**
+ * Takes the first lease that is free, unless as many as may be are held.
+ *
+ * @param given the highest token that this process was given: the store may have lost its data
+ */
 export function takeLease(
   { names, atMost = names.length, holder, ttlMs }: AnyLeaseRequest,
   seen: EntryView,
+  given: number,
 ): Decision<Lease | undefined> {
   const free = names.filter((one) => !heldLease(seen.at(placeOfLease(one)), seen.now));
   const [name] = free;
   if (name === undefined || names.length - free.length >= atMost) return { answer: () => undefined };
   const last = seen.at(placeOfLease(name));
-  const token = nextToken(last, seen.now);
+  const token = nextToken(last, seen.now, given);
   const taken = leaseWrite(name, last, { token, holder }, ttlMs);
   // Where leases are counted, the others must be as they were seen.
   const counted = atMost < names.length ? names.filter((one) => one !== name) : [];
@@ -61,8 +66,8 @@ export function releaseLease({ name, token }: Lease, seen: EntryView): Decision<
 }
 
 /** Higher than all tokens before, of this name. */
-function nextToken(last: StoredEntry | undefined, now: number): number {
-  return Math.max(Math.floor(now) * 1_000, (last ? leaseText(last).token : 0) + 1);
+function nextToken(last: StoredEntry | undefined, now: number, given: number): number {
+  return Math.max(Math.floor(now) * 1_000, given + 1, (last ? leaseText(last).token : 0) + 1);
 }
 
 function heldLease(stored: StoredEntry | undefined, now: number): Lease | undefined {
