@@ -189,6 +189,6 @@ export function markAfterDispatch(record: MarkedLog, seen: MarkedLog, now: numbe
 }
 
 /** The time of a mark. 0 means that nothing waits. */
-export function markTime(now: number): number {
+function markTime(now: number): number {
   return Math.max(1, Math.floor(now));
 }

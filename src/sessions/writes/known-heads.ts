@@ -29,11 +29,10 @@ export class KnownHeads {
 
   /** Takes what was read, unless more is known: somebody may have changed the stored session by hand. */
   refresh({ record, metadata, stamp }: SessionHead): void {
-    const known = this.#heads.get(sessionNameOf(record));
+    const name = sessionNameOf(record);
+    const known = this.#heads.get(name);
     if (!known) this.remember({ record, metadata, stamp });
-    else if (known.stamp === stamp) {
-      this.#heads.set(sessionNameOf(record), { record, metadata: metadata ?? known.metadata, stamp });
-    }
+    else if (known.stamp === stamp) this.#heads.set(name, { record, metadata: metadata ?? known.metadata, stamp });
   }
 
   forget(key: SessionKey): void {

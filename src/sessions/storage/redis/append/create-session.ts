@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { type Lifetimes, NEVER, expiresAt } from '../../../domain/expiry.js';
 import type { SessionKey } from '../../../domain/ids.js';
-import { newRecord } from '../../../domain/session-record.js';
+import { NOTHING_WAITS, newRecord } from '../../../domain/session-record.js';
 import { initialExcess, readExcessError, sizeAfter, writeExcessError } from '../../../domain/state-size.js';
 import { type StateWrites, changesNothing, writesOf } from '../../../domain/stored-json.js';
 import type { CreateRequest, StoredSession } from '../../session-storage.js';
 import type { AppScope } from '../app-scope/app-scope.js';
 import { afterWrite } from '../connect/driver-errors.js';
-import { beganToWait } from '../live/redis-marks.js';
 import type { RedisKeys } from '../redis-keys.js';
 import {
   type FlatHash,
@@ -90,7 +89,7 @@ export async function createSession(
   const record = isNew
     ? newRecord(key, incarnation, Number(now), expiresAt(Number(now), expiry.session), log, turnsOnly, stateBytes)
     : recordOf(key, recordReply);
-  if (beganToWait(record, Number(now))) app.announceChange(key);
+  if (record.waitingSince !== NOTHING_WAITS) app.announceChange(key);
   const appState = await afterWrite(async () => {
     await app.applyPending({ key, incarnation: record.incarnation, pending, readAt });
     await app.renewIfDue(key.appName, expiry.app, Number(now));

@@ -1,4 +1,3 @@
-import { type DispatchMark, markTime } from '../../../domain/session-record.js';
 import { type UserKey, compareBytes } from '../../../domain/ids.js';
 import type { ChangedSession, SessionMarks } from '../../coordination.js';
 import { LIST_APPS } from '../expire/purge-expired.js';
@@ -85,11 +84,6 @@ export class RedisMarks implements SessionMarks {
       return { appName, userId, sessionId, incarnation, createTime, lastSeq, dispatchedSeq, waitingSince };
     });
   }
-}
-
-/** Whether the write at this time marked the session. */
-export function beganToWait({ waitingSince }: DispatchMark, now: number): boolean {
-  return waitingSince === markTime(now);
 }
 
 /** On a cluster: hints that sessions of a user changed. */

@@ -9,14 +9,10 @@ const NUMBERS = RECORD_FIELD_NAMES.filter(
     !['incarnation', 'expires', 'turnsOnly', 'hidden', 'covered', 'stamp'].includes(name) && !name.startsWith('turn'),
 );
 
-/** How scripts write a record: the field `record` of its hash, with one line for each value. */
+/** How scripts read a record: the field `record` of its hash, with one line for each value. */
 export const RECORD_TEXT = String.raw`
 local function readRecord(key)
   return redis.call('HGET', key, 'record')
-end
-
-local function writeRecord(key, values)
-  redis.call('HSET', key, 'record', table.concat(values, '\n'))
 end
 `;
 
@@ -24,14 +20,14 @@ end
 export const RECORD =
   RECORD_TEXT +
   String.raw`
--- The record by field name, with numbers decoded; its text and its values. Nil if the session is missing or has expired.
+-- The record by field name, with numbers decoded, and its text. Nil if the session is missing or has expired.
 local function liveRecord()
   local record = readRecord(RECORD)
   local values = record and { string.match(record, ${recordPattern(...RECORD_FIELD_NAMES)}) } or {}
   local expires = tonumber(values[${luaPlaceOf('expires')}])
   if not expires or expires <= now then return nil end
   return {
-    text = record, values = values, incarnation = values[1], expires = expires,
+    text = record, incarnation = values[1], expires = expires,
 ${NUMBERS.map((name) => `    ${name} = tonumber(values[${luaPlaceOf(name)}]) or 0,`).join('\n')}
   }
 end
