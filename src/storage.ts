@@ -60,9 +60,7 @@ export {
   type EndedPartials,
   MAX_PARTIALS_PER_TURN,
   type PartialOutcome,
-  type PartialTarget,
   type PartialWrite,
-  partialOutcome,
   partialsLeft,
   type StoredPartial,
 } from './sessions/domain/partial-event.js';

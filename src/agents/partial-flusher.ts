@@ -1,4 +1,5 @@
 import { signalsOf } from '../sessions/session-signals.js';
+import type { PartialOutcome, PartialWrite } from '../sessions/domain/partial-event.js';
 import type { SessionStorage } from '../sessions/storage/session-storage.js';
 import { type PartialSettings, type PartialTarget, PartialLog } from './partial-log.js';
 
@@ -12,13 +13,14 @@ interface FlusherEnvironment {
 }
 
 /**
- * Saves what all turns of the process say. One call of the store at a time, for all of them: the pause between calls, and the time
- * that they take, decide how much a piece holds.
+ * Saves what all turns of the process say. Those that are due at the same time are saved together. Of each turn, one write is on its way at a time:
+ * the pause, and the time that a write takes, decide how much a piece holds.
  */
 export class PartialFlusher {
   readonly #waiting = new Set<PartialLog>();
   #timer: NodeJS.Timeout | undefined;
-  #flushing: { readonly logs: ReadonlySet<PartialLog>; readonly done: Promise<void> } | undefined;
+  readonly #onWay = new Map<PartialLog, Promise<void>>();
+  /** Since the last success. */
   #failures = 0;
 
   constructor(
@@ -33,7 +35,7 @@ export class PartialFlusher {
 
   /** Waits until a write of the turn that is on its way has arrived, so that a commit can remove what it saved. */
   async settle(log: PartialLog): Promise<void> {
-    if (this.#flushing?.logs.has(log)) await this.#flushing.done;
+    await this.#onWay.get(log);
   }
 
   forget(log: PartialLog): void {
@@ -45,46 +47,42 @@ export class PartialFlusher {
   }
 
   #wait(log: PartialLog): void {
+    // It waits again once its write has arrived.
+    if (this.#onWay.has(log)) return;
     this.#waiting.add(log);
-    if (this.#timer || this.#flushing) return;
+    if (this.#timer) return;
     const pause = Math.min(this.settings.flushMs * 2 ** this.#failures, LONGEST_PAUSE_MS);
     this.#timer = setTimeout(() => this.#flush(), Math.max(pause, this.settings.flushMs));
   }
 
   #flush(): void {
     this.#timer = undefined;
-    const taken = [...this.#waiting].flatMap((log) => {
-      const write = log.take();
-      return write ? [{ log, write }] : [];
-    });
+    const due = [...this.#waiting];
     this.#waiting.clear();
-    if (taken.length === 0) return;
-    const done = this.#save(taken).finally(() => {
-      this.#flushing = undefined;
-      // Those that were added during the flush, or are to be repeated.
-      const [next] = this.#waiting;
-      if (next) this.#wait(next);
-    });
-    this.#flushing = { logs: new Set(taken.map(({ log }) => log)), done };
+    for (const log of due) {
+      const write = log.take();
+      if (!write) continue;
+      const saving = this.#save(log, write).then((outcome) => {
+        this.#onWay.delete(log);
+        log.settle(outcome);
+      });
+      this.#onWay.set(log, saving);
+    }
   }
 
-  async #save(
-    taken: readonly { log: PartialLog; write: NonNullable<ReturnType<PartialLog['take']>> }[],
-  ): Promise<void> {
+  /** Returns nothing if it is not known what became of it. */
+  async #save(log: PartialLog, write: PartialWrite): Promise<PartialOutcome | undefined> {
+    const { storage } = this.env;
     try {
-      const { storage } = this.env;
-      const outcomes = await storage.partials.save(taken.map(({ write }) => write));
+      const outcome = await storage.savePartial(write);
       this.#failures = 0;
-      for (const [index, { log }] of taken.entries()) {
-        const outcome = outcomes[index];
-        log.settle(outcome);
-        if (outcome?.kind === 'saved') signalsOf(storage).announce(log.key, 'partials');
-      }
+      if (outcome.kind === 'saved') signalsOf(storage).announce(log.key, 'partials');
+      return outcome;
     } catch (error) {
       this.#failures += 1;
       // Every further try fails with the same error.
       if (this.#failures === 1) this.env.onError(error);
-      for (const { log } of taken) log.settle(undefined);
+      return undefined;
     }
   }
 }

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { InMemorySessionStorage, StoreUnavailableError, type WatchedEvent } from '../../src/index.js';
 import type { PartialSettings, RunHandler } from '../../src/agents/index.js';
-import type { SessionStorage } from '../../src/storage.js';
+import type { PartialWrite, SessionStorage } from '../../src/storage.js';
 import { until } from '../support/until.js';
 import { AgentApp, KEY } from './support/agent-app.js';
 import { HeldHandler, echo, eventsOf, partial, text } from './support/handlers.js';
@@ -11,23 +11,23 @@ import { wordsIn } from './support/screen.js';
 /** Longer than a test. */
 const NEVER_MS = 10_000_000;
 
-/** A storage that notes how many partial events each call saves, and what commits end. */
+/** A storage that notes how many partial events are saved at once, and what commits end. */
 class Noting {
   readonly saves: number[] = [];
   readonly ended: unknown[] = [];
   reads = 0;
+  #together = 0;
   readonly storage: SessionStorage;
 
   constructor(storage: SessionStorage = new InMemorySessionStorage()) {
     this.storage = new Proxy(storage, {
       get: (target, name) => {
-        if (name === 'partials') {
-          const { partials } = target;
-          const save: typeof partials.save = (writes) => {
-            this.saves.push(writes.length);
-            return partials.save(writes);
+        if (name === 'savePartial') {
+          return (write: PartialWrite) => {
+            if (this.#together === 0) setImmediate(() => this.#noteSaves());
+            this.#together += 1;
+            return target.savePartial(write);
           };
-          return { save, read: partials.read.bind(partials) };
         }
         if (name === 'append') {
           return (commit: Parameters<SessionStorage['append']>[0]) => {
@@ -40,6 +40,11 @@ class Noting {
         return typeof value === 'function' ? (value.bind(target) as unknown) : value;
       },
     });
+  }
+
+  #noteSaves(): void {
+    this.saves.push(this.#together);
+    this.#together = 0;
   }
 }
 
@@ -290,13 +295,11 @@ describe('partial events of a run', () => {
     const failing = new Proxy(storage, {
       get: (target, name) => {
         const value: unknown = Reflect.get(target, name, target);
-        if (name !== 'partials') return typeof value === 'function' ? (value.bind(target) as unknown) : value;
-        const { partials } = target;
-        const save: typeof partials.save = (writes) => {
-          carryOut ??= () => partials.save(writes);
+        if (name !== 'savePartial') return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+        return async (write: PartialWrite) => {
+          carryOut ??= () => target.savePartial(write);
           throw new StoreUnavailableError('too late', true);
         };
-        return { save, read: partials.read.bind(partials) };
       },
     });
     const app = new AgentApp(failing, { partials: { flushMs: 1 } });

@@ -376,6 +376,7 @@ export const decidingRules = [
   'isDeletable',
   'metadataAfter',
   'turnOutcome',
+  'partialOutcome',
   'markAfterAppend',
   'markAfterDispatch',
 ];

@@ -62,7 +62,7 @@ describeRedis(`Expiry of keys of a $name store (SEED=${seed})`, ['redis', 'redis
     const { incarnation = '' } = (await storage.read({ key }))?.record ?? {};
     const write = { key, incarnation, turnToken, messageId: 'm', content: '{}' };
     for (const [index, ttlMs] of [HOUR, 3 * HOUR, 2 * HOUR].entries()) {
-      await storage.partials.save([{ ...write, index: index + 1, ttlMs: ttlMs * 1_000 }]);
+      await storage.savePartial({ ...write, index: index + 1, ttlMs: ttlMs * 1_000 });
     }
     await sessions.appendEvent({ session, event: { author: 'user' } });
     const [name, node] = (await bench().keys()).find(([each]) => each.includes(':partials:')) ?? [];

@@ -102,7 +102,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     async run({ storage }) {
       const { record } = (await storage.read({ key: KEY })) ?? {};
       const saved = { key: KEY, incarnation: record?.incarnation ?? '', turnToken: TURN, index: 1 };
-      await storage.partials.save([{ ...saved, messageId: 'm', content: '{}', ttlMs: 1_000 }]);
+      await storage.savePartial({ ...saved, messageId: 'm', content: '{}', ttlMs: 1_000 });
     },
   },
   'add agenda entry': { run: ({ storage }) => storage.agenda.put('job', 0) },

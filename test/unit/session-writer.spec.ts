@@ -2,6 +2,12 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Commit, StoredEvent } from '../../src/sessions/domain/commit.js';
 import { StoreUnavailableError } from '../../src/sessions/domain/errors.js';
 import { NEVER } from '../../src/sessions/domain/expiry.js';
+import {
+  type PartialOutcome,
+  partialsLeft,
+  type PartialWrite,
+  type StoredPartial,
+} from '../../src/sessions/domain/partial-event.js';
 import { EMPTY_LOG, newRecord } from '../../src/sessions/domain/session-record.js';
 import type {
   Held,
@@ -12,7 +18,7 @@ import type {
   WriteStore,
 } from '../../src/sessions/storage/planned-write.js';
 import type { PlanTime } from '../../src/sessions/storage/plan-time.js';
-import { turnChange } from '../../src/sessions/writes/session-change.js';
+import { partialChange, type SessionChange, turnChange } from '../../src/sessions/writes/session-change.js';
 import { SessionWriter } from '../../src/sessions/writes/session-writer.js';
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 's-1' };
@@ -40,6 +46,9 @@ class OneSession implements WriteStore {
   /** Called before the next write is compared. */
   meanwhile: (() => void) | undefined;
   losesAnswers = false;
+  /** By how much its time may be later when it writes. */
+  slackMs = 0;
+  partials: StoredPartial[] = [];
   #held: Promise<void> = Promise.resolve();
 
   constructor(exists = true) {
@@ -48,7 +57,7 @@ class OneSession implements WriteStore {
   }
 
   async write(plan: (moment: PlanTime) => readonly PlannedWrite[]): Promise<readonly WriteAnswer[]> {
-    const writes = plan({ now: NOW, slackMs: 0 });
+    const writes = plan({ now: NOW, slackMs: this.slackMs });
     if (writes.length > 0) this.writes += 1;
     this.meanwhile?.();
     this.meanwhile = undefined;
@@ -88,8 +97,11 @@ class OneSession implements WriteStore {
     this.head = { ...this.head, record: { ...this.head.record, lastSeq: seq, tipSeq: seq }, stamp: -seq };
   }
 
-  #apply({ after, events }: PlannedWrite): void {
+  #apply({ after, events, endsPartials, partials }: PlannedWrite): void {
     this.head = after;
+    const numbers = new Set(partials.map(({ number }) => number));
+    const others = partialsLeft(this.partials, endsPartials).filter(({ number }) => !numbers.has(number));
+    this.partials = [...others, ...partials];
     for (const { seq, id, appendedAt, payload } of events)
       this.events.set(id, { seq, id, digest: '', appendedAt, payload });
   }
@@ -104,6 +116,19 @@ async function knowingWriter(store: OneSession): Promise<SessionWriter> {
   const writer = new SessionWriter(store);
   await writer.append(commitOf('first'));
   store.holds = 0;
+  return writer;
+}
+
+/** A piece of the answer of the turn that {@link writerInTurn} began. */
+function pieceOf(index: number, parts: Partial<PartialWrite> = {}): SessionChange<PartialOutcome> {
+  const piece = { key: KEY, incarnation: '1', turnToken: 't-1', messageId: 'm-1', content: `${index}`, ttlMs: 9 };
+  return partialChange({ ...piece, index, ...parts });
+}
+
+async function writerInTurn(store: OneSession, ttlMs = 5_000): Promise<SessionWriter> {
+  const writer = await knowingWriter(store);
+  await writer.change(turnChange({ action: 'begin', key: KEY, token: 't-1', holder: 'h', requestId: 'r', ttlMs }));
+  store.writes = 0;
   return writer;
 }
 
@@ -202,6 +227,66 @@ describe('SessionWriter', () => {
     expect(await writer.change(turnChange(ended))).toMatchObject({ kind: 'changed', turn: { expiresAt: 0 } });
     store.losesAnswers = false;
     expect(await writer.change(turnChange(ended))).toEqual({ kind: 'lost' });
+  });
+
+  describe('of a piece of an answer', () => {
+    it('makes one write with what else waits for the session, in the order of the calls', async () => {
+      const store = new OneSession();
+      const writer = await writerInTurn(store);
+      const outcomes = await Promise.all([
+        writer.change(pieceOf(1)),
+        writer.change(pieceOf(2, { messageId: 'm-2', content: 'first' })),
+        writer.append(commitOf('a', { endsPartials: ['m-1'] })),
+        writer.change(pieceOf(3)),
+        writer.change(pieceOf(2, { messageId: 'm-2', content: 'second' })),
+      ]);
+      expect(outcomes.map(({ kind }) => kind)).toEqual(['saved', 'saved', 'appended', 'saved', 'saved']);
+      expect(store.partials.map(({ afterSeq, content }) => [afterSeq, content])).toEqual([
+        [2, 'second'],
+        [2, '3'],
+      ]);
+      expect([store.holds, store.writes]).toEqual([0, 1]);
+    });
+
+    it('leaves the session as it is, and decides again on the head that came back', async () => {
+      const store = new OneSession();
+      const writer = await writerInTurn(store);
+      const { head } = store;
+      await writer.change(pieceOf(1));
+      expect(store.head).toEqual(head);
+      store.meanwhile = () => store.appendElsewhere('other');
+      expect(await writer.change(pieceOf(2))).toMatchObject({ kind: 'saved', partial: { afterSeq: 2 } });
+      expect([store.holds, store.writes]).toEqual([0, 3]);
+    });
+
+    it('saves it again after an answer that is lost', async () => {
+      const store = new OneSession();
+      const writer = await writerInTurn(store);
+      store.losesAnswers = true;
+      expect(await writer.change(pieceOf(1))).toMatchObject({ kind: 'saved' });
+      expect(store.partials.map(({ content }) => content)).toEqual(['1']);
+    });
+
+    it('saves nothing once the turn is over', async () => {
+      const store = new OneSession();
+      const writer = await writerInTurn(store);
+      const end = turnChange({ action: 'end', key: KEY, token: 't-1' });
+      const outcomes = await Promise.all([writer.change(pieceOf(1)), writer.change(end), writer.change(pieceOf(2))]);
+      expect(outcomes.map(({ kind }) => kind)).toEqual(['saved', 'changed', 'lost']);
+      expect(await writer.change(pieceOf(3))).toEqual({ kind: 'lost' });
+      expect(store.partials.map(({ content }) => content)).toEqual(['1']);
+    });
+
+    it('holds the session if its turn may end before the store writes', async () => {
+      const store = new OneSession();
+      const writer = await writerInTurn(store, 1_000);
+      store.slackMs = 999;
+      expect(await writer.change(pieceOf(1))).toMatchObject({ kind: 'saved' });
+      expect([store.holds, store.writes]).toEqual([0, 1]);
+      store.slackMs = 1_000;
+      expect(await writer.change(pieceOf(2))).toMatchObject({ kind: 'saved' });
+      expect([store.holds, store.writes]).toEqual([1, 1]);
+    });
   });
 
   it('without batches, writes each by itself', async () => {

@@ -2,7 +2,6 @@ import { InvalidInputError } from './errors.js';
 import { expiresAt, isExpired } from './expiry.js';
 import type { SessionKey } from './ids.js';
 import type { SessionRecord } from './session-record.js';
-import type { StoredTurn } from './turn.js';
 
 /** How many partial events of a turn can be saved. */
 export const MAX_PARTIALS_PER_TURN = 2 ** 20 - 1;
@@ -38,36 +37,22 @@ export interface StoredPartial {
 export type PartialOutcome =
   | { readonly kind: 'saved'; readonly partial: StoredPartial }
   /** The turn is over, or the session is gone. */
-  | { readonly kind: 'lost' }
-  /** Another writer has locked the session, or it is gone: write again. */
-  | { readonly kind: 'busy' };
+  | { readonly kind: 'lost' };
 
 /** Which saved pieces a commit removes: those of these messages, or all. */
 export type EndedPartials = readonly string[] | 'all';
 
-/** The parts of a record that decide about a write. */
-export type PartialTarget = Pick<SessionRecord, 'incarnation' | 'expiresAt' | 'lastSeq'> & {
-  readonly turn: Pick<StoredTurn, 'token' | 'number' | 'expiresAt'>;
-};
-
 /**
- * Decides about a write. If it is `saved`, the store keeps the partial event of the outcome, instead of one with the same
- * number, and nothing else changes.
- *
- * @param record the stored session, expired or not
- *
- * @example
- * const outcome = partialOutcome(write, record, now);
- * if (outcome.kind === 'saved') partials.set(outcome.partial.number, outcome.partial);
+ * Decides about a write. If it is `saved`, the partial event of the outcome is kept, instead of one with the same number, and nothing
+ * else changes.
  */
 export function partialOutcome(
   { incarnation, turnToken, index, messageId, content, ttlMs }: PartialWrite,
-  record: PartialTarget | undefined,
+  { turn, lastSeq: afterSeq, ...record }: Pick<SessionRecord, 'incarnation' | 'lastSeq' | 'turn'>,
   now: number,
 ): PartialOutcome {
-  if (!record || record.incarnation !== incarnation || isExpired(record.expiresAt, now)) return { kind: 'lost' };
-  const { turn, lastSeq: afterSeq } = record;
-  if (turn.token !== turnToken || isExpired(turn.expiresAt, now)) return { kind: 'lost' };
+  if (record.incarnation !== incarnation || turn.token !== turnToken || isExpired(turn.expiresAt, now))
+    return { kind: 'lost' };
   const number = turn.number * (MAX_PARTIALS_PER_TURN + 1) + index;
   return { kind: 'saved', partial: { number, afterSeq, messageId, content, expiresAt: expiresAt(now, { ttlMs }) } };
 }

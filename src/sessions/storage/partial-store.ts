@@ -1,4 +1,4 @@
-import type { PartialOutcome, PartialWrite, StoredPartial } from '../domain/partial-event.js';
+import type { StoredPartial } from '../domain/partial-event.js';
 import type { SessionKey } from '../domain/ids.js';
 
 /** Which partial events to read. */
@@ -22,11 +22,6 @@ export interface StoredPartials {
  * (`endsPartials`), and so do rewinds, the end of the session, and time.
  */
 export interface PartialStore {
-  /**
-   * Saves partial events of different sessions, each as `partialOutcome` decides; not all or none. Changes no record and renews no
-   * session. Watches in other processes learn of them through the feed of the store.
-   */
-  save(writes: readonly PartialWrite[]): Promise<readonly PartialOutcome[]>;
   /** Undefined if the session is missing, expired or another incarnation. */
   read(request: PartialsRequest): Promise<StoredPartials | undefined>;
 }

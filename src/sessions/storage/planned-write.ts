@@ -2,7 +2,7 @@ import type { StoredEvent } from '../domain/commit.js';
 import type { Lifetime } from '../domain/expiry.js';
 import type { SessionKey, StateOwner } from '../domain/ids.js';
 import type { MetadataText } from '../domain/metadata-entries.js';
-import type { EndedPartials } from '../domain/partial-event.js';
+import type { EndedPartials, StoredPartial } from '../domain/partial-event.js';
 import type { NumberedEvent, SessionRecord } from '../domain/session-record.js';
 import type { StateExcess, StateSize } from '../domain/state-size.js';
 import type { SharedPart } from '../domain/stored-json.js';
@@ -18,7 +18,8 @@ export interface SessionHead {
   readonly metadata: MetadataText | undefined;
   /**
    * Another number after each change of the record or the metadata, which no other change of any process has. So a store sees
-   * whether a write was planned on what it has, also after a server lost its last writes.
+   * whether a write was planned on what it has, also after a server lost its last writes. If a write has the same stamp before and after,
+   * neither changes.
    */
   readonly stamp: number;
 }
@@ -68,6 +69,8 @@ export interface PlannedWrite {
   readonly scopes: readonly PlannedScope[];
   readonly usage: UsageIncrement | undefined;
   readonly endsPartials: EndedPartials | undefined;
+  /** Kept, after those that end are gone. One with the same number is replaced. In ascending order. */
+  readonly partials: readonly StoredPartial[];
   readonly upkeep: Upkeep | undefined;
 }
 

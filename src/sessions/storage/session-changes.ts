@@ -41,7 +41,7 @@ export interface LogTail {
 
 /**
  * Called when a log reached `lastSeq`, or, without argument, when it may have changed. With `lastPartial`, a partial event
- * of this number was saved, and no event was appended.
+ * of this number was saved.
  */
 export type LogListener = (lastSeq?: number, lastPartial?: number) => void;
 

@@ -2,6 +2,7 @@ import type { AppendOutcome, Commit, StoredEvent, Upsert, Removal } from '../dom
 import type { GroupSearch } from '../domain/event-group.js';
 import type { Lifetime, Lifetimes } from '../domain/expiry.js';
 import type { SessionKey, StateOwner } from '../domain/ids.js';
+import type { PartialOutcome, PartialWrite } from '../domain/partial-event.js';
 import type { InitialLog, SessionRecord } from '../domain/session-record.js';
 import type { MetadataText } from '../domain/metadata-entries.js';
 import type { SeqRange } from '../domain/seq-ranges.js';
@@ -245,6 +246,11 @@ export interface SessionStorage {
   readonly appendWithin?: ((commit: Commit, within: AppendWithin) => Promise<AppendOutcome>) | undefined;
   /** Begins, renews or ends the turn of a session, and changes nothing else. */
   turn(request: TurnRequest): Promise<TurnOutcome>;
+  /**
+   * Saves a piece of an answer under its turn. Changes no record and renews no session. Those of many sessions that are saved at once
+   * share messages. Watches in other processes learn of it through the feed of the store. After an unknown outcome, save it again.
+   */
+  savePartial(write: PartialWrite): Promise<PartialOutcome>;
   /** Reads a live session with the requested parts, as one consistent snapshot. */
   read(request: ReadRequest): Promise<StoredSession | undefined>;
   /** A page of live sessions, in the requested order. */

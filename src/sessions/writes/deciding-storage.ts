@@ -3,6 +3,7 @@ import { StoreUnavailableError } from '../domain/errors.js';
 import type { Lifetime } from '../domain/expiry.js';
 import type { StateOwner } from '../domain/ids.js';
 import type { StateLimits } from '../domain/state-size.js';
+import type { PartialOutcome, PartialWrite } from '../domain/partial-event.js';
 import type { TurnOutcome, TurnRequest } from '../domain/turn.js';
 import type { UsageQuery } from '../domain/usage-periods.js';
 import { isDeletable } from '../domain/commit-rules.js';
@@ -12,6 +13,7 @@ import { SessionWriter } from './session-writer.js';
 import {
   checkpointChange,
   dispatchChange,
+  partialChange,
   rebuildChange,
   restoreChange,
   touchChange,
@@ -124,6 +126,10 @@ export class DecidingStorage<Store extends SessionStore> implements SessionStora
 
   async turn(request: TurnRequest): Promise<TurnOutcome> {
     return (await this.#openWriter()).change(turnChange(request));
+  }
+
+  async savePartial(write: PartialWrite): Promise<PartialOutcome> {
+    return (await this.#openWriter()).change(partialChange(write));
   }
 
   async read(request: ReadRequest): Promise<StoredSession | undefined> {

@@ -165,7 +165,6 @@ function charactersOf(event: CommitEvent): number {
 /** A change that is no commit. */
 export class PendingChange<Outcome> extends Pending<Outcome> implements Operation {
   readonly ids: readonly string[] = [];
-  readonly characters = 0;
   readonly withMetadata = false;
 
   constructor(
@@ -178,6 +177,10 @@ export class PendingChange<Outcome> extends Pending<Outcome> implements Operatio
 
   get key(): SessionKey {
     return this.change.key;
+  }
+
+  get characters(): number {
+    return this.change.characters ?? 0;
   }
 
   get isAlone(): boolean {

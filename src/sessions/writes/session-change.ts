@@ -1,6 +1,7 @@
 import { isAsExpected } from '../domain/commit-rules.js';
 import { expiresAt } from '../domain/expiry.js';
 import type { SessionKey } from '../domain/ids.js';
+import { type PartialOutcome, partialOutcome, type PartialWrite } from '../domain/partial-event.js';
 import { type SessionRecord, markAfterDispatch } from '../domain/session-record.js';
 import { turnOutcome } from '../domain/turn-rules.js';
 import type { StoredTurn, TurnOutcome, TurnRequest } from '../domain/turn.js';
@@ -24,6 +25,8 @@ export interface SessionChange<Outcome> {
   readonly missing: Outcome;
   /** Whether its session is held at once: it writes more than the record, or the record that is known is usually old. */
   readonly isRare?: boolean | undefined;
+  /** How much it writes. Default: 0. */
+  readonly characters?: number | undefined;
   /** Whether shared scopes are renewed. */
   readonly renews?: { readonly user: boolean; readonly app: boolean } | undefined;
   decide(record: SessionRecord, now: number): Decided<Outcome>;
@@ -46,6 +49,19 @@ export function turnChange(request: TurnRequest): SessionChange<TurnOutcome> {
 
 function isSameTurn(stored: StoredTurn, planned: StoredTurn): boolean {
   return stored.token === planned.token && stored.number === planned.number && stored.expiresAt === planned.expiresAt;
+}
+
+/** Saves a piece of an answer. After a lost answer it is saved again, since the same number replaces it. */
+export function partialChange(write: PartialWrite): SessionChange<PartialOutcome> {
+  return {
+    key: write.key,
+    characters: write.content.length,
+    missing: { kind: 'lost' },
+    decide: (record, now) => {
+      const outcome = partialOutcome(write, record, now);
+      return { outcome, change: outcome.kind === 'saved' ? { partial: outcome.partial } : undefined };
+    },
+  };
 }
 
 /** Renews lifetimes. */

@@ -6,7 +6,7 @@ import { GrowingSize } from '../domain/growing-size.js';
 import type { StateOwner } from '../domain/ids.js';
 import { metadataAfter } from '../domain/metadata-entries.js';
 import { KeptEvent } from '../domain/kept-event.js';
-import type { EndedPartials } from '../domain/partial-event.js';
+import { type EndedPartials, partialsLeft, type StoredPartial } from '../domain/partial-event.js';
 import type { NumberedEvent, SessionRecord } from '../domain/session-record.js';
 import { type StateExcess, type StateSize, UNCOUNTED, bytesAfter } from '../domain/state-size.js';
 import { changesNothing, type StateWrites, writesOf } from '../domain/stored-json.js';
@@ -31,6 +31,7 @@ export interface PlannedChange {
   /** The shared scopes to renew, if they are there. */
   readonly renews?: { readonly user?: Lifetime | undefined; readonly app?: Lifetime | undefined } | undefined;
   readonly upkeep?: Upkeep | undefined;
+  readonly partial?: StoredPartial | undefined;
 }
 
 /** The write to one session that several operations make together. Each decides on what the earlier ones leave. */
@@ -46,6 +47,7 @@ export class SessionPlan {
   readonly #usage: UsageIncrement[] = [];
   readonly #renewed = new Map<'user' | 'app', Lifetime>();
   #endsPartials: EndedPartials | undefined;
+  #partials: StoredPartial[] = [];
   #upkeep: Upkeep | undefined;
 
   /**
@@ -102,7 +104,7 @@ export class SessionPlan {
   }
 
   /** Adds a change that is no commit. */
-  change({ record, events = [], renews = {}, upkeep }: PlannedChange): void {
+  change({ record, events = [], renews = {}, upkeep, partial }: PlannedChange): void {
     this.#hasChanged = true;
     if (record) this.#record = { ...this.#record, ...record };
     this.#addEvents(events);
@@ -111,6 +113,10 @@ export class SessionPlan {
       if (lifetime) this.#renewed.set(scope, { ...lifetime, renewBelowMs: ALWAYS });
     }
     this.#upkeep = upkeep;
+    if (partial) {
+      const others = this.#partials.filter(({ number }) => number !== partial.number);
+      this.#partials = [...others, partial].sort((a, b) => a.number - b.number);
+    }
   }
 
   /** The write, if the operations change something. */
@@ -127,6 +133,7 @@ export class SessionPlan {
       scopes: this.#plannedScopes(),
       usage: usageOf(this.#usage),
       endsPartials: this.#endsPartials,
+      partials: this.#partials,
       upkeep: this.#upkeep,
     };
   }
@@ -141,6 +148,7 @@ export class SessionPlan {
     }
     if (commit.usage) this.#usage.push(commit.usage);
     this.#endsPartials = bothEnded(this.#endsPartials, commit.endsPartials);
+    this.#partials = partialsLeft(this.#partials, commit.endsPartials);
   }
 
   #addEvents(events: readonly NumberedEvent[]): void {

@@ -12,8 +12,8 @@ import type { SessionChange } from './session-change.js';
 import { SessionPlan, isCertain } from './session-plan.js';
 import type { Writer } from './writer.js';
 
-/** Limits how long other operations wait for one batch. One with more events has its own. */
-const MAX_EVENTS = 64;
+/** Limits how long other operations wait for one batch: events, and operations without events. One with more events has its own. */
+const MAX_ITEMS = 64;
 /** A server limits the size of a message. */
 const MAX_CHARACTERS = 1_000_000;
 /** How often a batch is planned again on what the store answered, before it holds its sessions. */
@@ -118,13 +118,13 @@ export class SessionWriter implements Writer {
     const rest: Operation[] = [];
     const taken = new Set<string>();
     const closed = new Set(this.#busy);
-    let events = 0;
+    let items = 0;
     let characters = 0;
     for (const operation of this.#queue) {
       const name = nameOf(operation);
+      const count = Math.max(1, operation.ids.length);
       const isFull =
-        batch.length > 0 &&
-        (events + operation.ids.length > MAX_EVENTS || characters + operation.characters > MAX_CHARACTERS);
+        batch.length > 0 && (items + count > MAX_ITEMS || characters + operation.characters > MAX_CHARACTERS);
       const stays = isFull || closed.has(name) || (operation.isAlone && taken.has(name));
       if (stays || operation.isAlone) closed.add(name);
       if (stays) {
@@ -132,7 +132,7 @@ export class SessionWriter implements Writer {
       } else {
         batch.push(operation);
         taken.add(name);
-        events += operation.ids.length;
+        items += count;
         characters += operation.characters;
       }
     }

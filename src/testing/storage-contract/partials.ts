@@ -40,8 +40,8 @@ class Turn {
     return { ...this.#shared, index, messageId: 'm1', content: `"${index}"`, ttlMs: TTL_MS, ...changes };
   }
 
-  async save(index: number, changes: Partial<PartialWrite> = {}): Promise<PartialOutcome | undefined> {
-    return saved(this.storage, [this.write(index, changes)]).then(([outcome]) => outcome);
+  save(index: number, changes: Partial<PartialWrite> = {}): Promise<PartialOutcome> {
+    return this.storage.savePartial(this.write(index, changes));
   }
 
   async end(): Promise<void> {
@@ -49,12 +49,8 @@ class Turn {
   }
 }
 
-/** Saves, and saves again what was busy. */
-async function saved(storage: SessionStorage, writes: readonly PartialWrite[]): Promise<readonly PartialOutcome[]> {
-  for (;;) {
-    const outcomes = await storage.partials.save(writes);
-    if (!outcomes.some(({ kind }) => kind === 'busy')) return outcomes;
-  }
+function saved(storage: SessionStorage, writes: readonly PartialWrite[]): Promise<readonly PartialOutcome[]> {
+  return Promise.all(writes.map((write) => storage.savePartial(write)));
 }
 
 /** Number, seq and content of the partial events of {@link KEY}. */
@@ -131,7 +127,6 @@ export const partials = topic<StorageFixture>('partial events', (test) => {
     const outcomes = await saved(storage, writes);
     expect(outcomes.map(({ kind }) => kind)).toEqual(['saved', 'saved', 'lost', 'saved']);
     expect(await left(storage)).toHaveLength(2);
-    expect(await storage.partials.save([])).toEqual([]);
   });
 
   test('are saved for 60 sessions at once', async ({ storage }) => {
@@ -188,7 +183,7 @@ export const partials = topic<StorageFixture>('partial events', (test) => {
     await storage.create(creation({ expiry: lives({ session: 10 }) }));
     const expired = await Turn.begin(storage, 'one');
     const write = expired.write(1, { content: 'canary', ttlMs: day });
-    await saved(storage, [write]);
+    await storage.savePartial(write);
     const request = { key: KEY, incarnation: write.incarnation, after: 0 };
     clock.advanceSeconds(10);
     expect(await storage.partials.read(request)).toBeUndefined();
@@ -208,9 +203,7 @@ export const partials = topic<StorageFixture>('partial events', (test) => {
     expect((await raw()).text).not.toContain('canary');
     await storage.create(creation());
     expect(await left(storage)).toEqual([]);
-    // SQL stores cannot tell a session that is gone from a locked one.
-    const [late] = await storage.partials.save([deleted.write(2)]);
-    expect(['lost', 'busy']).toContain(late?.kind);
+    expect(await deleted.save(2)).toEqual({ kind: 'lost' });
     expect(await left(storage)).toEqual([]);
   });
 });

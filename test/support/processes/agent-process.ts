@@ -147,12 +147,11 @@ function meeting(
   meet: (phase: RunPhase) => Promise<void>,
   pieces: { saved: number },
 ): SessionStorage {
-  const { partials } = storage;
-  const save: typeof partials.save = async (writes) => {
-    const outcomes = await partials.save(writes);
+  const savePartial: SessionStorage['savePartial'] = async (write) => {
+    const outcome = await storage.savePartial(write);
     // Also those that the store has refused.
-    if (outcomes.some(({ kind }) => kind !== 'busy')) pieces.saved += 1;
-    return outcomes;
+    pieces.saved += 1;
+    return outcome;
   };
   const append: SessionStorage['append'] = async (commit) => {
     if (commit.events.some(({ id }) => id.startsWith('message:'))) await meet('before the message');
@@ -166,7 +165,7 @@ function meeting(
     get(target, name) {
       if (name === 'append') return append;
       if (name === 'turn') return turn;
-      if (name === 'partials') return { save, read: partials.read.bind(partials) };
+      if (name === 'savePartial') return savePartial;
       const value: unknown = Reflect.get(target, name, target);
       return typeof value === 'function' ? (value.bind(target) as unknown) : value;
     },

@@ -19,6 +19,8 @@ export interface ManyTurnsOutcome {
   readonly statuses: Readonly<Record<string, number>>;
   /** Calls of the store, by name. */
   readonly calls: Readonly<Record<string, number>>;
+  /** How often pieces were saved. */
+  readonly saves: number;
   /** What was sent to the server. */
   readonly sent: SentCounts;
   /** The part of it that saved the words, while all turns were open. */
@@ -72,8 +74,8 @@ export async function runManyTurns(
   );
   const statuses: Record<string, number> = {};
   for (const { status } of results) statuses[status] = (statuses[status] ?? 0) + 1;
-  const { calls } = observed;
-  const outcome = { statuses, calls, sent: sent(), sentForWords: await sentForWords, peakBytes: memory() };
+  const { calls, saves } = observed;
+  const outcome = { statuses, calls, saves, sent: sent(), sentForWords: await sentForWords, peakBytes: memory() };
   await agents.close();
   await sessions.finish();
   return outcome;
@@ -90,19 +92,20 @@ class ObservedStorage {
   readonly calls: Record<string, number> = {};
   readonly storage: SessionStorage;
   onSaved: (pieces: number) => void = () => undefined;
+  saves = 0;
   #pieces = 0;
+  #isSaving = false;
 
   constructor(storage: SessionStorage) {
-    const { partials } = storage;
-    const save: typeof partials.save = async (writes) => {
-      this.#count('partials.save');
-      const outcomes = await partials.save(writes);
-      for (const { kind } of outcomes) if (kind === 'saved') this.onSaved(++this.#pieces);
-      return outcomes;
+    const savePartial: SessionStorage['savePartial'] = async (write) => {
+      this.#countSave();
+      const outcome = await storage.savePartial(write);
+      if (outcome.kind === 'saved') this.onSaved(++this.#pieces);
+      return outcome;
     };
     this.storage = new Proxy(storage, {
       get: (target, name) => {
-        if (name === 'partials') return { save, read: partials.read.bind(partials) };
+        if (name === 'savePartial') return savePartial;
         const value: unknown = Reflect.get(target, name, target);
         if (typeof value !== 'function') return value;
         return (...args: unknown[]): unknown => {
@@ -111,6 +114,14 @@ class ObservedStorage {
         };
       },
     });
+  }
+
+  /** Pieces that are saved at once count as one. */
+  #countSave(): void {
+    if (this.#isSaving) return;
+    this.#isSaving = true;
+    setImmediate(() => (this.#isSaving = false));
+    this.saves += 1;
   }
 
   #count(name: string): void {

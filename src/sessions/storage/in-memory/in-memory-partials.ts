@@ -1,5 +1,5 @@
 import { isExpired } from '../../domain/expiry.js';
-import { type PartialOutcome, type PartialWrite, partialOutcome } from '../../domain/partial-event.js';
+import type { StoredPartial } from '../../domain/partial-event.js';
 import { firstIndex } from '../binary-search.js';
 import type { PartialsRequest, PartialStore, StoredPartials } from '../partial-store.js';
 import type { SessionIndex, StoredEntry } from './session-index.js';
@@ -15,9 +15,14 @@ export class InMemoryPartials implements PartialStore {
     private readonly now: () => number,
   ) {}
 
-  async save(writes: readonly PartialWrite[]): Promise<PartialOutcome[]> {
-    const now = this.now();
-    return writes.map((write) => this.#save(write, now));
+  put(entry: StoredEntry, added: readonly StoredPartial[]): void {
+    if (added.length === 0) return;
+    const partials = (entry.partials ??= []);
+    for (const partial of added) {
+      const place = firstIndex(partials.length, (index) => (partials[index]?.number ?? 0) >= partial.number);
+      partials.splice(place, partials[place]?.number === partial.number ? 1 : 0, partial);
+    }
+    this.#entries.add(entry);
   }
 
   async read({ key, incarnation, after }: PartialsRequest): Promise<StoredPartials | undefined> {
@@ -45,17 +50,5 @@ export class InMemoryPartials implements PartialStore {
 
   clear(): void {
     this.#entries.clear();
-  }
-
-  #save(write: PartialWrite, now: number): PartialOutcome {
-    const entry = this.sessions.get(write.key);
-    const outcome = partialOutcome(write, entry?.record, now);
-    if (!entry || outcome.kind !== 'saved') return outcome;
-    const partials = (entry.partials ??= []);
-    const { number } = outcome.partial;
-    const place = firstIndex(partials.length, (index) => (partials[index]?.number ?? 0) >= number);
-    partials.splice(place, partials[place]?.number === number ? 1 : 0, outcome.partial);
-    this.#entries.add(entry);
-    return outcome;
   }
 }

@@ -64,6 +64,7 @@ export class InMemoryStore implements SessionStore {
     shared: this.#shared,
     usage: this.#usage,
     marks: this.marks,
+    partials: this.partials,
     now: this.#now,
   });
   #incarnations = 0;

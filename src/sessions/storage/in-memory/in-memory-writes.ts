@@ -13,6 +13,7 @@ import type {
   Upkeep,
 } from '../planned-write.js';
 import type { InMemoryMarks } from './in-memory-marks.js';
+import type { InMemoryPartials } from './in-memory-partials.js';
 import type { Repairs } from '../rebuild.js';
 import { ScopeState, excessIn } from './scope-state.js';
 import type { SessionIndex, StoredEntry } from './session-index.js';
@@ -25,6 +26,7 @@ interface WrittenParts {
   readonly shared: SharedStates;
   readonly usage: UsageSums;
   readonly marks: InMemoryMarks;
+  readonly partials: InMemoryPartials;
   /** The time of an operation. Throws after close. */
   readonly now: () => number;
 }
@@ -54,6 +56,7 @@ export class InMemoryWrites implements LocalWriteStore {
     this.parts.sessions.change(entry, after.record, after.metadata);
     this.parts.marks.noteChange(entry, write.before.record.waitingSince);
     if (entry.partials) entry.partials = partialsLeft(entry.partials, write.endsPartials);
+    this.parts.partials.put(entry, write.partials);
     if (write.usage) {
       (entry.usage ??= new ModelSums()).add(write.usage.models);
       this.parts.usage.add(key, write.usage, now);

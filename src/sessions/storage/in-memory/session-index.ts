@@ -52,6 +52,7 @@ export class SessionIndex {
   }
 
   change(entry: StoredEntry, record: SessionRecord, metadata = entry.metadata): void {
+    if (entry.record === record && entry.metadata === metadata) return;
     entry.record = record;
     entry.metadata = metadata;
     this.#changed.add(entry);

@@ -16,7 +16,7 @@ import { CLAIM_USERS, LIST_APPS, PURGE_USER, RELEASE_USERS } from './expire/purg
 import { LIST_FILTERED, LIST_SESSIONS } from './list/list-sessions.lua.js';
 import { LIST_USERS } from './list/list-sessions.js';
 import { LOG_POSITIONS } from './live/log-positions.js';
-import { READ_PARTIALS, SAVE_PARTIALS } from './live/partial-events.js';
+import { READ_PARTIALS } from './live/partial-events.js';
 import { FIND_CHANGED, HINT_AT_SLOTS, TAKE_HINTS } from './live/redis-marks.js';
 import { READ_SESSION } from './read/read-session.js';
 import { READ_USAGE } from './read/read-usage.js';
@@ -45,7 +45,6 @@ export const ALL_SCRIPTS: readonly Script[] = [
   RELEASE_USERS,
   LIST_APPS,
   LOG_POSITIONS,
-  SAVE_PARTIALS,
   READ_PARTIALS,
   FIND_ENTRIES,
   RANGE_ENTRIES,

@@ -80,7 +80,7 @@ export class RedisStore implements SessionStore {
     const { client, timeoutMs, isCluster } = this.#connection;
     this.entries = new RedisEntries(this.#connection, this.#keys, isCluster);
     this.marks = new RedisMarks(this.#connection, this.#keys, isCluster);
-    this.partials = new RedisPartials(this.#connection, this.#keys, isCluster);
+    this.partials = new RedisPartials(this.#connection, this.#keys);
     this.components = new RedisComponents(this.#connection, this.#keys, isCluster);
     this.transfer = new RedisTransfer(this.#connection, this.#keys, this.#appScopeOf);
     this.#feed = new RedisFeed(client, this.#keys, { timeoutMs });

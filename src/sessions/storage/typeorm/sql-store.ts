@@ -65,7 +65,6 @@ export class SqlStore implements SessionStore {
   });
   readonly partials: PartialStore = new SqlPartials({
     read: (work, options) => this.#read(work, options),
-    write: (work, options) => this.#write(work, options),
   });
   readonly components: ComponentStore = new SqlComponents({
     read: (work, options) => this.#read(work, options),

@@ -1,13 +1,6 @@
 import { isExpired } from '../../domain/expiry.js';
 import { type SessionKey, sessionNameOf } from '../../domain/ids.js';
-import {
-  type EndedPartials,
-  type PartialOutcome,
-  type PartialWrite,
-  type StoredPartial,
-  partialOutcome,
-  partialsLeft,
-} from '../../domain/partial-event.js';
+import { type EndedPartials, type StoredPartial, partialsLeft } from '../../domain/partial-event.js';
 import type { SessionRecord } from '../../domain/session-record.js';
 import type { PartialStore, PartialsRequest, StoredPartials } from '../partial-store.js';
 
@@ -20,12 +13,6 @@ export class ProcessPartials implements PartialStore {
     private readonly recordOf: (key: SessionKey) => Promise<SessionRecord | undefined>,
     private readonly now: () => number,
   ) {}
-
-  async save(writes: readonly PartialWrite[]): Promise<PartialOutcome[]> {
-    const outcomes: PartialOutcome[] = [];
-    for (const write of writes) outcomes.push(await this.#save(write));
-    return outcomes;
-  }
 
   async read({ key, incarnation, after }: PartialsRequest): Promise<StoredPartials | undefined> {
     const record = await this.recordOf(key);
@@ -45,18 +32,16 @@ export class ProcessPartials implements PartialStore {
     if (entry.partials.length === 0) this.#bySession.delete(sessionNameOf(key));
   }
 
-  clear(): void {
-    this.#bySession.clear();
+  put(key: SessionKey, incarnation: string, added: readonly StoredPartial[]): void {
+    if (added.length === 0) return;
+    const numbers = new Set(added.map(({ number }) => number));
+    const others = this.#of(key, incarnation).filter(({ number }) => !numbers.has(number));
+    const partials = [...others, ...added].toSorted((a, b) => a.number - b.number);
+    this.#bySession.set(sessionNameOf(key), { incarnation, partials });
   }
 
-  async #save(write: PartialWrite): Promise<PartialOutcome> {
-    const { key, incarnation } = write;
-    const outcome = partialOutcome(write, await this.recordOf(key), this.now());
-    if (outcome.kind !== 'saved') return outcome;
-    const others = this.#of(key, incarnation).filter(({ number }) => number !== outcome.partial.number);
-    const partials = [...others, outcome.partial].toSorted((a, b) => a.number - b.number);
-    this.#bySession.set(sessionNameOf(key), { incarnation, partials });
-    return outcome;
+  clear(): void {
+    this.#bySession.clear();
   }
 
   #of(key: SessionKey, incarnation: string): readonly StoredPartial[] {

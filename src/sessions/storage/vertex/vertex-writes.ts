@@ -73,6 +73,7 @@ export class VertexWrites implements WriteStore {
     if (events.length > 0 && !(await this.#sendEvents(loaded, write))) return false;
     if (after.record.turn !== before.record.turn) turns.keep(after.record, after.record.turn, loaded.now);
     partials.end(write.key, write.endsPartials);
+    partials.put(write.key, after.record.incarnation, write.partials);
     return true;
   }
 

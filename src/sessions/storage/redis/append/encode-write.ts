@@ -9,6 +9,7 @@ import type { RedisKeys } from '../redis-keys.js';
 import { type ScriptArguments, lifetimeArguments, recordText } from '../script/codec.js';
 import { SESSION_USAGE, usageArgument, usageFields } from '../script/usage.lua.js';
 import { runsOf } from '../audit/grouped-events.js';
+import { memberOfPartial } from '../live/partial-events.js';
 import { encodeEvent } from './initial-log.js';
 import { RARE_NUMBERS } from './rare-writes.lua.js';
 
@@ -32,7 +33,7 @@ const BETWEEN_IDS = '|}:session:'.length;
 
 /** Few long arguments are faster than many short ones. */
 export function encodeWrite(write: PlannedWrite, context: WriteContext): EncodedWrite {
-  const { key, before, after, events, state } = write;
+  const { key, before, after, events, state, partials } = write;
   const { keys, app } = context;
   const parts = keys.partsOf(key);
   const times = timesOf(write);
@@ -42,12 +43,15 @@ export function encodeWrite(write: PlannedWrite, context: WriteContext): Encoded
   const sets = state.flatMap(({ name, value }) => (value === undefined ? [] : [name, value]));
   const removals = state.flatMap(({ name, value }) => (value === undefined ? [name] : []));
   const ofApp = app.isCluster ? '-' : parts.user.length + parts.id.length + BETWEEN_IDS;
-  const numbers = `${parts.id.length} ${ofApp} ${events.length} ${groups.length / 2} ${sets.length} ${removals.length}`;
+  const sizes = [events.length, groups.length / 2, sets.length, removals.length, partials.length].join(' ');
+  const numbers = `${parts.id.length} ${ofApp} ${sizes}`;
   const head = `${numbers} ${usage === '' ? 0 : 1} ${more ? 1 : 0} ${times.isExpiring ? '' : times.updatedAt}\n${anchorsOf(events)}`;
-  const args: ScriptArguments = [0, recordText(before), recordText(after), head, `${key.userId}\0${key.sessionId}`];
+  const textAfter = after.stamp === before.stamp ? '' : recordText(after);
+  const args: ScriptArguments = [0, recordText(before), textAfter, head, `${key.userId}\0${key.sessionId}`];
   for (const event of events) args.push(event.seq, encodeEvent(event));
   for (const { id, seq } of events) args.push(id, seq);
   args.push(...groups, ...sets, ...removals);
+  if (partials.length > 0) args.push(...partialArguments(write));
   if (usage !== '') args.push(usage);
   if (more) args.push(...more);
   args[0] = args.length - 1;
@@ -89,6 +93,15 @@ function runsOfGroups(events: readonly NumberedEvent[]): string[] {
     `\0${group}`,
     ofGroup.map(({ from, to }) => `${from}-${to}`).join(','),
   ]);
+}
+
+/** What watchers are told, then number, expiry and text of each. */
+function partialArguments({ after, partials }: PlannedWrite): ScriptArguments {
+  const { incarnation, lastSeq } = after.record;
+  return [
+    `${incarnation} ${lastSeq} ${partials.at(-1)?.number ?? 0}`,
+    ...partials.flatMap((partial) => [partial.number, partial.expiresAt, memberOfPartial(partial)]),
+  ];
 }
 
 /** What few writes have; undefined if this one has none of it. */

@@ -197,9 +197,10 @@ function answerOfError(error: unknown): WriteAnswer {
 }
 
 /** How much of a script a write takes; 1 is all of it. */
-function sizeOf({ write: { events } }: EncodedWrite): number {
-  const characters = events.reduce((sum, { payload }) => sum + payload.length, 0);
-  return Math.max(events.length / MAX_PER_SCRIPT.events, characters / MAX_PER_SCRIPT.characters);
+function sizeOf({ write: { events, partials } }: EncodedWrite): number {
+  const texts = [...events.map(({ payload }) => payload), ...partials.map(({ content }) => content)];
+  const characters = texts.reduce((sum, { length }) => sum + length, 0);
+  return Math.max(texts.length / MAX_PER_SCRIPT.events, characters / MAX_PER_SCRIPT.characters);
 }
 
 /** Those for which the app certainly has room, where the script of a session cannot see its state. */

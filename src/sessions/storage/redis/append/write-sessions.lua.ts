@@ -3,6 +3,7 @@ import { recordPattern } from '../script/codec.js';
 import { EVENT_RUNS } from '../script/event-groups.lua.js';
 import { defineScript } from '../script/script.js';
 import { SESSION_USAGE, SHARED_USAGE } from '../script/usage.lua.js';
+import { SAVE_PARTIALS } from './partial-writes.lua.js';
 import { RARE_WRITES } from './rare-writes.lua.js';
 
 /**
@@ -13,10 +14,10 @@ import { RARE_WRITES } from './rare-writes.lua.js';
  *      they are in the same slot.
  * ARGV 1 time; 2–3 the server's time when it may write, from and to ('' = at any time); 4 the token of the caller who holds the session, or '';
  *      then for each session: the number of its arguments, then
- *      1 the record before; 2 the record after; 3 one line: bytes of the encoded session id, bytes of the key of the record from the separator of the
- *      user on ('-' on a cluster), numbers of events, of groups, of names and values of session state to set, and of those to remove, whether there is
+ *      1 the record before; 2 the record after, or '' if it stays; 3 one line: bytes of the encoded session id, bytes of the key of the record from the separator of the
+ *      user on ('-' on a cluster), numbers of events, of groups, of names and values of session state to set, of those to remove, and of partial events, whether there is
  *      usage and what few writes have (1 or 0), the time of the update if it changes; in another line the numbers of anchors; 4 user id, NUL, session id;
- *      then number and text of each event; id and number of each; field and new runs of each group; state to set, state to remove; usage; then what few writes
+ *      then number and text of each event; id and number of each; field and new runs of each group; state to set, state to remove; of partial events what watchers are told, then number, expiry and text of each; usage; then what few writes
  *      have: a line for app name, user id and session id; RARE_NUMBERS ('-' = none); metadata; messages whose partial events end; of a trim the base state, the first event before and after, and digests; a checkpoint; what stays pending on a cluster;
  *      of user state and app state ttl, renewal threshold, growth, most bytes, the sizes that were counted or '', and writes.
  * Returns the server's time, then for each session 1 if it is written, on a cluster { 1, pending }; { record } if the record or the time is
@@ -53,8 +54,8 @@ local function writeSession(record, start)
   local stored, held = unpack(redis.call('HMGET', record, 'record', 'held'))
   if stored ~= ARGV[start + 1] or isOff then return { stored } end
   if held and isHeldByOther(held) then return 'held' end
-  local idBytes, tail, events, groups, upserts, removals, hasUsage, hasMore, updated, anchored =
-    string.match(ARGV[start + 3], '^(%d+) ([^ ]*) (%d+) (%d+) (%d+) (%d+) (%d) (%d) ([^\n]*)\n(.*)$')
+  local idBytes, tail, events, groups, upserts, removals, partials, hasUsage, hasMore, updated, anchored =
+    string.match(ARGV[start + 3], '^(%d+) ([^ ]*) (%d+) (%d+) (%d+) (%d+) (%d+) (%d) (%d) ([^\n]*)\n(.*)$')
   local base, id = string.sub(record, 1, -9 - idBytes), string.sub(record, -idBytes)
   local ofApp = tail ~= '-' and string.sub(record, 1, -1 - tail) .. '}:'
   local ids, state, anchors = base .. 'ids:' .. id, base .. 'state:' .. id, base .. 'anchors:' .. id
@@ -77,7 +78,10 @@ local function writeSession(record, start)
   end
   if anchored ~= '' then redis.call('ZCARD', anchors) end
   if not ofApp then redis.call('HLEN', base .. 'pending:' .. id) end
-  local addUsage, finish
+  local news, savePartials, addUsage, finish
+  if partials ~= '0' then
+    ${SAVE_PARTIALS}
+  end
   if hasUsage == '1' then
     ${SHARED_USAGE}
     local usage, user, app = partsOfUsage(ARGV[following]), base .. 'usage', ofApp and ofApp .. 'usage'
@@ -132,10 +136,11 @@ local function writeSession(record, start)
   for anchor in string.gmatch(anchored, '%d+') do redis.call('ZADD', anchors, anchor, anchor) end
   if addUsage then addUsage() end
   if finish then finish(seq) end
-  redis.call('HSET', record, 'record', ARGV[start + 2])
+  if savePartials then savePartials() end
+  if ARGV[start + 2] ~= '' then redis.call('HSET', record, 'record', ARGV[start + 2]) end
   if held then redis.call('HDEL', record, 'held') end
-  if firstId > firstEvent then
-    redis.pcall(ofApp and 'PUBLISH' or 'SPUBLISH', record, string.match(stored, '^[^\n]*') .. ' ' .. seq)
+  if news or firstId > firstEvent then
+    redis.pcall(ofApp and 'PUBLISH' or 'SPUBLISH', record, news or string.match(stored, '^[^\n]*') .. ' ' .. seq)
   end
   return ofApp and 1 or { 1, redis.call('HGETALL', base .. 'pending:' .. id) }
 end

@@ -3,7 +3,7 @@ import { payloadChecksum } from '../../../domain/event-digest.js';
 import type { EndedPartials } from '../../../domain/partial-event.js';
 import { type NumberedEvent, beginsToWait } from '../../../domain/session-record.js';
 import type { PlannedWrite, SessionHead } from '../../planned-write.js';
-import { endPartials } from '../live/partial-events.js';
+import { endPartials, type NewPartial, savePartials } from '../live/partial-events.js';
 import type { Dialect } from '../sql/dialect.js';
 import { changedColumns, changeIndex, type IndexedSession, rareColumns } from '../sql/session-rows.js';
 import { joinSql, Sql, sql, sqlList, type SqlValue } from '../sql/sql.js';
@@ -25,6 +25,8 @@ export type Columns<Value extends SqlValue = SqlValue> = readonly (readonly [col
 export interface PlannedSession {
   readonly pk: number;
   readonly before: SessionHead;
+  /** Whether its row stays as it is. */
+  readonly isUnchanged: boolean;
   /** Columns that must have these values. A server that lost its last writes may give a key again: the new session has another time. */
   readonly guards: Columns<number>;
   /** The columns that every write sets. */
@@ -46,6 +48,7 @@ export class PlannedRows {
   readonly sessions: PlannedSession[] = [];
   readonly events: NewEvent[] = [];
   readonly endedPartials: { readonly pk: number; readonly ended: EndedPartials }[] = [];
+  readonly partials: NewPartial[] = [];
   readonly upkeep: PlannedUpkeep[] = [];
   /** What other processes are told. */
   readonly logs: LogProgress[] = [];
@@ -56,11 +59,12 @@ export class PlannedRows {
   readonly #usage = new UsageSums();
 
   /** Adds all but the changes of shared state. */
-  add({ key, before, after, events, state, usage, endsPartials, upkeep }: PlannedWrite): void {
+  add({ key, before, after, events, state, usage, endsPartials, partials, upkeep }: PlannedWrite): void {
     const pk = Number(before.record.incarnation);
     this.sessions.push({
       pk,
       before,
+      isUnchanged: before.stamp === after.stamp,
       guards: [
         ['create_time', before.record.createTime],
         ['stamp', before.stamp],
@@ -74,7 +78,9 @@ export class PlannedRows {
     if (usage) this.#usage.add(pk, key, usage, events[0]?.appendedAt ?? after.record.lastUpdateTime);
     if (endsPartials !== undefined && endsPartials.length > 0) this.endedPartials.push({ pk, ended: endsPartials });
     if (upkeep) this.upkeep.push({ pk, before: before.record, after: after.record, ...upkeep });
-    if (events.length > 0) this.logs.push({ pk, lastSeq: after.record.lastSeq });
+    for (const partial of partials) this.partials.push({ ...partial, pk });
+    if (events.length + partials.length > 0)
+      this.logs.push({ pk, lastSeq: after.record.lastSeq, partial: partials.at(-1)?.number });
     if (beginsToWait(before.record, after.record)) this.news.add('marks');
   }
 
@@ -157,6 +163,7 @@ export function writeChildren(dialect: Dialect, tables: Tables, rows: PlannedRow
     ...insertEvents(tables, rows.events),
     ...rows.upkeep.flatMap((upkeep) => keepUp(dialect, tables, upkeep)),
     ...rows.endedPartials.flatMap(({ pk, ended }) => endPartials(tables, pk, ended)),
+    ...savePartials(dialect, tables, rows.partials),
     ...writeEntries(dialect, tables.sessionState, STATE_OWNER, rows.sessionState),
     ...writeEntries(dialect, tables.sharedState, SHARED_OWNER, rows.sharedState),
   ];

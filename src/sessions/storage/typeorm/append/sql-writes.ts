@@ -188,11 +188,12 @@ export async function addWrites(
 const UPDATED_TOGETHER = 8;
 
 function updateSessions({ tables, dialect }: SqlTransaction, sessions: readonly PlannedSession[]): Sql[] {
-  const alike = sessions.filter(({ rareSets }) => rareSets.length === 0);
-  if (!dialect.updateRows || alike.length < UPDATED_TOGETHER) return sessions.map((one) => updateSession(tables, one));
+  const changed = sessions.filter(({ isUnchanged }) => !isUnchanged);
+  const alike = changed.filter(({ rareSets }) => rareSets.length === 0);
+  if (!dialect.updateRows || alike.length < UPDATED_TOGETHER) return changed.map((one) => updateSession(tables, one));
   const columns = alike[0]?.sets.map(([column]) => column) ?? [];
   const rows = alike.map(({ pk, sets }) => [pk, ...sets.map(([, value]) => value)]);
-  const others = sessions.filter(({ rareSets }) => rareSets.length > 0);
+  const others = changed.filter(({ rareSets }) => rareSets.length > 0);
   return [
     dialect.updateRows(tables.sessions, { key: 'pk', columns, rows }),
     ...others.map((session) => updateSession(tables, session)),

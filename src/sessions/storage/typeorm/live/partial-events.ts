@@ -1,87 +1,27 @@
 import { isExpired } from '../../../domain/expiry.js';
-import {
-  type EndedPartials,
-  type PartialOutcome,
-  type PartialWrite,
-  partialOutcome,
-} from '../../../domain/partial-event.js';
+import type { EndedPartials, StoredPartial } from '../../../domain/partial-event.js';
 import { inBatches } from '../../../domain/batches.js';
 import type { PartialsRequest, PartialStore, StoredPartials } from '../../partial-store.js';
+import type { Dialect } from '../sql/dialect.js';
 import { LastQueries } from '../sql/last-queries.js';
-import type { RecordRow } from '../sql/session-rows.js';
-import { type Sql, joinSql, sql, sqlList } from '../sql/sql.js';
+import { joinSql, Sql, sql, sqlList } from '../sql/sql.js';
 import type { SqlTransaction, TransactionOptions, Work } from '../sql/transaction.js';
 import type { Tables } from '../tables.js';
 
-/** Limits how many sessions a transaction locks, and the size of its statements. */
-const WRITES_PER_TRANSACTION = { items: 50, weight: 500_000, weightOf: ({ content }: PartialWrite) => content.length };
-
-/** Both look up a session before they compare times. */
+/** It looks up a session before it compares times. */
 const BEGIN_LAZILY: TransactionOptions = { beginsLazily: true };
 
 interface Access {
   readonly read: <Result>(work: Work<Result>, options?: TransactionOptions) => Promise<Result>;
-  readonly write: <Result>(work: Work<Result>, options?: TransactionOptions) => Promise<Result>;
 }
 
 /** Partial events in a table. */
 export class SqlPartials implements PartialStore {
   constructor(private readonly access: Access) {}
 
-  /** One transaction for the writes of 50 sessions, with two round trips. */
-  async save(writes: readonly PartialWrite[]): Promise<PartialOutcome[]> {
-    const outcomes: PartialOutcome[] = [];
-    for (const portion of inBatches(writes, WRITES_PER_TRANSACTION)) {
-      outcomes.push(...(await this.access.write((transaction) => savePartials(transaction, portion), BEGIN_LAZILY)));
-    }
-    return outcomes;
-  }
-
   read(request: PartialsRequest): Promise<StoredPartials | undefined> {
     return this.access.read((transaction) => readPartials(transaction, request), BEGIN_LAZILY);
   }
-}
-
-type TargetRow = Pick<RecordRow, 'pk' | 'last_seq' | 'expires_at' | 'turn_token' | 'turn_number' | 'turn_expires_at'>;
-
-/** The lock lets each row see the turn of its session, and wait for no append. */
-async function savePartials(transaction: SqlTransaction, writes: readonly PartialWrite[]): Promise<PartialOutcome[]> {
-  const { tables, dialect } = transaction;
-  const pks = [...new Set(writes.map(pkOf))];
-  const rows = await transaction.lockedRows<TargetRow>(sql`
-    SELECT s.pk, s.last_seq, s.expires_at, s.turn_token, s.turn_number, s.turn_expires_at
-    FROM ${tables.sessions} s WHERE s.pk IN (${sqlList(pks)}) ${dialect.lockSkipLocked('s')}`);
-  const targets = new Map(rows.map((row) => [row.pk, row]));
-  const values: Sql[] = [];
-  const outcomes = writes.map((write): PartialOutcome => {
-    const row = targets.get(pkOf(write));
-    // A missing session cannot be told from a locked one.
-    if (!row && dialect.locksRows) return { kind: 'busy' };
-    const outcome = partialOutcome(write, row && targetOf(row), transaction.now);
-    if (!row || outcome.kind !== 'saved') return outcome;
-    const { number, afterSeq, messageId, expiresAt, content } = outcome.partial;
-    values.push(sql`(${row.pk}, ${number}, ${afterSeq}, ${messageId}, ${expiresAt}, ${content})`);
-    transaction.notify({ pk: row.pk, lastSeq: afterSeq, partial: number });
-    return outcome;
-  });
-  if (values.length > 0) {
-    const columns = ['after_seq', 'message_id', 'expires_at', 'content'];
-    transaction.addToCommit([
-      sql`
-        INSERT INTO ${tables.partials} (session_pk, number, after_seq, message_id, expires_at, content)
-        VALUES ${joinSql(values, ', ')} ${dialect.onConflictSet(sql`session_pk, number`, columns)}`,
-    ]);
-  }
-  return outcomes;
-}
-
-function pkOf({ incarnation }: PartialWrite): number {
-  return Number(incarnation);
-}
-
-function targetOf(row: TargetRow): Parameters<typeof partialOutcome>[1] {
-  const turn = { token: row.turn_token, number: row.turn_number, expiresAt: row.turn_expires_at };
-  return { incarnation: String(row.pk), expiresAt: row.expires_at, lastSeq: row.last_seq, turn };
 }
 
 interface PartialRow {
@@ -123,4 +63,52 @@ async function readPartials(
 export function endPartials({ partials }: Pick<Tables, 'partials'>, pk: number, ended: EndedPartials): Sql[] {
   if (ended === 'all') return [sql`DELETE FROM ${partials} WHERE session_pk = ${pk}`];
   return [sql`DELETE FROM ${partials} WHERE session_pk = ${pk} AND message_id IN (${sqlList(ended)})`];
+}
+
+/** A partial event to save. */
+export interface NewPartial extends StoredPartial {
+  readonly pk: number;
+}
+
+/** The columns of a partial event with their types in PostgreSQL. */
+export const PARTIAL_COLUMN_TYPES = [
+  ['session_pk', 'bigint'],
+  ['number', 'bigint'],
+  ['after_seq', 'integer'],
+  ['message_id', 'text'],
+  ['expires_at', 'bigint'],
+  ['content', 'text'],
+] as const;
+
+export const PARTIAL_COLUMNS = new Sql(PARTIAL_COLUMN_TYPES.map(([name]) => name).join(', '));
+
+/** In the order of {@link PARTIAL_COLUMNS}. */
+export function valuesOfPartial({
+  pk,
+  number,
+  afterSeq,
+  messageId,
+  expiresAt,
+  content,
+}: NewPartial): (string | number)[] {
+  return [pk, number, afterSeq, messageId, expiresAt, content];
+}
+
+/** Replaces those with the same number. */
+export function replacesPartial({ onConflictSet }: Pick<Dialect, 'onConflictSet'>): Sql {
+  return onConflictSet(sql`session_pk, number`, ['after_seq', 'message_id', 'expires_at', 'content']);
+}
+
+/** A server limits the size of a message. */
+const SAVED_TOGETHER = { items: 100, weight: 500_000, weightOf: ({ content }: NewPartial) => content.length };
+
+export function savePartials(
+  dialect: Dialect,
+  { partials }: Pick<Tables, 'partials'>,
+  saved: readonly NewPartial[],
+): Sql[] {
+  return inBatches(saved, SAVED_TOGETHER).map((some) => {
+    const rows = some.map((partial) => sql`(${sqlList(valuesOfPartial(partial))})`);
+    return sql`INSERT INTO ${partials} (${PARTIAL_COLUMNS}) VALUES ${joinSql(rows, ', ')} ${replacesPartial(dialect)}`;
+  });
 }

@@ -66,7 +66,7 @@ export interface Transactions {
 export interface LogProgress {
   readonly pk: number;
   readonly lastSeq: number;
-  /** The number of a partial event that was saved, instead of an event. */
+  /** The number of the last partial event that was saved with it. */
   readonly partial?: number | undefined;
 }
 

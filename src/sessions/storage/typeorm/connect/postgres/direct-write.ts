@@ -11,6 +11,7 @@ import {
   valuesOfEvent,
 } from '../../append/planned-rows.js';
 import { insertOfSession, UNLESS_THERE } from '../../append/insert-session.js';
+import { PARTIAL_COLUMN_TYPES, PARTIAL_COLUMNS, replacesPartial, valuesOfPartial } from '../../live/partial-events.js';
 import { postgresDialect } from '../../sql/dialect.js';
 import { POSTGRES_NOW } from '../../sql/server-time.js';
 import { joinSql, NO_SQL, Sql, sql } from '../../sql/sql.js';
@@ -40,6 +41,7 @@ export function directWriteOfPostgres(tables: Tables, { rows, time }: PlannedMes
       ${addedEvents(tables, rows)}
       ${growth(tables, scopes)}
       ${endedPartials(tables, rows)}
+      ${savedPartials(tables, rows)}
       ${changedEntries(tables, sessions)}
       ${upsert(sql`of_sessions`, tables.sessionState, sql`session_pk`, sessionState)}
       ${upsert(sql`shared`, tables.sharedState, sql`scope_pk`, sharedState)}
@@ -110,6 +112,16 @@ function endedPartials({ partials }: Tables, { endedPartials: all }: PlannedRows
     WHERE p.session_pk = v.owner AND v.message IN ('', p.message_id) AND EXISTS (SELECT 1 FROM written))`;
 }
 
+/** Those that replace others are not among those that end. */
+function savedPartials({ partials: table }: Tables, { partials }: PlannedRows): Sql {
+  if (partials.length === 0) return NO_SQL;
+  const types = PARTIAL_COLUMN_TYPES.map(([, type]) => type);
+  return sql`, saved AS (
+    INSERT INTO ${table} (${PARTIAL_COLUMNS})
+    SELECT v.* FROM ${unnest(types, partials.map(valuesOfPartial))} AS v(${PARTIAL_COLUMNS})
+    WHERE EXISTS (SELECT 1 FROM written) ${replacesPartial(postgresDialect)})`;
+}
+
 /** The index of metadata. */
 function changedEntries({ sessionIndex }: Tables, sessions: readonly PlannedSession[]): Sql {
   const changes = sessions.map(({ indexed }) => ({ ...indexed, ...entryChanges(indexed) }));
@@ -167,32 +179,44 @@ export function directCreateOfPostgres(tables: Tables, session: DirectCreate): S
     UNION ALL SELECT NULL, NULL, shared.* FROM (${selectSharedState(source, record)}) AS shared`;
 }
 
-/** Never waits for a session: it might expire meanwhile. */
-function updateOne({ sessions }: Tables, { pk, guards, sets, rareSets }: PlannedSession, limits: Sql): Sql {
+/** Never waits for a session: it might expire meanwhile. One that stays as it is has no new version of its row. */
+function updateOne(
+  { sessions }: Tables,
+  { pk, guards, sets, rareSets, isUnchanged }: PlannedSession,
+  limits: Sql,
+): Sql {
+  const unchanged = sql`SELECT pk FROM ${sessions} WHERE pk = ${pk} AND ${equalities(guards, ' AND ')} ${limits} FOR UPDATE SKIP LOCKED`;
+  if (isUnchanged) return sql`written AS MATERIALIZED (${unchanged})`;
   return sql`
-    locked AS MATERIALIZED (
-      SELECT pk FROM ${sessions} WHERE pk = ${pk} AND ${equalities(guards, ' AND ')} ${limits} FOR UPDATE SKIP LOCKED),
+    locked AS MATERIALIZED (${unchanged}),
     written AS (
       UPDATE ${sessions} AS s SET ${equalities([...sets, ...rareSets], ', ')} FROM locked WHERE s.pk = locked.pk RETURNING s.pk)`;
 }
 
 /** Never waits either, so that a locked session does not delay the others, and two batches cannot deadlock. */
 function updateTogether({ sessions: table }: Tables, sessions: readonly PlannedSession[], limits: Sql): Sql {
-  const [first] = sessions;
-  const guards = first?.guards.map(([column]) => column) ?? [];
-  const sets = first?.sets.map(([column]) => column) ?? [];
-  const columns = ['pk', ...guards.map((column) => `old_${column}`), ...sets.map((column) => `new_${column}`)];
-  const rows = sessions.map(({ pk, ...one }) => [pk, ...[...one.guards, ...one.sets].map(([, value]) => value)]);
-  const types = columns.map(() => 'bigint');
-  const isSame = new Sql(guards.map((column) => `s.${column} = v.old_${column}`).join(' AND '));
-  const changes = new Sql(sets.map((column) => `${column} = v.new_${column}`).join(', '));
+  const guards = sessions[0]?.guards.map(([column]) => column) ?? [];
+  const expected = sessions.map(({ pk, ...one }) => [pk, ...one.guards.map(([, value]) => value)]);
+  const columns = new Sql(['pk', ...guards].join(', '));
+  const isSame = new Sql(guards.map((column) => `s.${column} = v.${column}`).join(' AND '));
   return sql`
-    v AS MATERIALIZED (SELECT * FROM ${unnest(types, rows)} AS v(${new Sql(columns.join(', '))})),
+    v AS MATERIALIZED (SELECT * FROM ${unnestNumbers(expected)} AS v(${columns})),
     locked AS MATERIALIZED (
       SELECT s.pk FROM v JOIN ${table} s ON s.pk = v.pk WHERE ${isSame} ${limits} FOR UPDATE OF s SKIP LOCKED),
-    written AS (
-      UPDATE ${table} AS s SET ${changes} FROM v
-      WHERE s.pk = v.pk AND (SELECT COUNT(*) FROM locked) = (SELECT COUNT(*) FROM v) RETURNING s.pk)`;
+    written AS MATERIALIZED (SELECT 1 WHERE (SELECT COUNT(*) FROM locked) = (SELECT COUNT(*) FROM v))
+    ${updates(table, sessions)}`;
+}
+
+function updates(table: Sql, sessions: readonly PlannedSession[]): Sql {
+  const changed = sessions.filter(({ isUnchanged }) => !isUnchanged);
+  const columns = changed[0]?.sets.map(([column]) => column) ?? [];
+  if (columns.length === 0) return NO_SQL;
+  const rows = changed.map(({ pk, sets }) => [pk, ...sets.map(([, value]) => value)]);
+  const names = new Sql(['pk', ...columns].join(', '));
+  const changes = new Sql(columns.map((column) => `${column} = c.${column}`).join(', '));
+  return sql`, updated AS (
+    UPDATE ${table} AS s SET ${changes} FROM ${unnestNumbers(rows)} AS c(${names})
+    WHERE s.pk = c.pk AND EXISTS (SELECT 1 FROM written))`;
 }
 
 /**
@@ -273,6 +297,10 @@ function unnest(types: readonly string[], rows: readonly Values[]): Sql {
     return sql`CAST(${arrayText(column)} AS ${new Sql(type)}[])`;
   });
   return sql`unnest(${joinSql(arrays, ', ')})`;
+}
+
+function unnestNumbers(rows: readonly (readonly number[])[]): Sql {
+  return unnest(rows[0]?.map(() => 'bigint') ?? [], rows);
 }
 
 /** An array as PostgreSQL writes it. */
