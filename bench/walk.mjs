@@ -1,7 +1,9 @@
 // The way of one append: how often functions of the package are entered, how many of them there are, and in how many files.
 import 'reflect-metadata';
+import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { Session } from 'node:inspector/promises';
+import { SourceMap } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -76,10 +78,25 @@ async function entered(name, append) {
   await append(measured);
   const { result } = await inspector.post('Profiler.takePreciseCoverage');
   inspector.disconnect();
-  const files = result
+  const calls = result
     .filter(({ url }) => url.startsWith(DIST) || url.startsWith(fileURLToPath(DIST)))
-    .map(({ functions }) => functions.map(({ ranges }) => ranges[0].count).filter((count) => count > 0))
-    .filter((counts) => counts.length > 0);
-  const counts = files.flat();
-  return { append: name, entries: counts.reduce((a, b) => a + b, 0), functions: counts.length, files: files.length };
+    .flatMap(({ url, functions }) => {
+      const sourceAt = sourcesOf(url.startsWith('file:') ? fileURLToPath(url) : url);
+      return functions.map(({ ranges: [{ count, startOffset }] }) => ({ count, source: sourceAt(startOffset) }));
+    })
+    .filter(({ count }) => count > 0);
+  const entries = calls.reduce((sum, { count }) => sum + count, 0);
+  const files = new Set(calls.map(({ source }) => source)).size;
+  return { append: name, entries, functions: calls.length, files };
+}
+
+/** Which source a place in a built file comes from. */
+function sourcesOf(file) {
+  const starts = [0];
+  for (const { index } of readFileSync(file, 'utf8').matchAll(/\n/g)) starts.push(index + 1);
+  const map = new SourceMap(JSON.parse(readFileSync(`${file}.map`, 'utf8')));
+  return (offset) => {
+    const line = starts.findLastIndex((start) => start <= offset);
+    return map.findEntry(line, offset - starts[line]).originalSource;
+  };
 }

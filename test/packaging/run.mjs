@@ -10,7 +10,7 @@ import { commandsFor } from './docs/install-commands.mjs';
 import { mixtures, nest11, nest12, oldestPeers, withoutPeers } from './package-sets.mjs';
 import { runCommand } from './run-command.mjs';
 import { install, installApp, installInto, pack } from './scratch.mjs';
-import { checkTarball } from './tarball.mjs';
+import { checkLoaded, checkSourceMaps, checkTarball } from './tarball.mjs';
 import { checkOwnTypes, checkTypes, waysOf } from './type-checks.mjs';
 
 const NODES = [20, 22, 24];
@@ -154,6 +154,8 @@ async function checkWithoutPeers(packages, { binaries, compilers }) {
 
 const packed = await pack();
 await check(`The tarball, ${Math.round(packed.size / 1000)} kB`, async () => checkTarball(packed, manifest));
+await check('What the root loads', async () => checkLoaded(manifest));
+await check('Source maps', async () => checkSourceMaps());
 let madeTools;
 /** Installed when an app first needs them. */
 const tools = () =>

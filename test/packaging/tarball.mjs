@@ -1,11 +1,20 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { SourceMap } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const dist = fileURLToPath(new URL('../../dist/', import.meta.url));
 
 /** Room to grow, yet a folder of data or a second build would not go unnoticed. */
-const MOST_BYTES = 1_800_000;
+const MOST_BYTES = 2_000_000;
+const MOST_FILES = 250;
+/** Files of the package that are loaded with the root: each takes time when an app starts. */
+const MOST_LOADED = 5;
 
 const allowed =
-  /^(dist\/.+\.(js|d\.ts)|dist\/inspector\/page\/(names\.json|[a-z-]+-[\dA-Z]{8}\.(js|css))|docs\/.+\.md|README\.md|LICENSE|CHANGELOG\.md|package\.json)$/;
-const ofApp = /^dist\/((main|app\.module|config\/app\.config|config\/app-variables)\.|app\/)|\.(spec|test)\./;
+  /^(dist\/.+\.(js|js\.map|d\.ts)|dist\/inspector\/page\/(names\.json|[a-z-]+-[\dA-Z]{8}\.(js|css))|docs\/.+\.md|README\.md|LICENSE|CHANGELOG\.md|package\.json)$/;
+const ofApp = /^dist\/(main|config\/app\.config)\.|\.(spec|test)\./;
 
 /** Whether the tarball has what its manifest promises, and nothing else. */
 export function checkTarball({ files, size }, manifest) {
@@ -26,4 +35,48 @@ export function checkTarball({ files, size }, manifest) {
     [],
   );
   assert.ok(size <= MOST_BYTES, `${size} bytes`);
+  assert.ok(paths.length <= MOST_FILES, `${paths.length} files`);
+}
+
+/** Whether the root loads few files, and no optional package. */
+export function checkLoaded(manifest) {
+  const loaded = new Set();
+  const packages = new Set();
+  load('index.js');
+  assert.ok(loaded.size <= MOST_LOADED, `the root loads ${[...loaded].join(', ')}`);
+  const optional = Object.keys(manifest.peerDependenciesMeta);
+  assert.deepEqual(
+    [...packages].filter((name) => optional.some((other) => name === other || name.startsWith(`${other}/`))),
+    [],
+  );
+
+  function load(file) {
+    if (loaded.has(file)) return;
+    loaded.add(file);
+    const code = readFileSync(join(dist, file), 'utf8');
+    for (const [, from] of code.matchAll(/^(?:import|export) (?:[^'"]*? from )?'([^']+)';$/gm)) {
+      if (from.startsWith('.')) load(join(dirname(file), from));
+      else packages.add(from);
+    }
+  }
+}
+
+/** Whether a position in a file of the package leads to the line of the source. */
+export function checkSourceMaps() {
+  for (const { file, name, source } of [
+    { file: 'chunks/core.js', name: 'EntryLeases', source: 'src/sessions/coordination/entry-leases.ts' },
+    { file: 'chunks/basics.js', name: 'InvalidInputError', source: 'src/sessions/domain/errors.ts' },
+    { file: 'client/index.js', name: 'SessionsClient', source: 'src/client/sessions-client.ts' },
+  ]) {
+    const lines = readFileSync(join(dist, file), 'utf8').split('\n');
+    const line = lines.findIndex((code) => code.includes(`class ${name} `));
+    const map = new SourceMap(JSON.parse(readFileSync(join(dist, `${file}.map`), 'utf8')));
+    const { originalSource, originalLine } = map.findEntry(line, lines[line].indexOf(name));
+    assert.ok(originalSource?.endsWith(source), `${name} in ${file} leads to ${originalSource}`);
+    const original = readFileSync(join(dist, '..', source), 'utf8').split('\n');
+    assert.ok(
+      original[originalLine].includes(`class ${name} `),
+      `${source}:${originalLine + 1} does not declare ${name}`,
+    );
+  }
 }

@@ -9,7 +9,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 // Another build empties `dist`, and so removes it.
 const STAMP = join(ROOT, 'dist/.build-stamp');
 const BUILT = ['dist/main.js', 'dist/index.d.ts', 'dist/inspector/page/names.json'];
-const SOURCES = ['src', 'inspector'];
+const SOURCES = ['src', 'inspector', 'build'];
 const SETTINGS = ['package.json', 'package-lock.json', 'nest-cli.json', 'tsconfig.json', 'tsconfig.build.json'];
 
 const command = process.argv.slice(2).join(' ');

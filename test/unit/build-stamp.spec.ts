@@ -49,6 +49,7 @@ describe('the build before the tests', () => {
     write('src/main.ts', 'old');
     write('src/deep/other.ts', 'old');
     write('node_modules/.bin/nest', NEST, 0o755);
+    write('build/bundle.mjs', '');
     write('inspector/build.mjs', PAGE);
     write('inspector/src/main.tsx', 'old');
     const script = 'test/support/build-stamp.mjs';
