@@ -210,9 +210,7 @@ function sessionLine({ record, state, metadata, baseState }: StoredSession, usag
 
 /** The state and the usage of a user or an app, as far as there are any. */
 export async function* exportShared(storage: SessionStorage, owner: StateOwner): AsyncGenerator<StateLine | UsageLine> {
-  const { entries, expiresAt = NEVER } = storage.transfer
-    ? await storage.transfer.sharedState(owner)
-    : { entries: await storage.readState(owner) };
+  const { entries, expiresAt = NEVER } = await storage.readScope(owner);
   if (entries.length > 0)
     yield { kind: 'state', ...owner, expiresAt: expiresAt < NEVER ? expiresAt : undefined, entries };
   const sums = await exportUsage(storage, owner);

@@ -141,7 +141,7 @@ describe('sessions of tRPC-Agent in Redis', () => {
       lastUpdateTime: 1_793_527_299_500,
     });
     const { expiresAt: ofSession } = (await storage.read({ key }))?.record ?? {};
-    for (const expiresAt of [ofSession, (await storage.transfer.sharedState(OWNER)).expiresAt]) {
+    for (const expiresAt of [ofSession, (await storage.readScope(OWNER)).expiresAt]) {
       const left = (expiresAt ?? 0) - Date.now();
       expect(left).toBeGreaterThan(0);
       expect(left).toBeLessThanOrEqual(100_000);

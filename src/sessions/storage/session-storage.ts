@@ -18,7 +18,7 @@ import type { EntryStore } from './entry-store.js';
 import type { GroupedEvents, GroupedEventsRequest, RebuildRequest } from './rebuild.js';
 import type { SessionChanges } from './session-changes.js';
 import type { ListRequest, ListResult } from './session-list.js';
-import type { StateEntries, StoredState } from './state-entries.js';
+import type { SharedScope, StateEntries, StoredState } from './state-entries.js';
 import type { RestoreEventsRequest, TransferStore } from './transfer-store.js';
 import type { AuditPage, AuditRequest } from './store-audit.js';
 
@@ -32,7 +32,7 @@ export type {
   ListRequest,
   ListResult,
 } from './session-list.js';
-export type { StateEntries, StoredState } from './state-entries.js';
+export type { SharedScope, StateEntries, StoredState } from './state-entries.js';
 
 /** The session to create. */
 export interface CreateRequest {
@@ -277,6 +277,8 @@ export interface SessionStorage {
    * `readExcessError` for state that is larger than its scope may be.
    */
   readState(owner: StateOwner, renew?: Lifetime, maxStateBytes?: StateLimits): Promise<StateEntries>;
+  /** Reads shared state with its expiry, and renews nothing. */
+  readScope(owner: StateOwner): Promise<SharedScope>;
   /** Changes shared state, and returns all of it. Throws `writeExcessError`, and changes nothing, if `stateExcess` refuses it. */
   writeState(request: WriteStateRequest): Promise<StateEntries>;
   /**

@@ -12,6 +12,7 @@ import type {
   PurgeCounts,
   ReadRequest,
   SessionStorage,
+  SharedScope,
   StateEntries,
   StoredSession,
   UsageReply,
@@ -78,7 +79,7 @@ export interface SessionStore extends CommonParts {
   /** Deletes the session with all its events and its own state; shared state stays. Returns whether it is gone. */
   delete(request: DeletedSession): Promise<boolean>;
   /** See {@link SessionStorage.readState}. */
-  readState(owner: StateOwner, renew?: Lifetime, maxStateBytes?: StateLimits): Promise<StateEntries>;
+  readState(owner: StateOwner, renew?: Lifetime, maxStateBytes?: StateLimits): Promise<SharedScope>;
   /** See {@link SessionStorage.writeState}. */
   writeState(request: WriteStateRequest): Promise<StateEntries>;
   /** See {@link SessionStorage.readUsage}. */

@@ -7,3 +7,10 @@ export interface StoredState {
   readonly user: StateEntries;
   readonly app: StateEntries;
 }
+
+/** The state of a user or an app. */
+export interface SharedScope {
+  readonly entries: StateEntries;
+  /** Missing without entries. */
+  readonly expiresAt?: number | undefined;
+}

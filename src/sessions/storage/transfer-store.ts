@@ -1,8 +1,7 @@
-import type { SessionKey, StateOwner, UserKey } from '../domain/ids.js';
+import type { SessionKey, UserKey } from '../domain/ids.js';
 import type { InitialEvent } from '../domain/session-record.js';
 import type { UsageOwner } from '../domain/usage-periods.js';
 import type { ModelUsage } from '../domain/usage.js';
-import type { StateEntries } from './state-entries.js';
 
 /** Events to add as another store had them. */
 export interface RestoreEventsRequest {
@@ -28,13 +27,6 @@ export interface RestoreUsageRequest {
   readonly keepMs: number;
 }
 
-/** The state of a user or an app. */
-export interface SharedScope {
-  readonly entries: StateEntries;
-  /** Missing without entries. */
-  readonly expiresAt?: number | undefined;
-}
-
 /**
  * What moving sessions between stores, and erasing users, needs besides the rest of a store. Optional: without it, sessions
  * can be exported, but not imported, and no user can be erased.
@@ -46,8 +38,6 @@ export interface TransferStore {
   readonly keepsShared?: boolean | undefined;
   /** Whether values of the state come back with their keys in the same order, as they should. Default `true`. */
   readonly keepsKeyOrder?: boolean | undefined;
-  /** The state of a user or an app, with its expiry. Without entries if there is none. Renews nothing. */
-  sharedState(owner: StateOwner): Promise<SharedScope>;
   /**
    * The users of an app who have state or usage, in groups and in any order, perhaps some of them twice. Users whose data has expired
    * may be among them.

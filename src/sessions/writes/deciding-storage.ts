@@ -39,6 +39,7 @@ import type {
   PurgeCounts,
   ReadRequest,
   SessionStorage,
+  SharedScope,
   StateEntries,
   StoredSession,
   TouchRequest,
@@ -178,8 +179,12 @@ export class DecidingStorage<Store extends SessionStore> implements SessionStora
     return (await this.#openWriter()).change(rebuildChange(request));
   }
 
-  readState(owner: StateOwner, renew?: Lifetime, maxStateBytes?: StateLimits): Promise<StateEntries> {
-    return this.store.readState(owner, renew, maxStateBytes);
+  async readState(owner: StateOwner, renew?: Lifetime, maxStateBytes?: StateLimits): Promise<StateEntries> {
+    return (await this.store.readState(owner, renew, maxStateBytes)).entries;
+  }
+
+  readScope(owner: StateOwner): Promise<SharedScope> {
+    return this.store.readState(owner);
   }
 
   writeState(request: WriteStateRequest): Promise<StateEntries> {

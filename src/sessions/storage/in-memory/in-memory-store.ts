@@ -14,6 +14,7 @@ import type {
   ListedSession,
   PurgeCounts,
   ReadRequest,
+  SharedScope,
   StateEntries,
   UsageReply,
   WriteStateRequest,
@@ -175,12 +176,12 @@ export class InMemoryStore implements SessionStore {
     return true;
   }
 
-  async readState(owner: StateOwner, renew?: Lifetime, maxStateBytes?: StateLimits): Promise<StateEntries> {
+  async readState(owner: StateOwner, renew?: Lifetime, maxStateBytes?: StateLimits): Promise<SharedScope> {
     const now = this.#now();
     const state = this.#shared.get(owner, now);
     state.expectReadable(maxStateBytes);
     if (renew) this.#shared.renewIfDue(owner, renew, now);
-    return state.entries();
+    return { entries: state.entries(), expiresAt: this.#shared.expiryOfOwner(owner, now) };
   }
 
   async writeState({ owner, lifetime, maxStateBytes, ...writes }: WriteStateRequest): Promise<StateEntries> {

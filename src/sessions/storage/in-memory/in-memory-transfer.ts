@@ -1,7 +1,7 @@
 import { isExpired } from '../../domain/expiry.js';
-import type { SessionKey, StateOwner, UserKey } from '../../domain/ids.js';
+import type { SessionKey, UserKey } from '../../domain/ids.js';
 import { sessionOfUsage } from '../../domain/usage-periods.js';
-import type { RestoreUsageRequest, SharedScope, TransferStore } from '../transfer-store.js';
+import type { RestoreUsageRequest, TransferStore } from '../transfer-store.js';
 import type { SessionIndex, StoredEntry } from './session-index.js';
 import type { SharedStates } from './shared-states.js';
 import { ModelSums, type UsageSums } from './usage-sums.js';
@@ -19,11 +19,6 @@ interface Parts {
 /** Takes over sessions of other stores, and erases users. */
 export class InMemoryTransfer implements TransferStore {
   constructor(private readonly parts: Parts) {}
-
-  async sharedState(owner: StateOwner): Promise<SharedScope> {
-    const { shared, now } = this.parts;
-    return { entries: shared.get(owner, now()).entries(), expiresAt: shared.expiryOfOwner(owner, now()) };
-  }
 
   async *sharedOwners(appName: string): AsyncIterable<readonly string[]> {
     const { shared, usage, now } = this.parts;

@@ -15,6 +15,7 @@ import type {
   ListResult,
   PurgeCounts,
   ReadRequest,
+  SharedScope,
   StateEntries,
   StoredSession,
   UsageReply,
@@ -122,8 +123,8 @@ export class RedisStore implements SessionStore {
     return this.#call((scripts, app) => deleteSession(scripts, this.#keys, app, request));
   }
 
-  async readState(owner: StateOwner, renew?: Lifetime, limits?: StateLimits): Promise<StateEntries> {
-    return (await readSharedState(this.#connection, this.#keys, owner, { renew, limits })).entries;
+  readState(owner: StateOwner, renew?: Lifetime, limits?: StateLimits): Promise<SharedScope> {
+    return readSharedState(this.#connection, this.#keys, owner, { renew, limits });
   }
 
   writeState(request: WriteStateRequest): Promise<StateEntries> {

@@ -20,6 +20,7 @@ import type {
   ListResult,
   PurgeCounts,
   ReadRequest,
+  SharedScope,
   StateEntries,
   UsageReply,
   WriteStateRequest,
@@ -123,8 +124,8 @@ export class SqlStore implements SessionStore {
     return this.#write((transaction) => deleteSession(transaction, request));
   }
 
-  async readState(owner: StateOwner, renew?: Lifetime, maxStateBytes?: StateLimits): Promise<StateEntries> {
-    const { entries, isDue } = await this.#read(async (transaction) => {
+  async readState(owner: StateOwner, renew?: Lifetime, maxStateBytes?: StateLimits): Promise<SharedScope> {
+    const { entries, expiresAt, isDue } = await this.#read(async (transaction) => {
       const scope = (await readScopeAndCommit(transaction, owner, maxStateBytes))();
       return { ...scope, isDue: renew && scope.expiresAt && isRenewalDue(scope.expiresAt, transaction.now, renew) };
     });
@@ -134,7 +135,7 @@ export class SqlStore implements SessionStore {
       );
       await renewing.catch(ignoreUnavailable);
     }
-    return entries;
+    return { entries, expiresAt };
   }
 
   async writeState(request: WriteStateRequest): Promise<StateEntries> {

@@ -13,6 +13,7 @@ import type {
   ListResult,
   PurgeCounts,
   ReadRequest,
+  SharedScope,
   StateEntries,
   StoredSession,
   UsageReply,
@@ -104,9 +105,9 @@ export class VertexStore implements SessionStore {
   }
 
   /** There is no shared state. Asks the engine, so that health checks notice when it does not answer. */
-  async readState(_owner: StateOwner, _lifetime?: Lifetime): Promise<StateEntries> {
+  async readState(_owner: StateOwner, _lifetime?: Lifetime): Promise<SharedScope> {
     await this.#connection.probe();
-    return [];
+    return { entries: [] };
   }
 
   async writeState(): Promise<StateEntries> {

@@ -1,7 +1,7 @@
 import type { SessionKey, UserKey } from '../../domain/ids.js';
 import { UnsupportedByStoreError } from '../../domain/unsupported-error.js';
 import { sessionOfUsage } from '../../domain/usage-periods.js';
-import type { RestoreUsageRequest, SharedScope, TransferStore } from '../transfer-store.js';
+import type { RestoreUsageRequest, TransferStore } from '../transfer-store.js';
 import { APP_LABEL } from './engines.js';
 import { listedByService } from './list-sessions.js';
 import { findSession } from './load-session.js';
@@ -20,11 +20,6 @@ export class VertexTransfer implements TransferStore {
     private readonly connection: VertexConnection,
     private readonly forget: (key: SessionKey) => void,
   ) {}
-
-  async sharedState(): Promise<SharedScope> {
-    this.connection.now();
-    return { entries: [] };
-  }
 
   async *sharedOwners(): AsyncIterable<readonly string[]> {
     this.connection.now();

@@ -3,15 +3,9 @@ import type { SessionKey, StateOwner, UserKey } from '../../../domain/ids.js';
 import type { StateWrites } from '../../../domain/stored-json.js';
 import type { StateExcess, StateLimits } from '../../../domain/state-size.js';
 import type { PlannedScope } from '../../planned-write.js';
-import type { ListResult } from '../../session-storage.js';
+import type { ListResult, SharedScope } from '../../session-storage.js';
 import type { RedisKeys } from '../redis-keys.js';
-import {
-  type FlatHash,
-  type ScriptArguments,
-  type SharedState,
-  sharedStateOf,
-  writeArguments,
-} from '../script/codec.js';
+import { type FlatHash, type ScriptArguments, sharedStateOf, writeArguments } from '../script/codec.js';
 
 /** Pending writes of a session, as a script returned them. */
 export interface PendingReply {
@@ -51,14 +45,14 @@ export interface AppScope {
   /** Applies the pending writes of a session. */
   applyPending(reply: PendingReply): Promise<void>;
   /** The state of the app: from the reply of the session's script, or read separately. */
-  stateOf(appName: string, reply: FlatHash, limits?: StateLimits): Promise<SharedState>;
+  stateOf(appName: string, reply: FlatHash, limits?: StateLimits): Promise<SharedScope>;
   /**
    * Whether the writes make the state of the app too large, where the script of the session cannot see it: on a cluster. Others may
    * write at the same time, and then both may be stored.
    */
   excessOf(key: SessionKey, writes: StateWrites, limits: StateLimits | undefined): Promise<StateExcess | undefined>;
   /** The state of the app before a session is created, where the script of the session cannot see it. Throws if it is too large already. */
-  stateBefore(appName: string, limits: StateLimits | undefined): Promise<SharedState | undefined>;
+  stateBefore(appName: string, limits: StateLimits | undefined): Promise<SharedScope | undefined>;
   /** Adds the state of the app to a list, after applying pending writes. */
   completeList(appName: string, page: ListPage, limits?: StateLimits): Promise<ListResult>;
   /** Renews the state of the app after an append, when that is due. */
@@ -106,7 +100,7 @@ export class SingleNodeAppScope implements AppScope {
     return writeArguments(writes);
   }
 
-  async stateOf(_appName: string, reply: FlatHash): Promise<SharedState> {
+  async stateOf(_appName: string, reply: FlatHash): Promise<SharedScope> {
     return sharedStateOf(reply);
   }
 

@@ -4,7 +4,7 @@ import type { SessionKey, StateOwner, UserKey } from '../../../domain/ids.js';
 import { type StateExcess, type StateLimits, stateExcess } from '../../../domain/state-size.js';
 import { type StateWrites, changesNothing, storedJson, writesOf } from '../../../domain/stored-json.js';
 import type { PlannedEntry, PlannedScope } from '../../planned-write.js';
-import type { ListResult } from '../../session-storage.js';
+import type { ListResult, SharedScope } from '../../session-storage.js';
 import { duringRead } from '../connect/driver-errors.js';
 import { hintAtChange } from '../live/redis-marks.js';
 import type { RedisKeys } from '../redis-keys.js';
@@ -12,7 +12,6 @@ import { ARGUMENTS, TIME } from '../script/base.lua.js';
 import {
   type FlatHash,
   type ScriptArguments,
-  type SharedState,
   lifetimeArguments,
   optional,
   pairsOf,
@@ -36,7 +35,7 @@ class RenewalTimes {
   }
 
   /** State that does not exist yet may be written at any time, with a full lifetime from then on. */
-  note(appName: string, { ttlMs, renewBelowMs }: Lifetime, { now, expiresAt }: SharedState & { now: number }): void {
+  note(appName: string, { ttlMs, renewBelowMs }: Lifetime, { now, expiresAt }: SharedScope & { now: number }): void {
     if (this.#notBefore.size >= MAX_APPS) this.#notBefore.clear();
     this.#notBefore.set(appName, (expiresAt ?? now + ttlMs) - renewBelowMs);
   }
@@ -98,7 +97,7 @@ export class ClusterAppScope implements AppScope {
     await this.scripts.write(CLEAR_PENDING, { keys: [this.keys.pendingOf(key)], args: [...pending] });
   }
 
-  async stateOf(appName: string, _reply?: FlatHash, limits?: StateLimits): Promise<SharedState> {
+  async stateOf(appName: string, _reply?: FlatHash, limits?: StateLimits): Promise<SharedScope> {
     return readSharedState(this.scripts, this.keys, { appName }, { limits });
   }
 
@@ -112,7 +111,7 @@ export class ClusterAppScope implements AppScope {
     return stateExcess('app', size, writes, limits);
   }
 
-  stateBefore(appName: string, limits: StateLimits | undefined): Promise<SharedState> {
+  stateBefore(appName: string, limits: StateLimits | undefined): Promise<SharedScope> {
     return this.stateOf(appName, undefined, limits);
   }
 

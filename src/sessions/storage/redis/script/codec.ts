@@ -9,7 +9,7 @@ import type { SeqRange } from '../../../domain/seq-ranges.js';
 import type { SessionRecord } from '../../../domain/session-record.js';
 import type { StateExcess, StateLimits, StateSize } from '../../../domain/state-size.js';
 import type { SessionHead } from '../../planned-write.js';
-import type { StateEntries, StoredSession } from '../../session-storage.js';
+import type { SharedScope, StoredSession } from '../../session-storage.js';
 
 /** What scripts take: the arguments after the time. */
 export type ScriptArguments = (string | number)[];
@@ -118,12 +118,6 @@ export const READABLE_RECORD = `'^${RECORD_FIELD_NAMES.map((name) => {
 
 /** A record as it is stored. */
 export type RecordReply = string;
-
-/** The state of a user or an app. `expiresAt` is missing when there is no state. */
-export interface SharedState {
-  readonly entries: StateEntries;
-  readonly expiresAt?: number;
-}
 
 /** The incarnation of a record. It is the first line. */
 export function incarnationOf(reply: RecordReply): string {
@@ -282,7 +276,7 @@ export function pairsOf(reply: FlatHash): (readonly [string, string])[] {
 }
 
 /** Decodes shared state. The field with the empty name holds the expiry and the bytes; no state key is empty. */
-export function sharedStateOf(reply: FlatHash): SharedState {
+export function sharedStateOf(reply: FlatHash): SharedScope {
   const pairs = pairsOf(reply);
   const expiry = pairs.find(([name]) => name === '')?.[1].split(' ', 1)[0];
   return {
@@ -295,7 +289,7 @@ export function sharedStateOf(reply: FlatHash): SharedState {
 export function stateOfScopes(
   session: FlatHash,
   userReply: FlatHash,
-  app: SharedState,
+  app: SharedScope,
 ): Pick<StoredSession, 'state' | 'scopeExpiry'> {
   const user = sharedStateOf(userReply);
   return {

@@ -1,14 +1,13 @@
 import type { Lifetime } from '../../../domain/expiry.js';
 import { type StateOwner, scopeOfOwner } from '../../../domain/ids.js';
 import { type StateLimits, type StateSize, readExcessError, writeExcessError } from '../../../domain/state-size.js';
-import type { StateEntries, WriteStateRequest } from '../../session-storage.js';
+import type { SharedScope, StateEntries, WriteStateRequest } from '../../session-storage.js';
 import type { AppScope } from '../app-scope/app-scope.js';
 import { afterWrite } from '../connect/driver-errors.js';
 import type { RedisKeys } from '../redis-keys.js';
 import { ARGUMENTS, TIME } from '../script/base.lua.js';
 import {
   type FlatHash,
-  type SharedState,
   excessFrom,
   flag,
   lifetimeArguments,
@@ -33,7 +32,7 @@ export async function readSharedState(
   keys: RedisKeys,
   owner: StateOwner,
   { renew, withEntries = true, limits }: ReadStateOptions = {},
-): Promise<SharedState & { now: number }> {
+): Promise<SharedScope & { now: number }> {
   const scope = scopeOfOwner(owner);
   const args = [...lifetimeArguments(renew), flag(withEntries), ...limitArguments(limits, [scope])];
   const call = { keys: [keys.stateOf(owner)], args };

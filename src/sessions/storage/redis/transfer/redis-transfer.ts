@@ -1,12 +1,11 @@
 import type { Cluster } from 'ioredis';
-import type { StateOwner, UserKey } from '../../../domain/ids.js';
-import type { RestoreUsageRequest, SharedScope, TransferStore } from '../../transfer-store.js';
+import type { UserKey } from '../../../domain/ids.js';
+import type { RestoreUsageRequest, TransferStore } from '../../transfer-store.js';
 import type { AppScope } from '../app-scope/app-scope.js';
 import { storeUnavailable } from '../connect/driver-errors.js';
 import type { RedisConnection } from '../connect/redis-connection.js';
 import type { RedisKeys } from '../redis-keys.js';
 import type { ScriptRunner } from '../script/script.js';
-import { readSharedState } from '../state/shared-state.js';
 import { eraseUser } from './erase-user.js';
 import { restoreUsage } from './restore-usage.js';
 
@@ -20,11 +19,6 @@ export class RedisTransfer implements TransferStore {
     private readonly keys: RedisKeys,
     private readonly appScopeOf: (scripts: ScriptRunner) => AppScope,
   ) {}
-
-  async sharedState(owner: StateOwner): Promise<SharedScope> {
-    const { entries, expiresAt } = await readSharedState(this.connection, this.keys, owner);
-    return { entries, expiresAt };
-  }
 
   /**
    * Goes through all keys of the server, since users without sessions are in no index. A user has several keys, and the server

@@ -1,7 +1,7 @@
 import type { SessionKey, StateOwner } from '../../../domain/ids.js';
 import { scopeOfOwner } from '../../../domain/ids.js';
 import type { StateLimits } from '../../../domain/state-size.js';
-import type { StateEntries, StoredSession, StoredState } from '../../session-storage.js';
+import type { SharedScope, StateEntries, StoredSession, StoredState } from '../../session-storage.js';
 import type { Dialect } from '../sql/dialect.js';
 import type { FoundSession } from '../sql/session-rows.js';
 import { NO_SQL, Sql, sql } from '../sql/sql.js';
@@ -151,12 +151,6 @@ export function stateOf(
   };
 }
 
-/** The state of a shared scope, and its expiry if it exists. */
-interface ScopeState {
-  readonly entries: StateEntries;
-  readonly expiresAt?: number;
-}
-
 /**
  * Reads the state of a shared scope and commits.
  *
@@ -168,7 +162,7 @@ export async function readScopeAndCommit(
   owner: StateOwner,
   limits?: StateLimits,
   isWritten = false,
-): Promise<() => ScopeState> {
+): Promise<() => SharedScope> {
   const { tables, dialect, now } = transaction;
   const where = sql`
     c.app_name = ${owner.appName} AND c.user_id = ${userIdOf(owner)} AND c.expires_at > ${now}`;

@@ -1,8 +1,7 @@
-import type { StateOwner, UserKey } from '../../../domain/ids.js';
-import type { RestoreUsageRequest, SharedScope, TransferStore } from '../../transfer-store.js';
+import type { UserKey } from '../../../domain/ids.js';
+import type { RestoreUsageRequest, TransferStore } from '../../transfer-store.js';
 import { sql } from '../sql/sql.js';
 import type { SqlTransaction, Transactions } from '../sql/transaction.js';
-import { readScopeAndCommit } from '../state/read-state.js';
 import { eraseUser } from './erase-user.js';
 import { restoreUsage } from './restore-usage.js';
 
@@ -12,12 +11,6 @@ const USERS_PER_STEP = 500;
 /** Takes over sessions of other stores, and erases users. */
 export class SqlTransfer implements TransferStore {
   constructor(private readonly open: () => Promise<Transactions>) {}
-
-  async sharedState(owner: StateOwner): Promise<SharedScope> {
-    const transactions = await this.open();
-    const read = await transactions.read((transaction) => readScopeAndCommit(transaction, owner));
-    return read();
-  }
 
   async *sharedOwners(appName: string): AsyncIterable<readonly string[]> {
     const transactions = await this.open();
