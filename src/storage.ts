@@ -86,7 +86,6 @@ export * from './sessions/storage/entry-store.js';
 export { writtenEntry } from './sessions/storage/written-entry.js';
 export { comparePositions, positionOf } from './sessions/storage/list-order.js';
 export { HeldScopeSizes } from './sessions/storage/held-scope-sizes.js';
-export type * from './sessions/storage/partial-store.js';
 export type * from './sessions/storage/plan-time.js';
 export type * from './sessions/storage/planned-write.js';
 export type * from './sessions/storage/session-changes.js';

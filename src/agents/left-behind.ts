@@ -45,7 +45,8 @@ export class LeftBehind {
   async said(session: Session): Promise<StreamedEvent[]> {
     const incarnation = incarnationOf(session);
     if (!this.env.partials || incarnation === undefined) return [];
-    const found = await this.env.storage.partials.read({ key: this.due.key, incarnation, after: 0 });
+    const log = { key: this.due.key, incarnation, afterSeq: session.version, limit: 0, afterPartial: 0 };
+    const [found] = await this.env.storage.tails([log]);
     const said = streamedEvents([], found?.partials ?? [], { seq: session.version, partial: 0 });
     this.#messageIds = [...new Set(said.map(({ id }) => id))];
     return said;

@@ -1,5 +1,5 @@
 import { sessionNameOf } from './domain/ids.js';
-import type { LogReference, LogSubscription } from './storage/session-changes.js';
+import type { LogReference, LogSubscription, LogTail, TailRequest } from './storage/session-changes.js';
 import type { SessionStorage } from './storage/session-storage.js';
 
 /** A watch that waits for new events. */
@@ -39,16 +39,16 @@ class WatchedLog {
   }
 
   /** What to ask the store. */
-  get asked(): LogReference {
-    const withPartials = [...this.waiters].some(({ partial }) => partial !== undefined);
-    return withPartials ? { ...this.reference, withPartials } : this.reference;
+  get asked(): TailRequest {
+    const withLastPartial = [...this.waiters].some(({ partial }) => partial !== undefined);
+    return { ...this.reference, afterSeq: 0, limit: 0, withLastPartial };
   }
 }
 
 /**
  * Wakes the watches of one storage. They share one feed, if the storage has one, and one timer. Each tick reads the
- * positions of all logs without live subscription in one call, and wakes the waiters that miss events. If the storage
- * cannot tell positions, all waiters read their logs. The timer keeps the process alive while somebody holds it.
+ * ends of all logs without live subscription in one call, and wakes the waiters that miss events. If the storage
+ * fails, all waiters read their logs. The timer keeps the process alive while somebody holds it.
  */
 export class LogWatcher {
   readonly #logs = new Map<string, WatchedLog>();
@@ -97,7 +97,7 @@ export class LogWatcher {
   }
 
   #listenTo(log: WatchedLog): LogSubscription | undefined {
-    return this.storage.changes?.feed?.listen(log.reference, (lastSeq, lastPartial) => {
+    return this.storage.feed?.listen(log.reference, (lastSeq, lastPartial) => {
       if (lastSeq === undefined) this.#doubt(log);
       else log.wake(lastSeq, lastPartial);
     });
@@ -144,19 +144,18 @@ export class LogWatcher {
 
   async #look(logs: readonly WatchedLog[]): Promise<void> {
     const now = performance.now();
-    const positions = await this.#positionsOf(logs);
+    const tails = await this.#tailsOf(logs);
     for (const [index, log] of logs.entries()) {
-      const position = positions[index];
-      log.nextCheckAt = now + (position?.livesForMs ?? 0);
-      // A store that tells no numbers lets readers of partial events look.
-      log.wake(position?.lastSeq, position?.lastPartial ?? Infinity);
+      const tail = tails[index];
+      log.nextCheckAt = now + (tail?.livesForMs ?? 0);
+      log.wake(tail?.lastSeq, tail?.lastPartial);
     }
   }
 
   /** Empty if the storage fails: then the waiters read their logs and get the error. */
-  async #positionsOf(logs: readonly WatchedLog[]) {
+  async #tailsOf(logs: readonly WatchedLog[]): Promise<readonly (LogTail | undefined)[]> {
     try {
-      return (await this.storage.changes?.positions(logs.map(({ asked }) => asked))) ?? [];
+      return await this.storage.tails(logs.map(({ asked }) => asked));
     } catch {
       return [];
     }

@@ -26,7 +26,6 @@ export class TailReads {
 
   /** Never fails: whoever then reads the log by itself gets the error. */
   async read(request: TailRequest): Promise<TailAnswer> {
-    if (!this.storage.changes?.tails) return undefined;
     return new Promise((answer) => {
       this.#waiting.push({ request, answer });
       this.#schedule();
@@ -53,7 +52,7 @@ export class TailReads {
 
   async #tailsOf(requests: readonly TailRequest[]): Promise<readonly (LogTail | undefined)[] | undefined> {
     try {
-      return await this.storage.changes?.tails?.(requests);
+      return await this.storage.tails(requests);
     } catch {
       return undefined;
     }

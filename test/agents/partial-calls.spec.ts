@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { InMemorySessionStorage, StoreUnavailableError, type WatchedEvent } from '../../src/index.js';
 import type { PartialSettings, RunHandler } from '../../src/agents/index.js';
 import type { PartialWrite, SessionStorage } from '../../src/storage.js';
+import { savedPieces } from '../support/saved-pieces.js';
 import { until } from '../support/until.js';
 import { AgentApp, KEY } from './support/agent-app.js';
 import { HeldHandler, echo, eventsOf, partial, text } from './support/handlers.js';
@@ -177,8 +178,7 @@ describe('partial events of a run', () => {
     const app = appOver({ storage: late }, { flushMs: 1 });
     await app.sessions.createSession(KEY);
     const saved = async (): Promise<number> => {
-      const incarnation = (await storage.read({ key: KEY }))?.record.incarnation ?? '';
-      return (await storage.partials.read({ key: KEY, incarnation, after: 0 }))?.partials.length ?? 0;
+      return (await savedPieces(storage, KEY))?.length ?? 0;
     };
     const end = new HeldHandler();
     const run = app.agents.run({ ...KEY, newMessage: 'hi' }, async function* (context) {
@@ -284,8 +284,7 @@ describe('partial events of a run', () => {
           'critic It lacks salt',
         ]);
       }
-      const incarnation = (await storage.read({ key: KEY }))?.record.incarnation ?? '';
-      expect((await storage.partials.read({ key: KEY, incarnation, after: 0 }))?.partials).toEqual([]);
+      expect(await savedPieces(storage, KEY)).toEqual([]);
     },
   );
 
@@ -312,11 +311,10 @@ describe('partial events of a run', () => {
       yield text('done');
     }).result;
     await app.close();
-    const incarnation = (await storage.read({ key: KEY }))?.record.incarnation ?? '';
-    expect((await storage.partials.read({ key: KEY, incarnation, after: 0 }))?.partials).toEqual([]);
+    expect(await savedPieces(storage, KEY)).toEqual([]);
     // What comes after the turn is refused.
     await carryOut?.();
-    expect((await storage.partials.read({ key: KEY, incarnation, after: 0 }))?.partials).toEqual([]);
+    expect(await savedPieces(storage, KEY)).toEqual([]);
     expect(app.errors).toMatchObject([{ code: 'STORE_UNAVAILABLE' }]);
   });
 
@@ -329,8 +327,7 @@ describe('partial events of a run', () => {
     const watch = app.sessions.watch({ ...KEY, afterSeq: 1, partials: true });
     await taken(watch, 1);
     await app.sessions.rewindSession({ ...KEY, toSeq: 0 });
-    const incarnation = (await storage.read({ key: KEY }))?.record.incarnation ?? '';
-    expect((await storage.partials.read({ key: KEY, incarnation, after: 0 }))?.partials).toEqual([]);
+    expect(await savedPieces(storage, KEY)).toEqual([]);
     await expect(run.result).rejects.toMatchObject({ code: 'TURN_LOST' });
     held.release();
     await watch.return?.();

@@ -77,10 +77,10 @@ async function runWatches({ sessions, storage }: FillableStore): Promise<void> {
   const logs = [];
   for (const key of [KEY, other]) {
     const { incarnation = '', lastSeq = 0 } = (await storage.read({ key }))?.record ?? {};
-    logs.push({ key, incarnation, withPartials: true, afterSeq: lastSeq - 1, afterPartial: 0, limit: 4 });
+    logs.push({ key, incarnation, afterSeq: lastSeq - 1, limit: 0, withLastPartial: true });
   }
-  await storage.changes?.positions(logs);
-  await storage.changes?.tails?.(logs);
+  await storage.tails(logs);
+  await storage.tails(logs.map((log) => ({ ...log, withLastPartial: false, afterPartial: 0, limit: 4 })));
   await sessions.deleteSession(other);
 }
 

@@ -5,6 +5,7 @@ import { HeldHandler, echo, inShort } from '../agents/support/handlers.js';
 import { RUN_PHASES, type RunPhase, type RunsTask, refunding } from '../support/processes/agent-process.js';
 import { type SharedStore, describeSharedStores } from '../support/processes/shared-stores.js';
 import { openDescribed } from '../support/processes/store-description.js';
+import { savedPieces } from '../support/saved-pieces.js';
 import { WorkerProcess, WorkerProcesses } from '../support/processes/worker-process.js';
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 's-1' };
@@ -112,9 +113,7 @@ describeSharedStores('runs of several processes on a $name store', ({ create }) 
       worker.resume();
       expect(await running).toEqual([{ code: 'TURN_LOST' }]);
       expect(await log()).toEqual(before);
-      const { record } = (await storage.read({ key: KEY })) ?? {};
-      const left = await storage.partials.read({ key: KEY, incarnation: record?.incarnation ?? '', after: 0 });
-      expect(left?.partials).toEqual([]);
+      expect(await savedPieces(storage, KEY)).toEqual([]);
     } finally {
       await worker.kill();
     }

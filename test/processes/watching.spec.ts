@@ -98,14 +98,13 @@ describeSharedStores('watching what another process does in one $name store', ({
     await refused;
   });
 
-  /** Counts how often a watch reads the positions of its log. */
+  /** Counts how often a watch looks where its log ends. */
   function looksBefore(): { count: number } {
     const looks = { count: 0 };
-    for (const { changes } of storages) {
-      if (!changes) throw new Error('The store has no positions');
-      const positions = changes.positions.bind(changes);
-      jest.spyOn(changes, 'positions').mockImplementation(async (logs) => {
-        const found = await positions(logs);
+    for (const storage of storages) {
+      const tails = storage.tails.bind(storage);
+      jest.spyOn(storage, 'tails').mockImplementation(async (logs) => {
+        const found = await tails(logs);
         looks.count++;
         return found;
       });

@@ -98,17 +98,18 @@ describeSqlServers('Round trips to a $name store', (bench) => {
     expect(new Set(outcomes.map(({ kind }) => kind))).toEqual(new Set(['saved']));
     expect(trips()).toBe(1);
     const { key, incarnation, turnToken } = first;
-    expect((await storage.partials.read({ key, incarnation, after: 0 }))?.partials).toHaveLength(1);
+    const read = async () => (await storage.tails([{ key, incarnation, afterSeq: 0, limit: 0, afterPartial: 0 }]))[0];
+    expect((await read())?.partials).toHaveLength(1);
     expect(trips()).toBe(1 + 1);
     // What watches of all of them read.
-    const logs = writes.map((write) => ({ ...write, withPartials: true, afterSeq: 0, afterPartial: 0, limit: 4 }));
-    expect(await storage.changes.positions(logs)).toHaveLength(5);
-    expect(await storage.changes.tails?.(logs)).toHaveLength(5);
+    const logs = writes.map((write) => ({ ...write, withLastPartial: true, afterSeq: 0, limit: 0 }));
+    expect(await storage.tails(logs)).toHaveLength(5);
+    expect(await storage.tails(logs.map((log) => ({ ...log, afterPartial: 0, limit: 4 })))).toHaveLength(5);
     expect(trips()).toBe(1 + 1 + 2);
     const session = { ...key, id: key.sessionId };
     await sessions.appendEvents({ session, events: [{ author: 'agent' }], turn: turnToken, endPartials: ['m'] });
     expect(trips()).toBe(1 + 1 + 2 + 1);
-    expect((await storage.partials.read({ key, incarnation, after: 0 }))?.partials).toEqual([]);
+    expect((await read())?.partials).toEqual([]);
   });
 
   it('are two to write entries, and one to read them', async () => {

@@ -46,7 +46,7 @@ export class MortalStorage {
         const value: unknown = Reflect.get(target, name);
         if (typeof value === 'function')
           return (...args: unknown[]) => this.#call(name, () => (value as Call).apply(target, args));
-        return name !== 'changes' && typeof value === 'object' && value !== null ? this.#mortal(value) : value;
+        return name !== 'feed' && typeof value === 'object' && value !== null ? this.#mortal(value) : value;
       },
     });
   }

@@ -1,20 +1,20 @@
 import { LogWatcher } from '../../src/sessions/log-watcher.js';
 import type { SessionStorage } from '../../src/sessions/storage/session-storage.js';
-import type { LogListener, LogPosition, LogReference, SessionChanges } from '../../src/storage.js';
+import type { ChangeFeed, LogListener, LogReference, LogTail } from '../../src/storage.js';
 
 const TICK = 100;
 const CHECK = 30 * TICK;
 const NO_EXPIRY_MS = 1e12;
 
-/** A storage that has only `changes`, and records the queried positions. */
+/** A storage that has only the ends of logs, and records which were asked for. */
 class FakeChanges {
   readonly queried: string[][] = [];
   readonly listeners = new Map<string, LogListener>();
-  readonly positions = new Map<string, LogPosition>();
+  readonly tails = new Map<string, LogTail>();
   isLive = true;
 
   logs(options: { withFeed: boolean }): LogWatcher {
-    const feed: SessionChanges['feed'] = {
+    const feed: ChangeFeed = {
       listen: ({ key: { sessionId } }, hear) => {
         this.listeners.set(sessionId, hear);
         const isLive = (): boolean => this.isLive;
@@ -26,18 +26,15 @@ class FakeChanges {
         };
       },
     };
-    const changes: SessionChanges = {
-      positions: async (logs) => {
-        this.queried.push(logs.map(({ key }) => key.sessionId));
-        return logs.map(({ key }) => this.positions.get(key.sessionId));
-      },
-      ...(options.withFeed && { feed }),
+    const tails: SessionStorage['tails'] = async (logs) => {
+      this.queried.push(logs.map(({ key }) => key.sessionId));
+      return logs.map(({ key }) => this.tails.get(key.sessionId));
     };
-    return new LogWatcher({ changes } as unknown as SessionStorage, TICK);
+    return new LogWatcher({ tails, ...(options.withFeed && { feed }) } as unknown as SessionStorage, TICK);
   }
 
   put(sessionId: string, lastSeq: number, livesForMs = NO_EXPIRY_MS): void {
-    this.positions.set(sessionId, { lastSeq, livesForMs });
+    this.tails.set(sessionId, { lastSeq, livesForMs, events: [] });
   }
 }
 
@@ -66,7 +63,7 @@ describe('LogWatcher', () => {
     expect(waiters.filter(({ wake }) => wake.mock.calls.length > 0)).toEqual([]);
 
     changes.put('s-7', 4);
-    changes.positions.delete('s-8');
+    changes.tails.delete('s-8');
     await jest.advanceTimersByTimeAsync(TICK);
     expect(waiters.flatMap(({ wake }, index) => (wake.mock.calls.length > 0 ? [index] : []))).toEqual([7, 8]);
   });
@@ -93,7 +90,7 @@ describe('LogWatcher', () => {
     await jest.advanceTimersByTimeAsync(5 * TICK);
     expect(changes.queried).toEqual([['lasting', 'ending']]);
 
-    changes.positions.delete('ending');
+    changes.tails.delete('ending');
     await jest.advanceTimersByTimeAsync(6 * TICK);
     expect(changes.queried.slice(1)).toEqual([['ending']]);
     expect(ending.wake).toHaveBeenCalledTimes(1);

@@ -74,12 +74,10 @@ export function resolveLetter(store: ConsumerStore, letter: DeadLetter, how: 're
 }
 
 async function areExisting(storage: SessionStorage, entries: readonly WorkEntry[]): Promise<boolean[]> {
-  if (storage.changes) return (await storage.changes.positions(entries)).map((position) => position !== undefined);
-  const reads = entries.map(async ({ key, incarnation }) => {
-    const read = await storage.read({ key });
-    return read?.record.incarnation === incarnation;
-  });
-  return Promise.all(reads);
+  const found = await storage.tails(
+    entries.map(({ key, incarnation }) => ({ key, incarnation, afterSeq: 0, limit: 0 })),
+  );
+  return found.map((tail) => tail !== undefined);
 }
 
 function letterOf({ consumer, key, incarnation, letterSeq, tries, problem }: WorkEntry): DeadLetter {

@@ -144,7 +144,7 @@ export class SessionConsumers {
       onError: (error) => this.#report(error),
     });
     const stopBell = this.env.changeBell.listen(() => loop.wake());
-    const stopFeed = this.env.storage.changes?.feed?.listenForConsumers?.((news) => {
+    const stopFeed = this.env.storage.feed?.listenForConsumers?.((news) => {
       if (news !== 'work') loop.wake();
       if (news !== 'marks') for (const consumer of this.#running) consumer.wake();
     });

@@ -48,9 +48,10 @@ export type EndedPartials = readonly string[] | 'all';
  */
 export function partialOutcome(
   { incarnation, turnToken, index, messageId, content, ttlMs }: PartialWrite,
-  { turn, lastSeq: afterSeq, ...record }: Pick<SessionRecord, 'incarnation' | 'lastSeq' | 'turn'>,
+  record: Pick<SessionRecord, 'incarnation' | 'lastSeq' | 'turn'>,
   now: number,
 ): PartialOutcome {
+  const { turn, lastSeq: afterSeq } = record;
   if (record.incarnation !== incarnation || turn.token !== turnToken || isExpired(turn.expiresAt, now))
     return { kind: 'lost' };
   const number = turn.number * (MAX_PARTIALS_PER_TURN + 1) + index;

@@ -261,10 +261,12 @@ export class SessionWatch implements AsyncIterableIterator<LoggedEvent> {
   ): Promise<NewEvents> {
     if (!this.#request.partials) return listEventsUpTo(this.#env, request, PAGE_BYTES);
     const key = sessionKeyOf(this.#request);
-    const said = await this.#env.storage.partials.read({ key, incarnation, after: partial });
+    const [said] = await this.#env.storage.tails([
+      { key, incarnation, afterSeq: seq, limit: 0, afterPartial: partial },
+    ]);
     if (!said) throw new SessionNotFoundError(key.sessionId);
     const { events, bytes } = said.lastSeq > seq ? await listEventsUpTo(this.#env, request, PAGE_BYTES) : NO_EVENTS;
-    return { events, bytes, ...said };
+    return { ...said, events, bytes };
   }
 
   #hasEnded(): boolean {

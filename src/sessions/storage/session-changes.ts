@@ -6,37 +6,32 @@ import type { StoredPartial } from '../domain/partial-event.js';
 export interface LogReference {
   readonly key: SessionKey;
   readonly incarnation: string;
-  /** Whether `lastPartial` of its position is wanted. */
-  readonly withPartials?: boolean | undefined;
-}
-
-/** The position of a log. */
-export interface LogPosition {
-  readonly lastSeq: number;
-  /** Time until the session expires by the store's clock, unless it is renewed. */
-  readonly livesForMs: number;
-  /** The highest number of its partial events, or 0; at least if asked for. Without it, their readers look themselves. */
-  readonly lastPartial?: number | undefined;
 }
 
 /** A log that is followed, and how far it is known. */
-export interface TailRequest extends Pick<LogReference, 'key' | 'incarnation'> {
+export interface TailRequest extends LogReference {
   /** The last known event. */
   readonly afterSeq: number;
+  /** How many events at most. 0: none, whether there are some or not. */
+  readonly limit: number;
   /** The number of the last known partial event. Missing if partial events are not wanted. */
   readonly afterPartial?: number | undefined;
-  /** How many events at most. */
-  readonly limit: number;
+  /** Whether the number of the last partial event is wanted, without what they say. */
+  readonly withLastPartial?: boolean | undefined;
 }
 
 /** What is new in a log, as one consistent snapshot. */
 export interface LogTail {
   /** The last event of the log. */
   readonly lastSeq: number;
+  /** Time until the session expires by the store's clock, unless it is renewed. */
+  readonly livesForMs: number;
   /** The events that follow without a gap. A store may leave out the later ones, or all of them, to keep the answer small. */
   readonly events: readonly StoredEvent[];
-  /** By number. Missing if they are not wanted, or too large: then the log is read by itself. */
+  /** By number. Missing if they are not wanted, or too large beside other logs: then ask for this log alone. */
   readonly partials?: readonly StoredPartial[] | undefined;
+  /** The number of the last partial event, or 0. Missing if it is not wanted. */
+  readonly lastPartial?: number | undefined;
 }
 
 /**
@@ -68,16 +63,3 @@ export interface ChangeFeed {
 
 /** What consumers may have to look at. */
 export type ConsumerListener = (news?: 'marks' | 'work') => void;
-
-/** Lets many watches find changes by other processes, cheaper than a read for each watch. */
-export interface SessionChanges {
-  /** Positions of the logs, in the given order; `undefined` for a session that is missing, expired or another incarnation. */
-  positions(logs: readonly LogReference[]): Promise<readonly (LogPosition | undefined)[]>;
-  /**
-   * Reads what is new in many logs, in the given order; `undefined` as for `positions`. Optional: for stores to which one call for
-   * many logs costs less than a call for each.
-   */
-  tails?(logs: readonly TailRequest[]): Promise<readonly (LogTail | undefined)[]>;
-  /** Without a feed, watches poll positions. */
-  readonly feed?: ChangeFeed | undefined;
-}

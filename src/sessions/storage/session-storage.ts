@@ -13,10 +13,9 @@ import type { UsageQuery } from '../domain/usage-periods.js';
 import type { ComponentStore } from './component-store.js';
 import type { Agenda, ConsumerStore, LeaseStore } from './coordination.js';
 import type { DeleteRequest, TouchRequest } from './delete-and-touch.js';
-import type { PartialStore } from './partial-store.js';
 import type { EntryStore } from './entry-store.js';
 import type { GroupedEvents, GroupedEventsRequest, RebuildRequest } from './rebuild.js';
-import type { SessionChanges } from './session-changes.js';
+import type { ChangeFeed, LogTail, TailRequest } from './session-changes.js';
 import type { ListRequest, ListResult } from './session-list.js';
 import type { SharedScope, StateEntries, StoredState } from './state-entries.js';
 import type { RestoreEventsRequest, TransferStore } from './transfer-store.js';
@@ -216,8 +215,6 @@ export interface SessionStorage {
   readonly agenda: Agenda;
   /** What durable consumers note. */
   readonly consumers: ConsumerStore;
-  /** Pieces of answers that are not complete. */
-  readonly partials: PartialStore;
   /** The state of components, beside sessions. Optional: `ComponentsModule` needs it. */
   readonly components?: ComponentStore | undefined;
   /**
@@ -227,8 +224,8 @@ export interface SessionStorage {
   readonly isInProcess?: boolean | undefined;
   /** Whether the store removes expired data by itself, without {@link purgeExpired}. */
   readonly cleansUpByItself?: boolean | undefined;
-  /** Finds changes by other processes, for watches. Without it, each watch polls its log. */
-  readonly changes?: SessionChanges | undefined;
+  /** Announces changes by other processes. Without it, watches poll. */
+  readonly feed?: ChangeFeed | undefined;
   /** Takes over sessions of other stores, and erases users. */
   readonly transfer?: TransferStore | undefined;
   /**
@@ -247,12 +244,18 @@ export interface SessionStorage {
   /** Begins, renews or ends the turn of a session, and changes nothing else. */
   turn(request: TurnRequest): Promise<TurnOutcome>;
   /**
-   * Saves a piece of an answer under its turn. Changes no record and renews no session. Those of many sessions that are saved at once
+   * Saves a piece of an answer under its turn, beside the log. A commit that completes the answer removes it (`endsPartials`), and so do
+   * rewinds, the end of the session, and time. Changes no record and renews no session. Those of many sessions that are saved at once
    * share messages. Watches in other processes learn of it through the feed of the store. After an unknown outcome, save it again.
    */
   savePartial(write: PartialWrite): Promise<PartialOutcome>;
   /** Reads a live session with the requested parts, as one consistent snapshot. */
   read(request: ReadRequest): Promise<StoredSession | undefined>;
+  /**
+   * Reads what is new in many logs, in the given order; `undefined` for a session that is missing, expired or another incarnation. Where
+   * nothing of the events and partial events is wanted, none is read.
+   */
+  tails(logs: readonly TailRequest[]): Promise<readonly (LogTail | undefined)[]>;
   /** A page of live sessions, in the requested order. */
   list(request: ListRequest): Promise<ListResult>;
   /** Renews lifetimes of live data. */

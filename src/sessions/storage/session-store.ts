@@ -5,6 +5,7 @@ import type { UsageQuery } from '../domain/usage-periods.js';
 import type { SessionMarks } from './coordination.js';
 import type { EntryStore } from './entry-store.js';
 import type { LocalWriteStore, WriteStore } from './planned-write.js';
+import type { LogTail, TailRequest } from './session-changes.js';
 import type {
   CreateRequest,
   ListRequest,
@@ -36,11 +37,10 @@ export interface DeletedSession extends SessionKey {
 /** Parts that are the same in the store and in the storage over it. */
 type CommonParts = Pick<
   SessionStorage,
-  | 'partials'
   | 'components'
   | 'isInProcess'
   | 'cleansUpByItself'
-  | 'changes'
+  | 'feed'
   | 'transfer'
   | 'appendWithin'
   | 'audit'
@@ -74,6 +74,8 @@ export interface SessionStore extends CommonParts {
   create(request: CreateRequest): Promise<StampedSession | undefined>;
   /** See {@link SessionStorage.read}. */
   read(request: ReadRequest): Promise<StampedSession | undefined>;
+  /** See {@link SessionStorage.tails}. */
+  tails(logs: readonly TailRequest[]): Promise<readonly (LogTail | undefined)[]>;
   /** See {@link SessionStorage.list}. */
   list(request: ListRequest): Promise<ListResult>;
   /** Deletes the session with all its events and its own state; shared state stays. Returns whether it is gone. */

@@ -27,9 +27,9 @@ import { KnownEntries } from '../coordination/known-entries.js';
 import type { Writer } from './writer.js';
 import type { Agenda, ChangedSession, ConsumerStore, LeaseStore } from '../storage/coordination.js';
 import type { EntryStore } from '../storage/entry-store.js';
-import type { PartialStore } from '../storage/partial-store.js';
 import type { RebuildRequest } from '../storage/rebuild.js';
 import type { LocalWriteStore, SessionHead, WriteStore } from '../storage/planned-write.js';
+import type { ChangeFeed, LogTail, TailRequest } from '../storage/session-changes.js';
 import type {
   CheckpointRequest,
   CreateRequest,
@@ -66,11 +66,9 @@ export class DecidingStorage<Store extends SessionStore> implements SessionStora
   readonly leases: LeaseStore;
   readonly agenda: Agenda;
   readonly consumers: ConsumerStore;
-  readonly partials: PartialStore;
   readonly components: Store['components'];
   readonly isInProcess: boolean;
   readonly cleansUpByItself: boolean;
-  readonly changes: Store['changes'];
   readonly transfer: Store['transfer'];
   #writer: { readonly writes: WriteStore | LocalWriteStore; readonly writer: Writer } | undefined;
 
@@ -88,12 +86,15 @@ export class DecidingStorage<Store extends SessionStore> implements SessionStora
     this.agenda = missing.agenda ?? new EntryAgenda(entries);
     this.consumers =
       missing.consumers ?? new EntryConsumers(entries, store.marks, (taken) => this.#markDispatched(taken));
-    this.partials = store.partials;
     this.components = store.components;
     this.isInProcess = store.isInProcess ?? false;
     this.cleansUpByItself = store.cleansUpByItself ?? false;
-    this.changes = store.changes;
     this.transfer = store.transfer;
+  }
+
+  /** A store may get it when it opens. */
+  get feed(): ChangeFeed | undefined {
+    return this.store.feed;
   }
 
   get audit(): SessionStorage['audit'] {
@@ -137,6 +138,10 @@ export class DecidingStorage<Store extends SessionStore> implements SessionStora
     const found = await this.store.read(request);
     if (found && !this.#isClosed) (await this.#openWriter()).refresh(headIn(found));
     return found?.session;
+  }
+
+  tails(logs: readonly TailRequest[]): Promise<readonly (LogTail | undefined)[]> {
+    return this.store.tails(logs);
   }
 
   list(request: ListRequest): Promise<ListResult> {

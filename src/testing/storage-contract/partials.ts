@@ -7,6 +7,7 @@ import {
   commitOf,
   creation,
   lives,
+  readPartials,
   readSession,
   sessionWithEvents,
   together,
@@ -56,8 +57,8 @@ function saved(storage: SessionStorage, writes: readonly PartialWrite[]): Promis
 /** Number, seq and content of the partial events of {@link KEY}. */
 async function left(storage: SessionStorage, after = 0): Promise<readonly (readonly [number, number, string])[]> {
   const { incarnation } = (await readSession(storage)).record;
-  const read = await storage.partials.read({ key: KEY, incarnation, after });
-  return (read?.partials ?? []).map(({ number, afterSeq, content }) => [number, afterSeq, content]);
+  const partials = await readPartials(storage, incarnation, after);
+  return (partials ?? []).map(({ number, afterSeq, content }) => [number, afterSeq, content]);
 }
 
 export const partials = topic<StorageFixture>('partial events', (test) => {
@@ -68,8 +69,7 @@ export const partials = topic<StorageFixture>('partial events', (test) => {
     const expected = { number: PER_TURN + 1, afterSeq: 2, messageId: 'm1', content, expiresAt: clock.now() + TTL_MS };
     expect(await turn.save(1, { content })).toEqual({ kind: 'saved', partial: expected });
     const { incarnation } = (await readSession(storage)).record;
-    const request = { key: KEY, incarnation, after: 0 };
-    expect(await storage.partials.read(request)).toEqual({ lastSeq: 2, partials: [expected] });
+    expect(await readPartials(storage, incarnation)).toEqual([expected]);
     await storage.append(commitOf('e3'));
     for (let index = 2; index <= 12; index++) await turn.save(index);
     expect((await left(storage)).map(([number, seq]) => [number - PER_TURN, seq])).toEqual([
@@ -184,9 +184,8 @@ export const partials = topic<StorageFixture>('partial events', (test) => {
     const expired = await Turn.begin(storage, 'one');
     const write = expired.write(1, { content: 'canary', ttlMs: day });
     await storage.savePartial(write);
-    const request = { key: KEY, incarnation: write.incarnation, after: 0 };
     clock.advanceSeconds(10);
-    expect(await storage.partials.read(request)).toBeUndefined();
+    expect(await readPartials(storage, write.incarnation)).toBeUndefined();
     await storage.purgeExpired(10);
     expect((await raw()).text).not.toContain('canary');
 
@@ -195,7 +194,7 @@ export const partials = topic<StorageFixture>('partial events', (test) => {
     clock.advanceSeconds(10);
     await storage.create(creation());
     expect((await raw()).text).not.toContain('canary');
-    expect(await storage.partials.read(request)).toBeUndefined();
+    expect(await readPartials(storage, write.incarnation)).toBeUndefined();
 
     const deleted = await Turn.begin(storage, 'three');
     await deleted.save(1, { content: 'canary', ttlMs: day });

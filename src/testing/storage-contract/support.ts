@@ -3,6 +3,7 @@ import type { Commit, Upsert } from '../../sessions/domain/commit.js';
 import { NO_COUNTS } from '../../sessions/domain/counters.js';
 import { type Lifetimes, lifetimesOf } from '../../sessions/domain/expiry.js';
 import type { SessionKey } from '../../sessions/domain/ids.js';
+import type { StoredPartial } from '../../sessions/domain/partial-event.js';
 import type { CommitEvent } from '../../sessions/domain/session-record.js';
 import type { Lease, LeaseRequest } from '../../sessions/storage/coordination.js';
 import type { CreateRequest, SessionStorage, StoredSession } from '../../sessions/storage/session-storage.js';
@@ -79,6 +80,16 @@ export async function sessionWithEvents(storage: SessionStorage, count: number):
 /** Digests for a trim: `digest of e1`, `digest of e2` … */
 export function digestsOf(firstSeq: number, newFirstSeq: number): string[] {
   return Array.from({ length: newFirstSeq - firstSeq }, (_, index) => `digest of e${firstSeq + index}`);
+}
+
+/** The partial events of {@link KEY} after this number. Undefined if the session is gone. */
+export async function readPartials(
+  storage: SessionStorage,
+  incarnation: string,
+  after = 0,
+): Promise<readonly StoredPartial[] | undefined> {
+  const [tail] = await storage.tails([{ key: KEY, incarnation, afterSeq: 0, limit: 0, afterPartial: after }]);
+  return tail?.partials;
 }
 
 /** Reads the session, and fails if it does not exist. */

@@ -9,6 +9,7 @@ import {
   creation,
   digestsOf,
   lives,
+  readPartials,
   readSession,
   sessionWithEvents,
 } from './support.js';
@@ -17,17 +18,16 @@ const OTHER = { ...KEY, sessionId: 's-2' };
 const LIMIT = 4;
 const TEXT = 'ä😀\u0000 \'\n"';
 
-/** What the store says of these logs, or nothing if it does not read several at once. */
 async function tailsOf(
   storage: SessionStorage,
   logs: readonly Partial<TailRequest>[],
-): Promise<readonly (LogTail | undefined)[] | undefined> {
+): Promise<readonly (LogTail | undefined)[]> {
   const requests: TailRequest[] = [];
   for (const { key = KEY, ...log } of logs) {
     const incarnation = log.incarnation ?? (await readSession(storage, key)).record.incarnation;
     requests.push({ key, afterSeq: 0, limit: LIMIT, ...log, incarnation });
   }
-  return storage.changes?.tails?.(requests);
+  return storage.tails(requests);
 }
 
 function idsOf(tail: LogTail | undefined): readonly string[] | undefined {
@@ -41,7 +41,6 @@ export const tails = topic<StorageFixture>('what is new in several logs', (test)
     await storage.create(creation({ key: OTHER }));
     await storage.append(commitOf('o1', { key: OTHER }));
     const found = await tailsOf(storage, [{ key: OTHER }, { afterSeq: 1 }, { afterSeq: 3 }, { afterSeq: 2 }]);
-    if (!found) return;
     expect(found.map(idsOf)).toEqual([['o1'], ['e2', 'e3'], [], ['e3']]);
     expect(found.map((tail) => tail?.lastSeq)).toEqual([1, 3, 3, 3]);
     const { events } = await readSession(storage);
@@ -55,13 +54,12 @@ export const tails = topic<StorageFixture>('what is new in several logs', (test)
     const { incarnation } = (await readSession(storage)).record;
     const logs = [{ incarnation }, { key: OTHER }];
     const before = await tailsOf(storage, logs);
-    if (!before) return;
     expect(before.map((tail) => tail?.lastSeq)).toEqual([0, 0]);
     clock.advance(1_000);
-    expect((await tailsOf(storage, logs))?.map((tail) => tail?.lastSeq)).toEqual([undefined, 0]);
+    expect((await tailsOf(storage, logs)).map((tail) => tail?.lastSeq)).toEqual([undefined, 0]);
     await storage.create(creation());
     await storage.append(commitOf('new'));
-    expect((await tailsOf(storage, logs))?.map(idsOf)).toEqual([undefined, []]);
+    expect((await tailsOf(storage, logs)).map(idsOf)).toEqual([undefined, []]);
   });
 
   test('has events without a gap, at most as many as asked for, and may leave out large ones', async ({ storage }) => {
@@ -69,7 +67,6 @@ export const tails = topic<StorageFixture>('what is new in several logs', (test)
     const large = JSON.stringify({ id: 'e3', text: 'x'.repeat(500_000) });
     await storage.append(batchOf([{ id: 'e3', payload: large }, { id: 'e4' }, { id: 'e5' }]));
     const found = await tailsOf(storage, [{}, { afterSeq: 2 }, { afterSeq: 3, limit: 1 }]);
-    if (!found) return;
     const [first = [], second = [], third] = found.map(idsOf);
     expect(first).toEqual(['e1', 'e2', 'e3', 'e4'].slice(0, Math.max(2, first.length)));
     expect(second).toEqual(['e3', 'e4', 'e5'].slice(0, second.length));
@@ -79,13 +76,44 @@ export const tails = topic<StorageFixture>('what is new in several logs', (test)
 
   test('has no events where the log was trimmed', async ({ storage }) => {
     await sessionWithEvents(storage, 6);
-    // Such a store may be unable to trim.
-    if (!(await tailsOf(storage, [{}]))) return;
     const { incarnation, marksSeq } = (await readSession(storage)).record;
     const trim = { key: KEY, incarnation, firstSeq: 1, marksSeq, newFirstSeq: 4, baseState: '{}' };
     await storage.trim({ ...trim, digests: digestsOf(1, 4) });
     const found = await tailsOf(storage, [{ afterSeq: 2 }, { afterSeq: 3 }]);
-    expect(found?.map(idsOf)).toEqual([[], ['e4', 'e5', 'e6']]);
+    expect(found.map(idsOf)).toEqual([[], ['e4', 'e5', 'e6']]);
+  });
+
+  test('without events and partial events, tells where the log ends, and how long it lives', async ({
+    storage,
+    clock,
+  }) => {
+    await sessionWithEvents(storage, 2);
+    await storage.create(creation({ key: OTHER, expiry: lives({ session: 10 }) }));
+    const { incarnation } = (await readSession(storage)).record;
+    await storage.turn({ action: 'begin', key: KEY, token: 't', holder: 'one', requestId: 't', ttlMs: 60_000 });
+    const piece = { key: KEY, incarnation, turnToken: 't', index: 1, messageId: 'm1', content: '{}', ttlMs: 60_000 };
+    const saved = await storage.savePartial(piece);
+    clock.advance(1_000);
+    const asked = { limit: 0, withLastPartial: true };
+    const [one, other, unasked] = await tailsOf(storage, [asked, { ...asked, key: OTHER }, { limit: 0 }]);
+    const lastPartial = saved.kind === 'saved' && saved.partial.number;
+    expect(one).toMatchObject({ lastSeq: 2, events: [], lastPartial });
+    expect(other).toEqual({ lastSeq: 0, livesForMs: 9_000, events: [], lastPartial: 0 });
+    expect([unasked?.lastSeq, unasked?.lastPartial]).toEqual([2, undefined]);
+    expect([one, unasked].map((tail) => tail?.partials)).toEqual([undefined, undefined]);
+  });
+
+  test('has all partial events of a log that is asked for alone', async ({ storage }) => {
+    await storage.create(creation());
+    const { incarnation } = (await readSession(storage)).record;
+    await storage.turn({ action: 'begin', key: KEY, token: 't', holder: 'one', requestId: 't', ttlMs: 60_000 });
+    const piece = { key: KEY, incarnation, turnToken: 't', messageId: 'm1', ttlMs: 60_000 };
+    const content = JSON.stringify('x'.repeat(200_000));
+    for (const index of [1, 2, 3]) await storage.savePartial({ ...piece, index, content });
+    const partials = await readPartials(storage, incarnation);
+    expect(partials?.map((one) => one.content)).toEqual([content, content, content]);
+    const log = { limit: 0, afterPartial: 0 };
+    for (const tail of await tailsOf(storage, [log, log])) expect([undefined, partials]).toContainEqual(tail?.partials);
   });
 
   test('has the partial events that are asked for, until they expire', async ({ storage, clock }) => {
@@ -106,14 +134,13 @@ export const tails = topic<StorageFixture>('what is new in several logs', (test)
       const outcome = await storage.savePartial(piece);
       if (outcome.kind === 'saved') saved.push(outcome.partial.number);
     }
-    const all = await storage.partials.read({ key: KEY, incarnation, after: 0 });
+    const partials = await readPartials(storage, incarnation);
+    expect(partials?.map(({ number }) => number)).toEqual(saved);
     const logs = [{ afterPartial: 0 }, { afterPartial: saved[0] ?? 0 }, {}, { key: OTHER, afterPartial: 0 }];
     const found = await tailsOf(storage, logs);
-    if (!found) return;
-    const partials = all?.partials ?? [];
-    expect(found.map((tail) => tail?.partials)).toEqual([partials, partials.slice(1), undefined, []]);
+    expect(found.map((tail) => tail?.partials)).toEqual([partials, partials?.slice(1), undefined, []]);
     clock.advance(1_000);
     const later = await tailsOf(storage, logs);
-    expect(later?.[1]?.partials?.map(({ number }) => number)).toEqual([saved[2]]);
+    expect(later[1]?.partials?.map(({ number }) => number)).toEqual([saved[2]]);
   });
 });

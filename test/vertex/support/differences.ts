@@ -74,6 +74,7 @@ export const STORAGE_DIFFERENCES: readonly Skip[] = [
       'a completely trimmed log continues with the next number',
       'a trim with another firstSeq, other marks or another incarnation does nothing',
       'a trim renews no lifetime and changes no update time',
+      'has no events where the log was trimmed',
       'a trim removes the checkpoints before the last trimmed event, and no later one is taken',
       'a checkpoint that is saved while a trim removes its event does not stay',
     ],

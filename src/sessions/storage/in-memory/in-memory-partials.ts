@@ -1,19 +1,12 @@
 import { isExpired } from '../../domain/expiry.js';
 import type { StoredPartial } from '../../domain/partial-event.js';
 import { firstIndex } from '../binary-search.js';
-import type { PartialsRequest, PartialStore, StoredPartials } from '../partial-store.js';
-import type { SessionIndex, StoredEntry } from './session-index.js';
+import type { StoredEntry } from './session-index.js';
 
 /** The partial events of sessions. They are kept with their sessions. */
-export class InMemoryPartials implements PartialStore {
+export class InMemoryPartials {
   /** Sessions that may have partial events. */
   readonly #entries = new Set<StoredEntry>();
-
-  /** @param now throws after close */
-  constructor(
-    private readonly sessions: SessionIndex,
-    private readonly now: () => number,
-  ) {}
 
   put(entry: StoredEntry, added: readonly StoredPartial[]): void {
     if (added.length === 0) return;
@@ -23,18 +16,6 @@ export class InMemoryPartials implements PartialStore {
       partials.splice(place, partials[place]?.number === partial.number ? 1 : 0, partial);
     }
     this.#entries.add(entry);
-  }
-
-  async read({ key, incarnation, after }: PartialsRequest): Promise<StoredPartials | undefined> {
-    const now = this.now();
-    const entry = this.sessions.get(key);
-    if (entry?.record.incarnation !== incarnation || isExpired(entry.record.expiresAt, now)) return undefined;
-    const { partials = [], record } = entry;
-    const first = firstIndex(partials.length, (index) => (partials[index]?.number ?? 0) > after);
-    return {
-      lastSeq: record.lastSeq,
-      partials: partials.slice(first).filter(({ expiresAt }) => !isExpired(expiresAt, now)),
-    };
   }
 
   forget(entry: StoredEntry): void {

@@ -6,7 +6,7 @@ import { newRecord } from '../../domain/session-record.js';
 import { newStamp } from '../../domain/stamp.js';
 import { type StateLimits, writeExcessError } from '../../domain/state-size.js';
 import { type UsageQuery, sessionOfUsage } from '../../domain/usage-periods.js';
-import type { LogPosition, LogReference, SessionChanges } from '../session-changes.js';
+import type { LogTail, TailRequest } from '../session-changes.js';
 import type {
   CreateRequest,
   ListRequest,
@@ -32,6 +32,7 @@ import { InMemoryWrites } from './in-memory-writes.js';
 import { ScopeState, excessIn, sharingEntries, storedState, writtenEntries } from './scope-state.js';
 import { SessionIndex, type StoredEntry } from './session-index.js';
 import { SharedStates } from './shared-states.js';
+import { tailOf } from './log-tail.js';
 import { type Snapshot, snapshotOf } from './snapshot.js';
 import { UsageSums } from './usage-sums.js';
 
@@ -50,9 +51,8 @@ export class InMemoryStore implements SessionStore {
   readonly #usage = new UsageSums();
   readonly entries = new InMemoryEntries(this.#now);
   readonly marks = new InMemoryMarks(this.#sessions, this.#now);
-  readonly partials = new InMemoryPartials(this.#sessions, this.#now);
+  readonly partials = new InMemoryPartials();
   readonly components = new InMemoryComponentStore({ clock: { now: this.#now } });
-  readonly changes: SessionChanges = { positions: async (logs) => this.#positions(logs) };
   readonly transfer: TransferStore = new InMemoryTransfer({
     sessions: this.#sessions,
     shared: this.#shared,
@@ -145,6 +145,14 @@ export class InMemoryStore implements SessionStore {
       ...(request.find && { found: log.findInGroup(request.find) }),
     };
     return { session, stamp: entry.stamp };
+  }
+
+  async tails(logs: readonly TailRequest[]): Promise<(LogTail | undefined)[]> {
+    const now = this.#now();
+    return logs.map((log) => {
+      const entry = this.#live(log.key, now);
+      return entry && tailOf(entry, log, now);
+    });
   }
 
   async list(request: ListRequest): Promise<ListResult> {
@@ -242,16 +250,6 @@ export class InMemoryStore implements SessionStore {
 
   #scopesOf({ appName, userId }: SessionKey, own: ScopeState, now: number): ScopeState[] {
     return [own, ...ownersOf({ appName, userId }).map((owner) => this.#shared.get(owner, now))];
-  }
-
-  #positions(logs: readonly LogReference[]): (LogPosition | undefined)[] {
-    const now = this.#now();
-    return logs.map(({ key, incarnation }) => {
-      const { record, partials } = this.#live(key, now) ?? {};
-      if (record?.incarnation !== incarnation) return undefined;
-      const lastPartial = partials?.at(-1)?.number ?? 0;
-      return { lastSeq: record.lastSeq, livesForMs: record.expiresAt - now, lastPartial };
-    });
   }
 }
 

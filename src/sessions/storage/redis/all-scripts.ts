@@ -15,8 +15,7 @@ import { DELETE_SESSION } from './expire/delete-session.js';
 import { CLAIM_USERS, LIST_APPS, PURGE_USER, RELEASE_USERS } from './expire/purge-expired.js';
 import { LIST_FILTERED, LIST_SESSIONS } from './list/list-sessions.lua.js';
 import { LIST_USERS } from './list/list-sessions.js';
-import { LOG_POSITIONS } from './live/log-positions.js';
-import { READ_PARTIALS } from './live/partial-events.js';
+import { LOG_TAILS } from './live/log-tails.js';
 import { FIND_CHANGED, HINT_AT_SLOTS, TAKE_HINTS } from './live/redis-marks.js';
 import { READ_SESSION } from './read/read-session.js';
 import { READ_USAGE } from './read/read-usage.js';
@@ -44,8 +43,7 @@ export const ALL_SCRIPTS: readonly Script[] = [
   PURGE_USER,
   RELEASE_USERS,
   LIST_APPS,
-  LOG_POSITIONS,
-  READ_PARTIALS,
+  LOG_TAILS,
   FIND_ENTRIES,
   RANGE_ENTRIES,
   COUNT_ENTRIES,

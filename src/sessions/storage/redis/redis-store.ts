@@ -5,10 +5,9 @@ import type { StateLimits } from '../../domain/state-size.js';
 import type { UsageQuery } from '../../domain/usage-periods.js';
 import type { ComponentStore } from '../component-store.js';
 import type { SessionMarks } from '../coordination.js';
-import type { PartialStore } from '../partial-store.js';
 import type { WriteStore } from '../planned-write.js';
 import type { GroupedEvents, GroupedEventsRequest } from '../rebuild.js';
-import type { SessionChanges } from '../session-changes.js';
+import type { LogTail, TailRequest } from '../session-changes.js';
 import type {
   CreateRequest,
   ListRequest,
@@ -38,8 +37,7 @@ import { RedisEntries } from './entries/redis-entries.js';
 import { deleteSession } from './expire/delete-session.js';
 import { ExpiryPurge } from './expire/purge-expired.js';
 import { listSessions } from './list/list-sessions.js';
-import { logPositions } from './live/log-positions.js';
-import { RedisPartials } from './live/partial-events.js';
+import { logTails } from './live/log-tails.js';
 import { RedisFeed } from './live/redis-feed.js';
 import { RedisMarks } from './live/redis-marks.js';
 import { readSession } from './read/read-session.js';
@@ -54,13 +52,11 @@ import { RedisTransfer } from './transfer/redis-transfer.js';
 export class RedisStore implements SessionStore {
   readonly entries: RedisEntries;
   readonly marks: SessionMarks;
-  readonly partials: PartialStore;
   readonly components: ComponentStore;
-  readonly changes: SessionChanges;
+  readonly feed: RedisFeed;
   readonly transfer: TransferStore;
   readonly #connection: RedisConnection;
   readonly #keys: RedisKeys;
-  readonly #feed: RedisFeed;
   readonly #writes: RedisWrites;
   readonly #appScopeOf: (scripts: ScriptRunner) => AppScope;
 
@@ -81,14 +77,9 @@ export class RedisStore implements SessionStore {
     const { client, timeoutMs, isCluster } = this.#connection;
     this.entries = new RedisEntries(this.#connection, this.#keys, isCluster);
     this.marks = new RedisMarks(this.#connection, this.#keys, isCluster);
-    this.partials = new RedisPartials(this.#connection, this.#keys);
     this.components = new RedisComponents(this.#connection, this.#keys, isCluster);
     this.transfer = new RedisTransfer(this.#connection, this.#keys, this.#appScopeOf);
-    this.#feed = new RedisFeed(client, this.#keys, { timeoutMs });
-    this.changes = {
-      positions: (logs) => this.#call((scripts) => logPositions(scripts, this.#keys, logs, isCluster)),
-      feed: this.#feed,
-    };
+    this.feed = new RedisFeed(client, this.#keys, { timeoutMs });
   }
 
   /** Without this call, the first operation connects. */
@@ -113,6 +104,11 @@ export class RedisStore implements SessionStore {
 
   async read(request: ReadRequest): Promise<StampedSession | undefined> {
     return stamped(await this.#call((scripts, app) => readSession(scripts, app, request, this.#noteTime)));
+  }
+
+  tails(logs: readonly TailRequest[]): Promise<(LogTail | undefined)[]> {
+    const { isCluster } = this.#connection;
+    return this.#call((scripts) => logTails(scripts, this.#keys, logs, isCluster));
   }
 
   list(request: ListRequest): Promise<ListResult> {
@@ -154,7 +150,7 @@ export class RedisStore implements SessionStore {
   }
 
   async close(): Promise<void> {
-    this.#feed.close();
+    this.feed.close();
     await this.#connection.close();
   }
 

@@ -9,10 +9,9 @@ import type { UsageQuery } from '../../domain/usage-periods.js';
 import type { ComponentStore } from '../component-store.js';
 import type { SessionMarks } from '../coordination.js';
 import type { EntryStore } from '../entry-store.js';
-import type { PartialStore } from '../partial-store.js';
 import type { WriteStore } from '../planned-write.js';
 import type { GroupedEvents, GroupedEventsRequest } from '../rebuild.js';
-import type { SessionChanges } from '../session-changes.js';
+import type { ChangeFeed, LogTail, TailRequest } from '../session-changes.js';
 import type {
   AppendWithin,
   CreateRequest,
@@ -39,10 +38,8 @@ import { SqlEntries } from './entries/sql-entries.js';
 import { deleteSession } from './expire/delete-session.js';
 import { purgeExpired } from './expire/purge-expired.js';
 import { listSessions } from './list/list-sessions.js';
-import { logPositions } from './live/log-positions.js';
 import { logTails } from './live/log-tails.js';
 import { SqlMarks } from './live/sql-marks.js';
-import { SqlPartials } from './live/partial-events.js';
 import { readSession } from './read/read-session.js';
 import type { TransactionOptions, Work } from './sql/transaction.js';
 import { readScopeAndCommit } from './state/read-state.js';
@@ -64,14 +61,10 @@ export class SqlStore implements SessionStore {
   readonly marks: SessionMarks = new SqlMarks({
     read: (work, options) => this.#read(work, options),
   });
-  readonly partials: PartialStore = new SqlPartials({
-    read: (work, options) => this.#read(work, options),
-  });
   readonly components: ComponentStore = new SqlComponents({
     read: (work, options) => this.#read(work, options),
     write: (work, options) => this.#write(work, options),
   });
-  readonly changes: SessionChanges;
   readonly transfer: TransferStore = new SqlTransfer(async () => {
     return (await this.#database.open()).transactions;
   });
@@ -79,15 +72,11 @@ export class SqlStore implements SessionStore {
   /** @param open how to open the database; for this package */
   constructor(options: TypeOrmSessionStorageOptions, open: typeof openDatabase) {
     checkStoreOptionNames('database', options);
-    const database = new LazyDatabase(() => open(options));
-    this.#database = database;
-    this.changes = {
-      positions: (logs) => this.#read((transaction) => logPositions(transaction, logs), BEGIN_LAZILY),
-      tails: (logs) => this.#read((transaction) => logTails(transaction, logs), BEGIN_LAZILY),
-      get feed() {
-        return database.feed;
-      },
-    };
+    this.#database = new LazyDatabase(() => open(options));
+  }
+
+  get feed(): ChangeFeed | undefined {
+    return this.#database.feed;
   }
 
   async openWrites(): Promise<WriteStore> {
@@ -114,6 +103,10 @@ export class SqlStore implements SessionStore {
 
   read(request: ReadRequest): Promise<StampedSession | undefined> {
     return this.#read((transaction) => readSession(transaction, request), BEGIN_LAZILY);
+  }
+
+  tails(logs: readonly TailRequest[]): Promise<(LogTail | undefined)[]> {
+    return this.#read((transaction) => logTails(transaction, logs), BEGIN_LAZILY);
   }
 
   list(request: ListRequest): Promise<ListResult> {

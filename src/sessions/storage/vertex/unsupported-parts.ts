@@ -1,5 +1,4 @@
 import type { Agenda, ConsumerStore, LeaseStore, SessionMarks } from '../coordination.js';
-import type { PartialStore } from '../partial-store.js';
 import { UnsupportedByStoreError } from '../../domain/unsupported-error.js';
 
 const FOR_ONE_PROCESS =
@@ -36,11 +35,6 @@ export const NO_AGENDA: Agenda = {
   due: async () => needsOneProcess(),
   remove: async () => needsOneProcess(),
   removeAll: async () => undefined,
-};
-
-export const NO_PARTIALS: PartialStore = {
-  // There are none, so readers of answers see complete events only.
-  read: async () => undefined,
 };
 
 /** The dispatcher finds no consumer, and so nothing to do. */

@@ -6,7 +6,7 @@ import { type UsageQuery, sessionOfUsage } from '../../domain/usage-periods.js';
 import type { ModelUsage } from '../../domain/usage.js';
 import type { SessionMarks } from '../coordination.js';
 import { InMemoryEntries } from '../in-memory/in-memory-entries.js';
-import type { PartialStore } from '../partial-store.js';
+import { tailOf } from '../in-memory/log-tail.js';
 import type {
   CreateRequest,
   ListRequest,
@@ -19,6 +19,7 @@ import type {
   UsageReply,
 } from '../session-storage.js';
 import type { WriteStore } from '../planned-write.js';
+import type { LogTail, TailRequest } from '../session-changes.js';
 import type { DeletedSession, SessionStore, StampedSession } from '../session-store.js';
 import type { TransferStore } from '../transfer-store.js';
 import { createSession } from './create-session.js';
@@ -28,7 +29,7 @@ import { ProcessPartials } from './process-partials.js';
 import { ProcessTurns } from './process-turns.js';
 import { isEnoughFor, storedSession } from './read-session.js';
 import { sharedStateError } from './reserved-keys.js';
-import { NO_CONSUMERS, NO_PARTIALS, sharedUsageError } from './unsupported-parts.js';
+import { NO_CONSUMERS, sharedUsageError } from './unsupported-parts.js';
 import { VertexConnection } from './vertex-connection.js';
 import type { VertexSessionStorageOptions } from './vertex-options.js';
 import { VertexTransfer } from './vertex-transfer.js';
@@ -40,31 +41,27 @@ const ANY = (): boolean => true;
 export class VertexStore implements SessionStore {
   readonly cleansUpByItself = true;
   readonly components = undefined;
-  readonly changes = undefined;
+  readonly feed = undefined;
   readonly entries: InMemoryEntries;
   readonly marks: SessionMarks = NO_CONSUMERS;
-  readonly partials: PartialStore;
   readonly transfer: TransferStore;
   readonly #connection: VertexConnection;
   readonly #turns = new ProcessTurns();
-  readonly #ownPartials: ProcessPartials;
+  readonly #partials = new ProcessPartials();
   readonly #writes: VertexWrites;
 
   constructor(options: VertexSessionStorageOptions) {
     checkStoreOptionNames('vertex', options);
     this.#connection = new VertexConnection(options);
-    const isAlone = options.singleProcess ?? false;
     const now = (): number => this.#connection.now();
-    this.#ownPartials = new ProcessPartials((key) => this.#connection.inTurn(key, () => this.#recordOf(key)), now);
     this.#writes = new VertexWrites({
       connection: this.#connection,
       turns: this.#turns,
-      partials: this.#ownPartials,
+      partials: this.#partials,
       load: (key, isWhole) => this.#loaded(key, isWhole ? undefined : ANY),
     });
     this.entries = new InMemoryEntries(now);
     this.transfer = new VertexTransfer(this.#connection, (key) => this.#forget(key));
-    this.partials = isAlone ? this.#ownPartials : NO_PARTIALS;
   }
 
   /** Gets a token and asks the configured engine, so that a wrong setting fails immediately. */
@@ -85,6 +82,10 @@ export class VertexStore implements SessionStore {
       const loaded = await this.#loaded(request.key, isEnoughFor(request));
       return stamped(loaded && storedSession(loaded, request));
     });
+  }
+
+  tails(logs: readonly TailRequest[]): Promise<(LogTail | undefined)[]> {
+    return Promise.all(logs.map((log) => this.#connection.inTurn(log.key, () => this.#tailOf(log))));
   }
 
   async list(request: ListRequest): Promise<ListResult> {
@@ -133,18 +134,26 @@ export class VertexStore implements SessionStore {
 
   async close(): Promise<void> {
     this.#connection.close();
-    this.#ownPartials.clear();
+    this.#partials.clear();
   }
 
   #forget(key: SessionKey): void {
     this.#connection.cache.remove(sessionNameOf(key));
-    this.#ownPartials.end(key, 'all');
+    this.#partials.end(key, 'all');
     this.#turns.remove(key);
   }
 
   async #loaded(key: SessionKey, isEnough?: (loaded: LoadedSession) => boolean): Promise<LoadedSession | undefined> {
     const loaded = await loadSession(this.#connection, key, isEnough);
     return loaded && { ...loaded, record: this.#turns.withTurn(loaded.record) };
+  }
+
+  async #tailOf(request: TailRequest): Promise<LogTail | undefined> {
+    const { key, incarnation, afterSeq, limit } = request;
+    const loaded = await this.#loaded(key, ({ replica }) => limit === 0 || afterSeq + 1 >= replica.from);
+    if (!loaded) return undefined;
+    const { record, replica, now } = loaded;
+    return tailOf({ record, log: replica.log, partials: this.#partials.of(key, incarnation) }, request, now);
   }
 
   async #recordOf(key: SessionKey): Promise<SessionRecord | undefined> {

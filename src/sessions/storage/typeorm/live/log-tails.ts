@@ -5,10 +5,11 @@ import type { StoredPartial } from '../../../domain/partial-event.js';
 import type { LogTail, TailRequest } from '../../session-changes.js';
 import { LastQueries } from '../sql/last-queries.js';
 import { eventHead, eventOfLines } from '../sql/session-rows.js';
-import { joinSql, Sql, sql, sqlList } from '../sql/sql.js';
+import { joinSql, NO_SQL, Sql, sql, sqlList } from '../sql/sql.js';
 import type { SqlTransaction } from '../sql/transaction.js';
 
-const LOGS_PER_STATEMENT = 100;
+/** More logs of which nothing is read but where they end. */
+const PER_STATEMENT = { items: 1_000, weight: 100, weightOf: (log: TailRequest) => (readsMore(log) ? 1 : 0.1) };
 const PARTIALS_PER_STATEMENT = 1_000;
 /** Larger events are read one log at a time. */
 const MOST_BYTES = 8_192;
@@ -16,7 +17,7 @@ const MOST_BYTES = 8_192;
 /** What a row is. */
 const PART = { session: 0, event: 1, partial: 2 } as const;
 
-/** Of a session, its last event and when it expires; of an event or a partial event, the number, the head and the body. */
+/** Of a session, its last event, when it expires, and the last partial event if it is wanted; of an event or a partial event, the number, the head and the body. */
 interface TailRow {
   readonly part: number;
   readonly pk: number;
@@ -27,22 +28,31 @@ interface TailRow {
   readonly body: string | null;
 }
 
-/** Reads what is new in many logs: one statement for 100 of them. The incarnation is the primary key of the session. */
+/**
+ * Reads what is new in many logs with one message: one statement for 100 of them, or for 1,000 of which nothing but the end is read. The incarnation
+ * is the primary key of the session.
+ */
 export async function logTails(
   transaction: SqlTransaction,
   logs: readonly TailRequest[],
 ): Promise<(LogTail | undefined)[]> {
   const last = new LastQueries(transaction);
-  const portions = inBatches(logs, { items: LOGS_PER_STATEMENT }).map((portion) => ({
+  const portions = inBatches(logs, PER_STATEMENT).map((portion) => ({
     portion,
     rows: last.add<TailRow>(selectTails(transaction, portion)),
   }));
   await last.run();
   return portions.flatMap(({ portion, rows }) => {
     const found = groupBy(rows(), ({ pk }) => pk);
-    const isWhole = rows().filter(({ part }) => part === PART.partial).length < PARTIALS_PER_STATEMENT;
+    const isWhole =
+      portion.length === 1 || rows().filter(({ part }) => part === PART.partial).length < PARTIALS_PER_STATEMENT;
     return portion.map((log) => tailOf(log, found.get(pkOf(log)) ?? [], { now: transaction.now, isWhole }));
   });
+}
+
+/** Whether events or partial events may have to be read. */
+function readsMore({ limit, afterPartial }: TailRequest): boolean {
+  return limit > 0 || afterPartial !== undefined;
 }
 
 function pkOf({ incarnation }: TailRequest): number {
@@ -51,28 +61,34 @@ function pkOf({ incarnation }: TailRequest): number {
 
 /** One statement, which sees one snapshot. A range for each log, so that its length does not matter. */
 function selectTails({ tables, dialect }: SqlTransaction, logs: readonly TailRequest[]): Sql {
+  const isAlone = logs.length === 1;
   const followsPartials = logs.filter(({ afterPartial }) => afterPartial !== undefined);
-  const ranges = logs.map(
+  const lastPartial = sql`COALESCE((SELECT MAX(number) FROM ${tables.partials} p WHERE p.session_pk = s.pk), 0)`;
+  const head = logs.some(({ withLastPartial }) => withLastPartial) ? dialect.lines([lastPartial]) : sql`''`;
+  const followsEvents = logs.filter(({ limit }) => limit > 0);
+  const ranges = followsEvents.map(
     (log) => sql`(session_pk = ${pkOf(log)} AND seq BETWEEN ${log.afterSeq + 1} AND ${log.afterSeq + log.limit})`,
   );
   const later = followsPartials.map((log) => sql`(session_pk = ${pkOf(log)} AND number > ${log.afterPartial ?? 0})`);
   const branches = [
     sql`
-      SELECT ${partOf('session')} AS part, pk, last_seq AS number, expires_at AS expiry, '' AS head, '' AS body
-      FROM ${tables.sessions} WHERE pk IN (${sqlList(logs.map(pkOf))})`,
-    sql`
+      SELECT ${partOf('session')} AS part, s.pk, s.last_seq AS number, s.expires_at AS expiry, ${head} AS head, '' AS body
+      FROM ${tables.sessions} s WHERE s.pk IN (${sqlList(logs.map(pkOf))})`,
+  ];
+  if (ranges.length > 0) {
+    branches.push(sql`
       SELECT ${partOf('event')}, session_pk, seq, 0, ${eventHead(dialect)},
         CASE WHEN ${dialect.bytesOf(new Sql('payload'))} <= ${MOST_BYTES} THEN payload END
-      FROM ${tables.events} WHERE ${joinSql(ranges, ' OR ')}`,
-  ];
+      FROM ${tables.events} WHERE ${joinSql(ranges, ' OR ')}`);
+  }
   if (later.length > 0) {
     branches.push(sql`
       SELECT * FROM (
         SELECT ${partOf('partial')} AS part, session_pk, number, expires_at,
           ${dialect.lines([new Sql('after_seq'), new Sql('message_id')])} AS head,
-          CASE WHEN ${dialect.bytesOf(new Sql('content'))} <= ${MOST_BYTES} THEN content END AS body
+          ${isAlone ? new Sql('content') : sql`CASE WHEN ${dialect.bytesOf(new Sql('content'))} <= ${MOST_BYTES} THEN content END`} AS body
         FROM ${tables.partials} WHERE ${joinSql(later, ' OR ')}
-        ORDER BY session_pk, number LIMIT ${PARTIALS_PER_STATEMENT}
+        ORDER BY session_pk, number ${isAlone ? NO_SQL : sql`LIMIT ${PARTIALS_PER_STATEMENT}`}
       ) AS newest`);
   }
   return joinSql(branches, ' UNION ALL ');
@@ -83,7 +99,7 @@ function partOf(name: keyof typeof PART): Sql {
 }
 
 function tailOf(
-  { afterSeq, afterPartial, limit }: TailRequest,
+  { afterSeq, afterPartial, limit, withLastPartial }: TailRequest,
   rows: readonly TailRow[],
   { now, isWhole }: { readonly now: number; readonly isWhole: boolean },
 ): LogTail | undefined {
@@ -96,7 +112,9 @@ function tailOf(
   const hasPartials = afterPartial !== undefined && isWhole && partials.every(({ body }) => body !== null);
   return {
     lastSeq: session.number,
+    livesForMs: session.expiry - now,
     events,
+    ...(withLastPartial && { lastPartial: Number(session.head) }),
     ...(hasPartials && { partials: partials.filter(({ expiry }) => !isExpired(expiry, now)).map(partialOf) }),
   };
 }
