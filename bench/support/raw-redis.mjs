@@ -8,22 +8,21 @@ const DIGEST = 'x'.repeat(43);
 const APPEND = scriptOf(`
   local seq = redis.call('HINCRBY', KEYS[1], 'last', 1)
   local now, id, member = ARGV[1], ARGV[2], ARGV[3]
-  redis.call('HSET', KEYS[1], 'tip', seq, 'water', now, 'updated', now, 'events', seq)
-  redis.call('HSET', KEYS[2], seq, table.concat({ now, now, ARGV[4], id, ARGV[5] }, '\\n'))
-  redis.call('HSET', KEYS[3], id, seq)
-  redis.call('ZADD', KEYS[4], seq, seq)
-  redis.call('ZADD', KEYS[5], now, ARGV[6])
-  redis.call('ZADD', KEYS[6], now, member)
-  if KEYS[7] then
-    redis.call('HSET', KEYS[7], 'raw', ARGV[7])
-    redis.call('HSET', KEYS[8], 'raw', ARGV[7])
+  redis.call('HSET', KEYS[1], 'tip', seq, 'water', now, 'updated', now, 'events', seq,
+    seq, table.concat({ now, now, ARGV[4], id, ARGV[5] }, '\\n'), '=' .. id, seq)
+  redis.call('ZADD', KEYS[2], seq, seq)
+  redis.call('ZADD', KEYS[3], now, ARGV[6])
+  redis.call('ZADD', KEYS[4], now, member)
+  if KEYS[5] then
+    redis.call('HSET', KEYS[5], 'raw', ARGV[7])
+    redis.call('HSET', KEYS[6], 'raw', ARGV[7])
   end
   return seq`);
 
 const READ_NEWEST = scriptOf(`
   local last, wanted = tonumber(redis.call('HGET', KEYS[1], 'last')), {}
   for seq = math.max(1, last - ARGV[1] + 1), last do wanted[#wanted + 1] = seq end
-  return { redis.call('HGETALL', KEYS[1]), redis.call('HGETALL', KEYS[3]), redis.call('HMGET', KEYS[2], unpack(wanted)) }`);
+  return { redis.call('HMGET', KEYS[1], 'record', 'last'), redis.call('HGETALL', KEYS[2]), redis.call('HMGET', KEYS[1], unpack(wanted)) }`);
 
 /**
  * The least that an append in Redis has to do on the keys of the package: one script that checks nothing.
@@ -53,15 +52,8 @@ export class RawRedis {
     return {
       sessionId,
       member: `${OWNER.userId}\0${sessionId}`,
-      read: [part('session'), part('events'), part('state')],
-      write: [
-        part('session'),
-        part('events'),
-        part('ids'),
-        part('anchors'),
-        `${this.user}by-update`,
-        `${this.app}by-update`,
-      ],
+      read: [part('session'), part('state')],
+      write: [part('session'), part('anchors'), `${this.user}by-update`, `${this.app}by-update`],
     };
   }
 

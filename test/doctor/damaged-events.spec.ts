@@ -178,7 +178,7 @@ describeChosen('A damaged event in a $name store', SQL_BENCHES, ({ open }) => {
 describeRedis('A damaged event in a $name store', ['redis', 'redis-cluster'], (bench) => {
   /** With its times and its id, or without anything. */
   const write = async (text: string, withoutHead = false): Promise<void> => {
-    const [key = '', node] = (await bench().keys()).find(([name]) => name.includes(':events:')) ?? [];
+    const [key = '', node] = (await bench().keys()).find(([name]) => name.endsWith(`:session:${KEY.sessionId}`)) ?? [];
     const event = (await node?.hget(key, '3')) ?? '';
     const head = event.split('\n').slice(0, 4).join('\n');
     await node?.hset(key, '3', withoutHead ? text : `${head}\n${text}`);

@@ -37,28 +37,28 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
   noexpiry: { key: `${USER}:user-state`, commands: [['HDEL', '']], mended: 'SCOPE_WITHOUT_EXPIRY' },
   empty: { key: `${USER}:user-state`, commands: [['HDEL', 'k']], mended: 'SCOPE_EMPTY' },
   state: { key: `${USER}:state:${ID}`, commands: [['HSET', 'own', '7']], mended: 'STATE_DIFFERS' },
-  gap: { key: `${USER}:events:${ID}`, commands: [['HDEL', '1']], left: 'EVENT_MISSING' },
+  gap: { key: `${USER}:session:${ID}`, commands: [['HDEL', '1']], left: 'EVENT_MISSING' },
   beyond: {
-    key: `${USER}:events:${ID}`,
+    key: `${USER}:session:${ID}`,
     commands: [['HSET', '3', '1\n1\nx\nghost\n{}']],
     left: 'EVENT_BEYOND_END',
   },
   altered: {
-    key: `${USER}:events:${ID}`,
+    key: `${USER}:session:${ID}`,
     commands: [['HSET', '2', '1\n1\n1\ne-2\n{"id":"e-2","author":"user","actions":{"stateDelta":{}}}']],
     left: 'EVENT_ALTERED',
   },
   anchors: { key: `${USER}:anchors:${ID}`, commands: [['UNLINK']], mended: 'ANCHOR_MISSING' },
-  tokens: { key: `${USER}:session:${ID}`, commands: [['HSET', '+6 m', '7']], mended: 'USAGE_TOO_HIGH' },
+  tokens: { key: `${USER}:session:${ID}`, commands: [['HSET', '+', '6 m\n', '+6 m', '7']], mended: 'USAGE_TOO_HIGH' },
   metadata: {
     key: `${USER}:session:${ID}`,
     commands: [['HSET', 'metadata', 'status\n"open"\n']],
     mended: 'METADATA_DIFFERS',
   },
-  noids: { key: `${USER}:ids:${ID}`, commands: [['HDEL', 'e-2']], mended: 'INDEX_DIFFERS' },
-  nogroup: { key: `${USER}:ids:${ID}`, commands: [['HDEL', '\0i:i-e-2']], mended: 'INVOCATION_DIFFERS' },
-  group: { key: `${USER}:ids:${ID}`, commands: [['HSET', '\0i:i-e-1', '1-2']], mended: 'INVOCATION_DIFFERS' },
-  otherid: { key: `${USER}:ids:${ID}`, commands: [['HSET', 'ghost', '2']], mended: 'INDEX_DIFFERS' },
+  noids: { key: `${USER}:session:${ID}`, commands: [['HDEL', '=e-2']], mended: 'INDEX_DIFFERS' },
+  nogroup: { key: `${USER}:session:${ID}`, commands: [['HDEL', '\0i:i-e-2']], mended: 'INVOCATION_DIFFERS' },
+  group: { key: `${USER}:session:${ID}`, commands: [['HSET', '\0i:i-e-1', '1-2']], mended: 'INVOCATION_DIFFERS' },
+  otherid: { key: `${USER}:session:${ID}`, commands: [['HSET', '=ghost', '2']], mended: 'INDEX_DIFFERS' },
 };
 
 async function fill(sessions: SessionService, appName: string): Promise<void> {
@@ -142,7 +142,7 @@ describeRedis('Damage in the keys of a $name store', ['redis', 'redis-cluster'],
   it('is found if a session lost its record, and if a key is of nobody', async () => {
     const storage = bench().storage();
     await fill(new SessionService({ storage }), 'lost');
-    await run(`{lost|ann%7Cb}:session:${ID}`, ['UNLINK']);
+    await run(`{lost|ann%7Cb}:session:${ID}`, ['HDEL', 'record']);
     await run('apps', ['ZADD', '0', 'gone']);
     const [key, node] = (await bench().keys()).find(([name]) => name.includes('{lost|')) ?? [];
     await node?.set(`${key?.slice(0, key.indexOf('}') + 1)}:mystery`, 'x');
@@ -150,7 +150,7 @@ describeRedis('Damage in the keys of a $name store', ['redis', 'redis-cluster'],
       const { findings } = await diagnose({ storage, repair });
       return findings.map(({ code, detail }) => `${code} ${detail.replace(/.*\}:/, '').replace(/ .*/, '')}`).sort();
     };
-    const parts = ['ORPHAN anchors:chat%3A1', 'ORPHAN events:chat%3A1', 'ORPHAN ids:chat%3A1', 'ORPHAN state:chat%3A1'];
+    const parts = ['ORPHAN anchors:chat%3A1', 'ORPHAN session:chat%3A1', 'ORPHAN state:chat%3A1'];
     expect(await found(false)).toEqual(expect.arrayContaining([...parts, 'UNKNOWN_KEY mystery']));
     await found(true);
     const data = parts.filter((part) => !part.includes('anchors'));

@@ -11,7 +11,8 @@ const DAMAGES: Record<
   string,
   readonly [key: string, damage: (node: Redis, key: string) => Promise<unknown>, problem: RegExp]
 > = {
-  'a session without its record': [SESSION, (node, key) => node.unlink(key), /belongs to no session/],
+  'a session without its record': [SESSION, (node, key) => node.hdel(key, 'record'), /has no record/],
+  'a part without its session': [SESSION, (node, key) => node.unlink(key), /belongs to no session/],
   'an index entry without a session': [
     '{shop|ann%7Cb}:by-update',
     (node, key) => node.zadd(key, 1, 'nobody'),
@@ -22,8 +23,8 @@ const DAMAGES: Record<
     (node, key) => node.unlink(key),
     /by-creation has chat:1 at undefined/,
   ],
-  'a gap in the log': ['{shop|ann%7Cb}:events:chat%3A1', (node, key) => node.hdel(key, '1'), /has 1 events/],
-  'a missing id': ['{shop|ann%7Cb}:ids:chat%3A1', (node, key) => node.hdel(key, 'e-2'), /has 1 ids/],
+  'a gap in the log': [SESSION, (node, key) => node.hdel(key, '1'), /has 1 events/],
+  'a missing id': [SESSION, (node, key) => node.hdel(key, '=e-2'), /has 1 ids/],
   'an anchor without an event': [
     '{shop|ann%7Cb}:anchors:chat%3A1',
     (node, key) => node.zadd(key, 9, '9'),

@@ -116,7 +116,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
 };
 
 /** What an append writes. */
-const OF_SESSION = ['session', 'events', 'ids', 'anchors', 'state'].map((kind) => `{app|user}:${kind}`);
+const OF_SESSION = ['session', 'anchors', 'state'].map((kind) => `{app|user}:${kind}`);
 const OF_USER = ['user-state', 'by-update', 'expiring'].map((kind) => `{app|user}:${kind}`);
 const OF_APP = [...['app-state', 'by-update', 'expiring', 'users'].map((kind) => `{app}:${kind}`), 'apps'];
 const PENDING = ['{app|user}:pending', '{app}:app-state'];
@@ -208,7 +208,7 @@ async function inEachPlace(bench: RedisBench, ttl: object, work: (scene: Scene) 
 function keysOf({ name }: RedisBench): string[] {
   const keys = new RedisKeys('');
   const { appName } = USER;
-  const ofOther = keys.ofSession(OTHER).slice(0, 7);
+  const ofOther = keys.ofSession(OTHER).slice(0, 5);
   const ofCluster = name === 'redis-cluster' ? [] : keys.indexesOf({ appName });
   return [
     ...keys.ofSession(KEY),

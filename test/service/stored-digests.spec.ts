@@ -24,7 +24,7 @@ const redisBench = (name: 'redis' | 'redis-cluster') => async (): Promise<Bench>
   return {
     storage: bench.storage(),
     async change(seq, column, text) {
-      const [key = '', node] = (await bench.keys()).find(([one]) => one.includes(':events:')) ?? [];
+      const [key = '', node] = (await bench.keys()).find(([one]) => one.includes(':session:')) ?? [];
       const lines = (await node?.hget(key, String(seq)))?.split('\n') ?? [];
       lines[column === 'digest' ? 2 : 4] = text;
       await node?.hset(key, String(seq), lines.join('\n'));

@@ -79,7 +79,7 @@ export async function readRawRedis(nodes: readonly Redis[], prefix: string): Pro
   const fields = (kind: RegExp) => ofKind(kind).flatMap((value) => value.filter((_, index) => index % 2 === 0));
   return {
     sessions: ofKind(/:session:[^:]*$/).length,
-    events: fields(/:events:[^:]*$/).length,
+    events: fields(/:session:[^:]*$/).filter((name) => /^\d/.test(name)).length,
     stateEntries: fields(/:(state:[^:]*|user-state|app-state)$/).filter((name) => name !== '').length,
     text: JSON.stringify([...values].toSorted(([a], [b]) => (a < b ? -1 : 1))),
   };

@@ -4,7 +4,7 @@ import { isOfComponents, problemsOfComponents } from './redis-components-integri
 import type { RedisClusterDescription, RedisDescription } from './store-description.js';
 
 const NEVER = 8_640_000_000_000_000;
-const PARTS_OF_SESSIONS = new Set(['events', 'ids', 'anchors', 'state', 'pending']);
+const PARTS_OF_SESSIONS = new Set(['anchors', 'state', 'pending']);
 
 /** The content of a key: the fields of a hash, the members of a sorted set with their scores, or the items of a list by position. */
 type Content = ReadonlyMap<string, string>;
@@ -78,15 +78,15 @@ function problemOfKey(contents: Contents, key: string): string[] {
   const [, base, kind = '', id] = /^(\{[^}]*\}):([a-z-]+)(?::(.*))?$/.exec(key) ?? [];
   if (
     key === 'apps' ||
-    kind === 'session' ||
     kind === 'applied' ||
     key.startsWith('{@entries}:') ||
     isOfConsumers(key) ||
     isOfComponents(key)
   )
     return [];
+  if (kind === 'session') return contents.get(key)?.has('record') ? [] : [`${key} has no record`];
   if (PARTS_OF_SESSIONS.has(kind)) {
-    if (!contents.has(`${base}:session:${id}`)) return [`${key} belongs to no session`];
+    if (!contents.get(`${base}:session:${id}`)?.has('record')) return [`${key} belongs to no session`];
     return kind === 'pending' ? [`${key} was left behind`] : [];
   }
   if (kind === 'user-state' || kind === 'app-state') {
@@ -120,12 +120,14 @@ function problemsOfMarks(contents: Contents, sessions: readonly KnownSession[]):
 /** The log has no gap, and each event is found by its id. */
 function problemsOfLog({ appName, userId, sessionId, record, part }: KnownSession): string[] {
   const name = `${appName}/${userId}/${sessionId}`;
-  const [last, events] = [Number(record.get('last')), part('events')];
-  const ids = new Map([...part('ids')].filter(([id]) => !id.startsWith('\u0000')));
+  const last = Number(record.get('last'));
+  const fieldsWith = (start: RegExp): [string, string][] => [...part('session')].filter(([field]) => start.test(field));
+  const events = new Map(fieldsWith(/^\d/));
+  const ids = new Map(fieldsWith(/^=/).map(([field, seq]) => [field.slice(1), seq]));
   const numbers = [...events.keys()].map(Number).toSorted((a, b) => a - b);
   const hasGaps = numbers.length !== last || numbers.some((seq, index) => seq !== index + 1);
   const strays = [...ids].filter(([id, seq]) => events.get(seq)?.split('\n', 4)[3] !== id);
-  const runs = [...part('ids')].filter(([id]) => id.startsWith('\u0000')).map(([, text]) => text);
+  const runs = fieldsWith(/^\0/).map(([, text]) => text);
   const grouped = runs.flatMap((text) => seqsOfRuns(text));
   const anchors = [...part('anchors').keys()].filter((seq) => !events.has(seq));
   return [

@@ -37,8 +37,6 @@ const TYPES: Readonly<Partial<Record<string, KeyKind['type']>>> = {
   '{app|user}:by-entry': 'zset',
   '{app|user}:entries': 'hash',
   '{app|user}:session': 'hash',
-  '{app|user}:events': 'hash',
-  '{app|user}:ids': 'hash',
   '{app|user}:anchors': 'zset',
   '{app|user}:state': 'hash',
   '{app|user}:pending': 'hash',
@@ -208,15 +206,13 @@ export class RedisKeys {
     return `${this.baseOfUser(appName, userId)}partials:${encodeId(sessionId)}`;
   }
 
-  /** The seven keys of a session, then the state and the indexes of its user. */
+  /** The five keys of a session, then the state and the indexes of its user. */
   ofSession(key: SessionKey): string[] {
     const { appName, userId, sessionId } = key;
     const base = this.baseOfUser(appName, userId);
     const id = encodeId(sessionId);
     return [
       this.recordOf(key),
-      `${base}events:${id}`,
-      `${base}ids:${id}`,
       `${base}anchors:${id}`,
       `${base}state:${id}`,
       this.pendingOf(key),

@@ -189,22 +189,32 @@ local KEPT_MS, TOO_LATE_MS = 3600000, 1800000
 local readAt, count = takeNumber(), takeNumber()
 if serverTime - readAt > TOO_LATE_MS then return { 0, false } end
 
+-- Usage as usageText makes it.
+local function usageIn(usage)
+  local times, names, added = timesOfUsage(usage), {}, {}
+  for field, count in string.gmatch(string.match(usage, '^[^\n]*\n[^\n]*\n[^\n]*\n(.*)$'), '([^\n]*)\n([^\n]*)\n') do
+    names[#names + 1], added[#added + 1] = times.day .. ' ' .. field, tonumber(count)
+  end
+  return { times = times, names = names, added = added }
+end
+
 local applied = tonumber(redis.call('GET', KEYS[3])) or -1
 local registered = ARGV[3] ~= '' and registeredDue(KEYS[2], ARGV[2])
 local due
 for _ = 1, count do
   local seq, ttl, renewBelow, writes, usage = takeNumber(), takeNumber(), takeNumber(), takeWrites(), take()
   if seq > applied then
-    local parts = usage ~= '' and partsOfUsage(usage)
-    local sums = parts and readSums(KEYS[4], parts.day .. ' ', parts)
+    local added = usage ~= '' and usageIn(usage)
+    if added then readUsage(KEYS[4], added) end
     if ttl then
       local expiry, bytes = expiryOfState(KEYS[1])
       due = writeState(KEYS[1], expiry, bytes, writes, ttl, renewBelow) or due
     end
-    if parts then addShared(KEYS[4], sums, parts) end
+    if added then addUsage(KEYS[4], added) end
     applied = seq
   end
 end
+writeUsage()
 if count > 0 then redis.call('SET', KEYS[3], text(applied), 'PX', KEPT_MS) end
 if ARGV[3] ~= '' then registerUser(KEYS[2], ARGV[2], registered, tonumber(ARGV[3]), tonumber(ARGV[4])) end
 return { 1, due and text(due) or false }

@@ -1,6 +1,6 @@
 import { NO_COUNTS } from '../../../domain/counters.js';
 import { ARGUMENTS, ENCODE_ID, TIME } from '../script/base.lua.js';
-import { type RecordField, ALL_COUNTER_FIELDS, RECORD_FIELD_NAMES, countersText } from '../script/codec.js';
+import { type RecordField, ALL_COUNTER_FIELDS, ID_FIELD, RECORD_FIELD_NAMES, countersText } from '../script/codec.js';
 import { EVENT_GROUPS } from '../script/event-groups.lua.js';
 import { defineScript } from '../script/script.js';
 import { SESSION, SESSION_REGISTRATION } from '../script/session.lua.js';
@@ -50,25 +50,28 @@ end
 
 local function createPlainly()
   local byCreation, byCreationOfApp = baseOfUser .. 'by-creation', baseOfApp .. 'by-creation'
-  if redis.call('EXISTS', RECORD, EVENTS, IDS, ANCHORS, STATE, baseOfUser .. 'pending:' .. encodedId, baseOfUser .. 'partials:' .. encodedId) > 0
-    or redis.call('ZCARD', BY_UPDATE) == 0 or redis.call('ZCARD', APP_BY_UPDATE) == 0
-    or redis.call('ZCARD', baseOfUser .. 'expiring') > 0 or redis.call('ZCARD', baseOfApp .. 'expiring') > 0
+  -- Indexes without expiring sessions have no expiry themselves.
+  if redis.call('EXISTS', RECORD, ANCHORS, STATE, baseOfUser .. 'pending:' .. encodedId, baseOfUser .. 'partials:' .. encodedId,
+      baseOfUser .. 'expiring', baseOfApp .. 'expiring') > 0
     or redis.call('HEXISTS', baseOfUser .. 'entries', SESSION_ID) == 1
     or tonumber(redis.call('ZSCORE', baseOfApp .. 'users', USER_ID)) ~= NEVER then return end
-  redis.call('ZCARD', byCreation)
-  redis.call('ZCARD', byCreationOfApp)
   local userState, appState = stateIfLive(USER_STATE, tonumber(ARGV[11])), stateIfLive(APP_STATE, tonumber(ARGV[12]))
   if not userState or not appState then return end
   local stateBytes = 0
   for index = 13, #ARGV do stateBytes = stateBytes + #ARGV[index] end
   local time, member = text(now), USER_ID .. '\0' .. SESSION_ID
+  -- The first writes. If a key of another type refuses one, those before it are taken back, which is faster than to look at all types before.
+  local indexes = { { BY_UPDATE, SESSION_ID }, { byCreation, SESSION_ID }, { APP_BY_UPDATE, member }, { byCreationOfApp, member } }
+  for place, index in ipairs(indexes) do
+    local reply = redis.pcall('ZADD', index[1], time, index[2])
+    if type(reply) == 'table' then
+      for before = 1, place - 1 do redis.call('ZREM', unpack(indexes[before])) end
+      error(reply)
+    end
+  end
+  for first = 13, #ARGV, 2000 do redis.call('HSET', STATE, unpack(ARGV, first, math.min(first + 1999, #ARGV))) end
   redis.call('HSET', RECORD, 'base', ARGV[6], 'record',
     table.concat({ ${RECORD_FIELD_NAMES.map((field) => NEW_RECORD[field]).join(', ')} }, '\n'))
-  for first = 13, #ARGV, 2000 do redis.call('HSET', STATE, unpack(ARGV, first, math.min(first + 1999, #ARGV))) end
-  redis.call('ZADD', BY_UPDATE, time, SESSION_ID)
-  redis.call('ZADD', byCreation, time, SESSION_ID)
-  redis.call('ZADD', APP_BY_UPDATE, time, member)
-  redis.call('ZADD', byCreationOfApp, time, member)
   return { time, '', {}, userState, appState }
 end
 
@@ -186,7 +189,7 @@ local stateBytes = 0
 for _, part in ipairs(ownWrites.sets) do stateBytes = stateBytes + #part end
 stateBytes = text(stateBytes)
 
-unlinkIfPresent(unpack(KEYS, 1, 7))
+unlinkIfPresent(unpack(KEYS, 1, 5))
 if maySweep then sweepIndexes() end
 local created, updated, expires, water = text(createTime), text(updateTime), text(expiry), highWater
 local first, isNews = text(firstBefore or 1), last > 0 and not createdBefore
@@ -197,15 +200,14 @@ redis.call('HSET', RECORD, 'base', base, 'metadata', metadata, 'record',
   table.concat({ ${RECORD_FIELD_NAMES.map((field) => (field === 'last' ? 'lastSeq' : field)).join(', ')} }, '\n'))
 -- Writing 1,000 fields at a time takes half as long; Lua limits how many values it unpacks.
 for first = 1, last, 1000 do
-  local events, ids = {}, {}
+  local events = {}
   for number = first, math.min(first + 999, last) do
     local event, seq = take(), text(number)
-    local place = 2 * (number - first) + 1
+    local place = 4 * (number - first) + 1
     events[place], events[place + 1] = seq, event
-    ids[place], ids[place + 1] = string.match(event, '^[^\n]*\n[^\n]*\n[^\n]*\n([^\n]*)'), seq
+    events[place + 2], events[place + 3] = '${ID_FIELD}' .. string.match(event, '^[^\n]*\n[^\n]*\n[^\n]*\n([^\n]*)'), seq
   end
-  redis.call('HSET', EVENTS, unpack(events))
-  redis.call('HSET', IDS, unpack(ids))
+  redis.call('HSET', RECORD, unpack(events))
 end
 for seq in string.gmatch(anchors, '%d+') do redis.call('ZADD', ANCHORS, seq, seq) end
 local runs, number = {}, 0
@@ -213,7 +215,7 @@ for group in string.gmatch(groups, '([^\n]*)\n') do
   number = number + 1
   if group ~= '' then runs[group] = runsWith(runs[group], text(number)) end
 end
-for group, some in pairs(runs) do redis.call('HSET', IDS, groupField(group), some) end
+for group, some in pairs(runs) do redis.call('HSET', RECORD, groupField(group), some) end
 writeEntries(STATE, ownWrites)
 local function isUnchanged(expiryOfIt, writes, renewBelow)
   return isEmpty(writes) and not (expiryOfIt and expiryOfIt - now < renewBelow)

@@ -6,8 +6,8 @@ import type { PlannedEntry, PlannedScope, PlannedWrite, Upkeep } from '../../pla
 import type { Repairs } from '../../rebuild.js';
 import type { AppScope } from '../app-scope/app-scope.js';
 import type { RedisKeys } from '../redis-keys.js';
-import { type ScriptArguments, lifetimeArguments, recordText } from '../script/codec.js';
-import { SESSION_USAGE, usageArgument, usageFields } from '../script/usage.lua.js';
+import { type ScriptArguments, idField, lifetimeArguments, recordText } from '../script/codec.js';
+import { SESSION_USAGE, usageFields, usageText, usageTimes } from '../script/usage.lua.js';
 import { runsOf } from '../audit/grouped-events.js';
 import { memberOfPartial } from '../live/partial-events.js';
 import { encodeEvent } from './initial-log.js';
@@ -37,25 +37,37 @@ export function encodeWrite(write: PlannedWrite, context: WriteContext): Encoded
   const { keys, app } = context;
   const parts = keys.partsOf(key);
   const times = timesOf(write);
-  const usage = write.usage ? usageArgument(write.usage, events[0]?.appendedAt ?? 0) : '';
-  const more = rareArguments(write, times, usage, context);
+  const usage = write.usage && usageFields(write.usage.models);
+  const counts = usage && usage.length > 0 ? usage : NO_COUNTS;
+  const more = rareArguments(write, times, context);
   const groups = runsOfGroups(events);
   const sets = state.flatMap(({ name, value }) => (value === undefined ? [] : [name, value]));
   const removals = state.flatMap(({ name, value }) => (value === undefined ? [name] : []));
   const ofApp = app.isCluster ? '-' : parts.user.length + parts.id.length + BETWEEN_IDS;
-  const sizes = [events.length, groups.length / 2, sets.length, removals.length, partials.length].join(' ');
+  const sizes = [events.length, groups.length / 2, counts.length, sets.length, removals.length, partials.length].join(
+    ' ',
+  );
   const numbers = `${parts.id.length} ${ofApp} ${sizes}`;
-  const head = `${numbers} ${usage === '' ? 0 : 1} ${more ? 1 : 0} ${times.isExpiring ? '' : times.updatedAt}\n${anchorsOf(events)}`;
+  const head = `${numbers} ${more ? 1 : 0} ${times.isExpiring ? '' : times.updatedAt}\n${anchorsOf(events)}`;
   const textAfter = after.stamp === before.stamp ? '' : recordText(after);
-  const args: ScriptArguments = [0, recordText(before), textAfter, head, `${key.userId}\0${key.sessionId}`];
+  const args: ScriptArguments = [0, recordText(before), `${key.userId}\0${key.sessionId}`, head, textAfter];
   for (const event of events) args.push(event.seq, encodeEvent(event));
-  for (const { id, seq } of events) args.push(id, seq);
-  args.push(...groups, ...sets, ...removals);
+  for (const { id, seq } of events) args.push(idField(id), seq);
+  args.push(...groups);
+  for (const [field, count] of counts) args.push(SESSION_USAGE + field, count);
+  args.push(...sets, ...removals);
   if (partials.length > 0) args.push(...partialArguments(write));
-  if (usage !== '') args.push(usage);
+  if (write.usage && counts.length > 0) args.push(usageTimes(write.usage, usageAt(write)));
   if (more) args.push(...more);
   args[0] = args.length - 1;
   return { write, recordKey: parts.recordKey, args };
+}
+
+const NO_COUNTS: readonly [field: string, count: number][] = [];
+
+/** On which day usage counts. */
+function usageAt({ events }: PlannedWrite): number {
+  return events[0]?.appendedAt ?? 0;
 }
 
 interface WriteTimes {
@@ -108,7 +120,6 @@ function partialArguments({ after, partials }: PlannedWrite): ScriptArguments {
 function rareArguments(
   write: PlannedWrite,
   { updatedAt, isExpiring }: WriteTimes,
-  usage: string,
   context: WriteContext,
 ): ScriptArguments | undefined {
   const { key, before, after, scopes, endsPartials, upkeep } = write;
@@ -116,7 +127,8 @@ function rareArguments(
   const metadata = after.metadata === before.metadata ? undefined : after.metadata;
   const hasNewMark = after.record.waitingSince !== before.record.waitingSince;
   const ended = endsPartials !== undefined && endsPartials.length > 0 ? endsPartials : undefined;
-  const pending = app.pendingText(scopes.find(isOfApp), usage);
+  const pendingUsage = app.isCluster && write.usage ? usageText(write.usage, usageAt(write)) : '';
+  const pending = app.pendingText(scopes.find(isOfApp), pendingUsage);
   const ofUser = scopes.find((scope) => !isOfApp(scope));
   const ofApp = app.isCluster ? undefined : scopes.find(isOfApp);
   if (!(
@@ -180,7 +192,7 @@ function repairArguments({
 }: Repairs): ScriptArguments {
   // Events of no group have no runs.
   const named = groups.filter(({ group }) => group !== '');
-  const counts = usageFields(usage ?? []).map(([field, count]) => `${SESSION_USAGE}${field}\n${count}\n`);
+  const counts = usageFields(usage ?? []).map(([field, count]) => `${field}\n${count}\n`);
   return [
     usage ? counts.join('') : '-',
     removeCheckpoints.join(' '),

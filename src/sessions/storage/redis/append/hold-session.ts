@@ -5,7 +5,7 @@ import type { AppScope } from '../app-scope/app-scope.js';
 import { duringRead } from '../connect/driver-errors.js';
 import type { RedisKeys } from '../redis-keys.js';
 import { TIME } from '../script/base.lua.js';
-import { type FlatHash, flag, headOf, pairsOf, recordPattern, storedEventOf } from '../script/codec.js';
+import { type FlatHash, flag, headOf, idField, pairsOf, recordPattern, storedEventOf } from '../script/codec.js';
 import { type NumberReply, type ScriptRunner, defineScript } from '../script/script.js';
 import { SHARED_STATE } from '../script/shared-state.lua.js';
 
@@ -46,11 +46,11 @@ export async function findSession(
   lease: string,
 ): Promise<FoundSession> {
   const { appName, userId } = key;
-  const [record = '', events = '', eventIds = ''] = keys.ofSession(key);
+  const record = keys.recordOf(key);
   const states = [keys.stateOf({ appName, userId }), ...(app.isCluster ? [] : [keys.stateOf({ appName })])];
   const call = {
-    keys: [record, events, eventIds, keys.pendingOf(key), ...states],
-    args: [lease, LEASE_MS, flag(withMetadata), flag(app.isCluster), flag(owners.length > 0), ...ids],
+    keys: [record, keys.pendingOf(key), ...states],
+    args: [lease, LEASE_MS, flag(withMetadata), flag(app.isCluster), flag(owners.length > 0), ...ids.map(idField)],
   };
   const [now, serverTime, heldForMs, text, metadata, pending, bytes, found] = await (lease === ''
     ? scripts.read<HeadReply>(FIND_SESSION, call)
@@ -83,9 +83,9 @@ export async function leaveSession(scripts: ScriptRunner, recordKey: string, lea
 /**
  * Reads what decides about writes to a session.
  *
- * KEYS 1 record, 2 events, 3 ids, 4 pending, 5 user state, on a single node also 6 app state.
+ * KEYS 1 record and events, 2 pending, 3 user state, on a single node also 4 app state.
  * ARGV 1 time, 2 the token of a lease to take ('' = none), 3 how long, 4 with metadata, 5 with pending writes, 6 with the bytes of state (1 or
- *      0 each), 7 and on: ids of events.
+ *      0 each), 7 and on: fields of ids of events.
  * Returns { now, server time, how long another caller holds the session, record or nothing, metadata or nothing, pending, bytes of each state, number and
  *      text of each stored event }.
  */
@@ -104,16 +104,16 @@ if token and token ~= ARGV[2] and tonumber(untilTime) > serverTime then
 end
 if ARGV[2] ~= '' then redis.call('HSET', KEYS[1], 'held', ARGV[2] .. ' ' .. text(serverTime + ARGV[3])) end
 if ARGV[4] == '1' then found[5] = metadata end
-if ARGV[5] == '1' then found[6] = redis.call('HGETALL', KEYS[4]) end
-for index = 5, ARGV[6] == '1' and #KEYS or 4 do
+if ARGV[5] == '1' then found[6] = redis.call('HGETALL', KEYS[2]) end
+for index = 3, ARGV[6] == '1' and #KEYS or 2 do
   local _, bytes = expiryOfState(KEYS[index])
-  found[7][index - 4] = text(bytes)
+  found[7][index - 2] = text(bytes)
 end
 local last = tonumber(string.match(record, ${recordPattern('last')}))
 for index = 7, #ARGV do
-  local seq = redis.call('HGET', KEYS[3], ARGV[index])
+  local seq = redis.call('HGET', KEYS[1], ARGV[index])
   if seq and tonumber(seq) <= last then
-    local event = redis.call('HGET', KEYS[2], seq)
+    local event = redis.call('HGET', KEYS[1], seq)
     if event then
       found[8][#found[8] + 1] = seq
       found[8][#found[8] + 1] = event

@@ -23,7 +23,7 @@ export const RARE_WRITES = String.raw`
   local ${RARE_NUMBERS.join(', ')} = string.match(take(), '^${RARE_NUMBERS.map(() => '([^ ]*)').join(' ')}$')
   nameKeys(record, appBytes, userBytes, idBytes, tag)
   nameAllKeys()
-  MEMBER_OF_APP = ARGV[start + 4]
+  MEMBER_OF_APP = member
   expiry, expiryBefore = tonumber(expiry), tonumber(expiryBefore)
   local metadata, endedPartials = hasMetadata == '1' and take(), ended
   if ended ~= '-' and ended ~= 'all' then

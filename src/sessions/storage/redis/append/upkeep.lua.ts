@@ -1,6 +1,6 @@
 import { CHECKPOINT_EVERY } from '../../../domain/checkpoint.js';
 import { CHECKPOINTS } from '../script/session.lua.js';
-import { USAGE_OF_SESSION } from '../script/usage.lua.js';
+import { SESSION_USAGE, USAGE_OF_SESSION } from '../script/usage.lua.js';
 
 /**
  * A part of RARE_WRITES: trims the log, keeps a checkpoint, and repairs what follows from the log. Of a trimmed event its id stays, with its digest in the place of the payload, so that
@@ -11,13 +11,12 @@ export const UPKEEP = String.raw`
     if trimmed ~= '-' then
       local baseState, first, newFirst, digests = take(), takeNumber(), takeNumber(), {}
       for index = 1, trimmed do digests[index] = take() end
-      redis.call('HLEN', EVENTS)
       redis.call('ZCARD', ANCHORS)
       trim = function()
         for index, digest in ipairs(digests) do
           local seq = text(first + index - 1)
-          local times, eventId = string.match(redis.call('HGET', EVENTS, seq), '^([^\n]*\n[^\n]*\n)[^\n]*(\n[^\n]*)')
-          redis.call('HSET', EVENTS, seq, times .. digest .. eventId)
+          local times, eventId = string.match(redis.call('HGET', RECORD, seq), '^([^\n]*\n[^\n]*\n)[^\n]*(\n[^\n]*)')
+          redis.call('HSET', RECORD, seq, times .. digest .. eventId)
         end
         redis.call('ZREMRANGEBYSCORE', ANCHORS, '-inf', '(' .. text(newFirst))
         removeCheckpoints(first - 1, newFirst - 2, ${CHECKPOINT_EVERY})
@@ -36,12 +35,10 @@ export const UPKEEP = String.raw`
       local usage, checkpoints, anchors, events, groups = take(), take(), take(), {}, {}
       for index = 1, 2 * takeNumber() do events[index] = take() end
       for index = 1, 2 * takeNumber() do groups[index] = take() end
-      redis.call('HLEN', IDS)
-      redis.call('HLEN', EVENTS)
       redis.call('ZCARD', ANCHORS)
       -- What stands before the checksum of an event may be damaged too. The times of the event before it are near.
       local function timesOf(seq)
-        local event = redis.call('HGET', EVENTS, text(seq))
+        local event = redis.call('HGET', RECORD, text(seq))
         return event and string.match(event, '^(%d+\n%d+\n)')
       end
       repair = function()
@@ -50,16 +47,21 @@ export const UPKEEP = String.raw`
         for index = 1, #events, 2 do
           local seq = tonumber(events[index])
           local times = timesOf(seq) or timesOf(seq - 1) or created .. '\n' .. created .. '\n'
-          redis.call('HSET', EVENTS, events[index], times .. events[index + 1])
+          redis.call('HSET', RECORD, events[index], times .. events[index + 1])
           redis.call('ZREM', ANCHORS, events[index])
         end
         for index = 1, #groups, 2 do
           local field = '\0' .. groups[index]
-          if groups[index + 1] == '' then redis.call('HDEL', IDS, field) else redis.call('HSET', IDS, field, groups[index + 1]) end
+          if groups[index + 1] == '' then redis.call('HDEL', RECORD, field) else redis.call('HSET', RECORD, field, groups[index + 1]) end
         end
         if usage == '-' then return end
         for _, field in ipairs(usageFieldsOf(RECORD)) do redis.call('HDEL', RECORD, field) end
-        for field, count in string.gmatch(usage, '([^\n]*)\n([^\n]*)\n') do redis.call('HSET', RECORD, field, count) end
+        local listed = ''
+        for field, count in string.gmatch(usage, '([^\n]*)\n([^\n]*)\n') do
+          redis.call('HSET', RECORD, '${SESSION_USAGE}' .. field, count)
+          listed = listed .. field .. '\n'
+        end
+        redis.call('HSET', RECORD, '${SESSION_USAGE}', listed)
       end
     end
 `;

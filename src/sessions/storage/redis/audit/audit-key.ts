@@ -10,8 +10,6 @@ import { type AuditTools, auditSession } from './audit-session.js';
 
 /** The keys of a session besides its record, and whether a repair removes them if there is no record. */
 const PARTS: Readonly<Partial<Record<string, { readonly isDerived: boolean }>>> = {
-  events: { isDerived: false },
-  ids: { isDerived: false },
   state: { isDerived: false },
   pending: { isDerived: false },
   anchors: { isDerived: true },
@@ -77,7 +75,7 @@ async function auditState({ scripts, keys, repair }: AuditTools, key: string): P
 export const AUDIT_PART = defineScript(
   'audit-part',
   String.raw`
-if redis.call('EXISTS', KEYS[1]) == 0 or redis.call('EXISTS', KEYS[2]) == 1 then return 0 end
+if redis.call('EXISTS', KEYS[1]) == 0 or redis.call('HEXISTS', KEYS[2], 'record') == 1 then return 0 end
 if ARGV[2] == '1' then redis.call('UNLINK', KEYS[1]) end
 return 1
 `,

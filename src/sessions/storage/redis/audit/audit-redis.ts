@@ -4,6 +4,7 @@ import type { AuditPage, AuditRequest, StoreProblem } from '../../store-audit.js
 import { isNotPermitted, storeUnavailable } from '../connect/driver-errors.js';
 import type { RedisClient } from '../connect/redis-options.js';
 import type { KeyKind } from '../redis-keys.js';
+import { ID_FIELD } from '../script/codec.js';
 import { auditEvents, auditIds } from './audit-ids.js';
 import { auditKey, sessionOf, wordOf } from './audit-key.js';
 import { MEMBER_KINDS, type MemberKind, auditMembers, ownerOf } from './audit-members.js';
@@ -71,15 +72,17 @@ async function scanKeys(
     if (kind && isOfSessions(kind) && MEMBER_KINDS.includes(wordOf(kind))) indexes.push(key);
     else {
       problems.push(...(await auditKey(tools, key)));
-      if (kind && isOfSessions(kind) && PARTS_WITH_IDS.has(wordOf(kind))) indexes.push(key);
+      if (kind?.name === LOG) indexes.push(key);
     }
   }
   const next = scan === '0' ? { ...BEGINNING, node: position.node + 1, indexes } : { ...position, scan, indexes };
   return { problems, examined: found.length, next };
 }
 
-/** The keys of a session whose entries are looked up in each other. */
-const PARTS_WITH_IDS: ReadonlySet<string> = new Set(['events', 'ids']);
+/** The keys with the events of a session and their ids, which are looked up in each other. */
+const LOG = '{app|user}:session';
+/** The place where the ids of a session begin, after its events. */
+const IDS = 'ids:';
 
 /** Components have keys of their own. */
 function isOfSessions({ name }: KeyKind): boolean {
@@ -95,34 +98,38 @@ async function scanIndex(
   const [key = '', ...others] = position.indexes;
   const kind = tools.keys.kindOf(key);
   const owner = ownerOf(tools.keys, key);
-  if (kind && wordOf(kind) === 'events') return findEvents(tools, position, limit);
+  const isLog = kind?.name === LOG;
+  if (isLog && !position.place.startsWith(IDS)) return findEvents(tools, position, limit);
   // The scan has gone on to the next node once it was at the end of this one.
   const node = nodes[position.scan === '0' ? position.node - 1 : position.node];
   if (!kind || !owner || !node)
     return { problems: [], examined: 0, next: { ...position, indexes: others, place: '0' } };
-  const [place, flat] = await permitted(() =>
-    kind.type === 'hash'
-      ? node.hscan(key, position.place, 'COUNT', limit)
-      : node.zscan(key, position.place, 'COUNT', limit),
-  );
+  const cursor = isLog ? position.place.slice(IDS.length) : position.place;
+  const [place, flat] = await permitted(() => {
+    // Without the texts of the events.
+    if (isLog) return node.hscan(key, cursor, 'MATCH', `${ID_FIELD}*`, 'COUNT', limit);
+    return kind.type === 'hash' ? node.hscan(key, cursor, 'COUNT', limit) : node.zscan(key, cursor, 'COUNT', limit);
+  });
   const members = flat.filter((_, index) => index % 2 === 0);
-  const session = wordOf(kind) === 'ids' ? sessionOf(tools.keys, key) : undefined;
+  const session = isLog ? sessionOf(tools.keys, key) : undefined;
   const problems = session
     ? await auditIds(tools, session, members)
     : await auditMembers(tools, { key, owner, kind: wordOf(kind) as MemberKind }, members);
-  const next = place === '0' ? { ...position, indexes: others, place: '0' } : { ...position, place };
+  const next =
+    place === '0'
+      ? { ...position, indexes: others, place: '0' }
+      : { ...position, place: isLog ? `${IDS}${place}` : place };
   return { problems, examined: members.length, next };
 }
 
-/** Goes through the log of a session by numbers, since a scan would send the texts of events. */
+/** Goes through the log of a session by numbers, since a scan would send the texts of events. Its ids follow. */
 async function findEvents(tools: AuditTools, position: Position, limit: number): Promise<Scanned> {
   const [key = '', ...others] = position.indexes;
-  const after = { ...position, indexes: others, place: '0' };
   const session = sessionOf(tools.keys, key);
-  if (!session) return { problems: [], examined: 0, next: after };
+  if (!session) return { problems: [], examined: 0, next: { ...position, indexes: others, place: '0' } };
   const from = Math.max(1, Number(position.place));
   const { problems, examined, next } = await auditEvents(tools, { session, from, count: limit });
-  return { problems, examined, next: next === undefined ? after : { ...position, place: String(next) } };
+  return { problems, examined, next: { ...position, place: next === undefined ? `${IDS}0` : String(next) } };
 }
 
 async function permitted<Result>(command: () => Promise<Result>): Promise<Result> {

@@ -18,7 +18,7 @@ export interface AuditTools {
 
 type SessionReply = readonly [expires: string, ...problems: string[]];
 
-/** Compares the indexes and the log of a session with its record. */
+/** Compares the indexes of a session with its record. */
 export async function auditSession(tools: AuditTools, key: SessionKey): Promise<StoreProblem[]> {
   const { scripts, app, repair } = tools;
   const call = { keys: app.sessionKeys(key), args: [...keyArguments(key), flag(repair)] };
@@ -31,19 +31,16 @@ export async function auditSession(tools: AuditTools, key: SessionKey): Promise<
     const code = found[place] as StoreProblemCode;
     const detail = found[place + 1] ?? '';
     const isIndex = code === 'INDEX_DIFFERS';
-    problems.push({
-      code,
-      ...key,
-      detail: isIndex ? indexDetail(tools, detail) : detail,
-      isRepaired: repair && isIndex,
-    });
+    problems.push({ code, ...key, detail: DETAILS[code]?.(tools, detail) ?? detail, isRepaired: repair && isIndex });
   }
   return expires ? [...problems, ...(await auditRegistration(tools, key, expires))] : problems;
 }
 
-function indexDetail({ keys }: AuditTools, index: string): string {
-  return `${keys.withoutPrefix(index)} does not have the session as its record says`;
-}
+/** What is said about the key of a problem. */
+const DETAILS: Readonly<Partial<Record<StoreProblemCode, (tools: AuditTools, key: string) => string>>> = {
+  INDEX_DIFFERS: ({ keys }, index) => `${keys.withoutPrefix(index)} does not have the session as its record says`,
+  ORPHAN: ({ keys }, key) => `${keys.withoutPrefix(key)} has no record`,
+};
 
 /** Lists of an app and the purge find a session through its registered app and user. */
 async function auditRegistration(
@@ -82,6 +79,7 @@ export const AUDIT_SESSION = defineScript(
   String.raw`
 local repair = take() == '1'
 local stored = readRecord(RECORD)
+if not stored and redis.call('EXISTS', RECORD) == 1 then return { '', 'ORPHAN', RECORD } end
 if stored and not string.match(stored, ${READABLE_RECORD}) then
   return { '', 'RECORD_UNREADABLE', 'the record of the session is damaged' }
 end
@@ -139,12 +137,6 @@ if waiting ~= record.waiting then
   end
 end
 
-local events = redis.call('HLEN', EVENTS)
-if events > record.last then
-  note('EVENT_BEYOND_END', 'there are ' .. events .. ' events, and the last one of the record is ' .. text(record.last))
-elseif events < record.last then
-  note('EVENT_MISSING', 'there are ' .. events .. ' events of ' .. text(record.last))
-end
 return found
 `,
 );

@@ -6,7 +6,7 @@ import { EVENT_GROUPS, MAX_RUNS_BYTES } from '../script/event-groups.lua.js';
 import { type ScriptRunner, defineScript } from '../script/script.js';
 import { SESSION } from '../script/session.lua.js';
 
-/** The groups as the hash of ids has them. */
+/** The groups as the hash of the session has them. */
 export async function groupedEvents(
   scripts: ScriptRunner,
   app: AppScope,
@@ -49,7 +49,7 @@ export const GROUPED_EVENTS = defineScript(
   String.raw`
 if not liveRecord() then return false end
 local found = {}
-for group in take do found[#found + 1] = redis.call('HGET', IDS, groupField(group)) or '' end
+for group in take do found[#found + 1] = redis.call('HGET', RECORD, groupField(group)) or '' end
 return found
 `,
 );

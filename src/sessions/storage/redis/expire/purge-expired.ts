@@ -173,7 +173,7 @@ export const PURGE_USER = defineScript(
   ENTRY_INDEX,
   EXPIRY_IN_HEAD,
   String.raw`
-local KINDS = { 'session:', 'events:', 'ids:', 'anchors:', 'state:', 'pending:', 'partials:' }
+local KINDS = { 'session:', 'anchors:', 'state:', 'pending:', 'partials:' }
 local expired = redis.call('ZRANGEBYSCORE', KEYS[4], '-inf', text(now), 'LIMIT', 0, ARGV[3])
 local stateExpiry = expiryIn(redis.call('HGET', KEYS[7], ''))
 expectSortedSets(KEYS[2], KEYS[3], KEYS[5], unpack(KEYS, 8))

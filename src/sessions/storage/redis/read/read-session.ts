@@ -182,7 +182,7 @@ local function firstSince(time)
   local low, high = record.first, record.last + 1
   while low < high do
     local middle = math.floor((low + high) / 2)
-    local event = redis.call('HGET', EVENTS, text(middle))
+    local event = redis.call('HGET', RECORD, text(middle))
     local water = event and tonumber(string.match(event, '^%d+\n(%d+)'))
     -- Of an event that is damaged, the time is not known: rather more events than too few.
     if not water or water >= time then high = middle else low = middle + 1 end
@@ -230,7 +230,7 @@ end
 
 -- Redis formats numbers in arguments itself, which is faster.
 local function textsOf(seqs, first, last)
-  return redis.call('HMGET', EVENTS, unpack(seqs, first, last))
+  return redis.call('HMGET', RECORD, unpack(seqs, first, last))
 end
 
 -- Appends the texts of these events until they have more bytes than maxBytes. Each step reads at most twice as many as the
@@ -281,7 +281,7 @@ return {
   withState and redis.call('HGETALL', STATE) or {},
   userState,
   appState,
-  hasSummary and redis.call('HGET', EVENTS, text(record.summary)),
+  hasSummary and redis.call('HGET', RECORD, text(record.summary)),
   withBase and redis.call('HGET', RECORD, 'base'),
   withMetadata and redis.call('HGET', RECORD, 'metadata'),
   checkpointAt and { checkpointUpTo(checkpointAt, checkpointDistance) } or {},

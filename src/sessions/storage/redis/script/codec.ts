@@ -227,6 +227,14 @@ export function counterValues(counters: Counters): number[] {
   return COUNTERS.map((name) => counters[name]);
 }
 
+/** In the hash of a session, the field that has the number of the event with this id. */
+export function idField(id: string): string {
+  return ID_FIELD + id;
+}
+
+/** What an id begins with as the name of a field. Names of others begin with a letter, a digit, NUL or `+`. */
+export const ID_FIELD = '=';
+
 /** Counters as text: their values. */
 export function countersText(counters: Counters): string {
   return counterValues(counters).join(' ');

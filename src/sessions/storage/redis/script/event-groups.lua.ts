@@ -2,7 +2,7 @@
 export const MAX_RUNS_BYTES = 4_096;
 
 /**
- * Events by group: fields of the hash of ids, whose name begins with NUL, as no id does. A field has the runs of the events of
+ * Events by group: fields of the hash of a session, whose name begins with NUL. A field has the runs of the events of
  * a group as text, like `3-5,9-9`. A text that ends with `*` lacks later runs.
  */
 export const EVENT_RUNS = String.raw`
@@ -33,7 +33,7 @@ end
 
 -- 0 if there is none, false if it is not known.
 local function findInGroup(group, isNext, from)
-  local runs = redis.call('HGET', IDS, groupField(group)) or ''
+  local runs = redis.call('HGET', RECORD, groupField(group)) or ''
   local isWhole = string.sub(runs, -1) ~= '*'
   local found = 0
   for first, last in string.gmatch(runs, '(%d+)%-(%d+)') do

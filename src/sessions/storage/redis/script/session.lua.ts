@@ -35,8 +35,8 @@ end
 
 /** The indexes of the sessions of a user and an app by time. Needs TIME and SESSION_KEYS. */
 export const SESSION_INDEXES = String.raw`
-local INDEXES = { { by = { unpack(KEYS, 9, 13) }, member = SESSION_ID } }
-if APP_STATE then INDEXES[2] = { by = { unpack(KEYS, 16, 19) }, member = MEMBER_OF_APP } end
+local INDEXES = { { by = { unpack(KEYS, 7, 11) }, member = SESSION_ID } }
+if APP_STATE then INDEXES[2] = { by = { unpack(KEYS, 14, 17) }, member = MEMBER_OF_APP } end
 
 -- Counts the members of the indexes. Call it before the first write.
 local function countIndexes(withExpiring)
@@ -92,8 +92,8 @@ end
 export const SESSION_ENTRIES =
   ENTRY_INDEX +
   String.raw`
-local ENTRIES = KEYS[13]
-local BY_ENTRY = { { key = KEYS[12], prefix = '' }, APP_STATE and { key = KEYS[19], prefix = USER_ID .. '\0' } }
+local ENTRIES = KEYS[11]
+local BY_ENTRY = { { key = KEYS[10], prefix = '' }, APP_STATE and { key = KEYS[17], prefix = USER_ID .. '\0' } }
 
 -- Call it before the first write of entries.
 local function expectEntries()
@@ -140,7 +140,7 @@ end
 export const SESSION_ENDING = String.raw`
 -- All keys of a session expire together, except partial events, which expire by themselves.
 local function expireSession(expiry, previousExpiry)
-  if expiry < NEVER or (previousExpiry or NEVER) < NEVER then expireKeys({ unpack(KEYS, 1, 6) }, expiry) end
+  if expiry < NEVER or (previousExpiry or NEVER) < NEVER then expireKeys({ unpack(KEYS, 1, 4) }, expiry) end
 end
 
 -- Publishes the incarnation and the last seq (no seq after a delete) to watchers. The write has already happened, so a
@@ -166,7 +166,7 @@ export const SESSION = [
   SESSION_ENDING,
   String.raw`
 local function removeSession()
-  redis.call('UNLINK', unpack(KEYS, 1, 7))
+  redis.call('UNLINK', unpack(KEYS, 1, 5))
   indexEntries(SESSION_ID)
   redis.call('ZREM', CHANGED, CHANGED_MEMBER)
   for _, index in ipairs(INDEXES) do

@@ -3,7 +3,7 @@ import { DAYS_KEPT, type UsageIncrement, periodName } from '../../../domain/usag
 import { type ModelUsage, type TokenUsage, USAGE_COUNTS, usageByModel, usageWith } from '../../../domain/usage.js';
 import { type FlatHash, pairsOf } from './codec.js';
 
-/** In the hash of a session's record, what comes before a count of usage. */
+/** In the hash of a session, what comes before a count of usage. By itself it is the field that lists the others, a line each. */
 export const SESSION_USAGE = '+';
 
 /** Counts of models as fields with numbers: the place of the count in `USAGE_COUNTS`, and the model. Without those that are 0. */
@@ -25,16 +25,14 @@ export function usageOfFields(reply: FlatHash): ModelUsage[] {
   return usageByModel(models);
 }
 
-/**
- * Usage for scripts: what is under '' in the sums of users and apps on this day, the first day and the first month that are kept, and
- * then fields and counts, a line each.
- */
-export function usageArgument({ models, keepMs }: UsageIncrement, now: number): string {
-  const lines = usageFields(models).map(([field, count]) => `${field}\n${count}\n`);
-  return `${dayArgument(now, keepMs)}\n${lines.join('')}`;
+/** Usage that stays pending: its times, then fields and counts, a line each. */
+export function usageText(usage: UsageIncrement, now: number): string {
+  const lines = usageFields(usage.models).map(([field, count]) => `${field}\n${count}\n`);
+  return `${usageTimes(usage, now)}\n${lines.join('')}`;
 }
 
-function dayArgument(now: number, keepMs: number): string {
+/** For scripts: what is under '' in the sums of users and apps on this day, the first day and the first month that are kept. */
+export function usageTimes({ keepMs }: UsageIncrement, now: number): string {
   const day = Math.floor(now / DAY_MS);
   if (latest?.day === day && latest.keepMs === keepMs) return latest.text;
   const firstMonth = periodName('month', Math.max(0, (day - 31) * DAY_MS - keepMs));
@@ -56,8 +54,8 @@ export function headOfUsage(expiry: number, now: number): string {
 export const USAGE_OF_SESSION = String.raw`
 local function usageFieldsOf(record)
   local fields = {}
-  for _, name in ipairs(redis.call('HKEYS', record)) do
-    if string.sub(name, 1, 1) == '${SESSION_USAGE}' then fields[#fields + 1] = name end
+  for field in string.gmatch(redis.call('HGET', record, '${SESSION_USAGE}') or '', '([^\n]*)\n') do
+    fields[#fields + 1] = '${SESSION_USAGE}' .. field
   end
   return fields
 end
@@ -65,68 +63,96 @@ end
 
 /**
  * The usage of a user or an app: a hash of counts. What comes before a field is its day or its month. The counts of the current day are
- * added to those of its month when the next day begins, so that most additions change one number each. Needs TIME.
+ * added to those of its month when the next day begins, so that most additions change one number each. A script reads a sum once, and writes
+ * it once, also if it adds to it several times. Needs TIME.
  */
 export const SHARED_USAGE = String.raw`
-local function partsOfUsage(usage)
-  local head, firstDay, firstMonth, counts = string.match(usage, '^([^\n]*)\n([^\n]*)\n([^\n]*)\n(.*)$')
-  local fields, added = {}, {}
-  for field, count in string.gmatch(counts, '([^\n]*)\n([^\n]*)\n') do
-    fields[#fields + 1], added[#added + 1] = field, count
+local timesText, usageTimes
+
+-- What is under '', its day, and the first day and month that are kept.
+local function timesOfUsage(times)
+  if times ~= timesText then
+    local head, day, firstDay, firstMonth = string.match(times, '^(%d+ ([^\n]*))\n([^\n]*)\n([^\n]*)')
+    timesText, usageTimes = times, { head = head, day = day, firstDay = firstDay, firstMonth = firstMonth }
   end
-  return { head = head, firstDay = firstDay, firstMonth = firstMonth, fields = fields, added = added, day = string.match(head, ' (.*)$') }
+  return usageTimes
 end
 
--- What is under '', and the sums after the addition. Few commands with many fields are faster than one for each field.
-local function readSums(key, prefix, usage)
-  local sums, head = {}, nil
-  for first = 1, #usage.fields, 1000 do
-    local names = { '' }
-    for index = first, math.min(first + 999, #usage.fields) do names[#names + 1] = prefix .. usage.fields[index] end
-    local found = redis.call('HMGET', key, unpack(names))
-    head = found[1]
-    for index = 2, #names do
-      sums[#sums + 1] = names[index]
-      sums[#sums + 1] = text((found[index] or 0) + usage.added[first + index - 2])
-    end
-  end
-  return { head = head, sums = sums }
-end
-
-local function writeSums(key, read)
-  for first = 1, #read.sums, 2000 do
-    redis.call('HSET', key, unpack(read.sums, first, math.min(first + 1999, #read.sums)))
-  end
-end
+-- By key: alternating names and sums, the place of each sum by name, what is under '', and the times.
+local sumsByKey, sumKeys = {}, {}
 
 -- Begins the day, unless it has begun. Returns the month if another day has begun after this one.
-local function beginDay(key, stored, usage)
-  if stored == usage.head then return end
+local function beginDay(key, stored, times)
+  if stored == times.head then return end
   local expiry, before = string.match(stored or '', '^(%d+) (.*)$')
   if expiry and tonumber(expiry) <= now then
     redis.call('UNLINK', key)
     before = nil
   end
-  if before == usage.day then return end
-  if before and usage.day < before then return string.sub(usage.day, 1, 7) end
+  if before == times.day then return end
+  if before and times.day < before then return string.sub(times.day, 1, 7) end
   local fields = before and redis.call('HGETALL', key) or {}
   for index = 1, #fields, 2 do
     local period, field = string.match(fields[index], '^([%d-]+) (.*)$')
     if period == before then
       redis.call('HINCRBY', key, string.sub(before, 1, 7) .. ' ' .. field, fields[index + 1])
     end
-    if period and period < (#period == 7 and usage.firstMonth or usage.firstDay) then redis.call('HDEL', key, fields[index]) end
+    if period and period < (#period == 7 and times.firstMonth or times.firstDay) then redis.call('HDEL', key, fields[index]) end
   end
-  redis.call('HSET', key, '', usage.head)
-  expireKeys({ key }, tonumber(string.match(usage.head, '^%d+')))
+  redis.call('HSET', key, '', times.head)
+  expireKeys({ key }, tonumber(string.match(times.head, '^%d+')))
 end
 
--- Pass what readSums returned before the first write.
-local function addShared(key, read, usage)
-  local month = beginDay(key, read.head, usage)
-  writeSums(key, read)
-  for index = 1, month and #usage.fields or 0 do
-    redis.call('HINCRBY', key, month .. ' ' .. usage.fields[index], usage.added[index])
+-- Writes what was added. Few commands with many fields are faster than one for each field.
+local function writeUsage()
+  for _, key in ipairs(sumKeys) do
+    local sums = sumsByKey[key]
+    local month = sums.isChanged and beginDay(key, sums.head, sums.times)
+    for index = 1, month and #sums or 0, 2 do
+      local added = sums[index + 1] - (redis.call('HGET', key, sums[index]) or 0)
+      redis.call('HINCRBY', key, month .. string.sub(sums[index], #sums.times.day + 1), text(added))
+    end
+    for index = 2, #sums, 2 do sums[index] = text(sums[index]) end
+    for first = 1, sums.isChanged and #sums or 0, 2000 do
+      redis.call('HSET', key, unpack(sums, first, math.min(first + 1999, #sums)))
+    end
+  end
+  sumsByKey, sumKeys = {}, {}
+end
+
+-- Reads the sums that will be added to, unless they are known. Call it before the first write.
+local function readUsage(key, usage)
+  local sums, names = sumsByKey[key], usage.names
+  if sums and sums.times ~= usage.times then
+    writeUsage()
+    sums = nil
+  end
+  if sums then
+    names = {}
+    for _, name in ipairs(usage.names) do
+      if not sums.places[name] then names[#names + 1] = name end
+    end
+  else
+    sums = { times = usage.times, places = {} }
+    sumsByKey[key], sumKeys[#sumKeys + 1] = sums, key
+  end
+  for first = 1, #names, 1000 do
+    local found = redis.call('HMGET', key, '', unpack(names, first, math.min(first + 999, #names)))
+    sums.head = found[1]
+    for index = 2, #found do
+      local place = #sums + 1
+      sums[place], sums[place + 1] = names[first + index - 2], tonumber(found[index] or 0)
+      sums.places[sums[place]] = place + 1
+    end
+  end
+end
+
+local function addUsage(key, usage)
+  local sums = sumsByKey[key]
+  sums.isChanged = true
+  for index, name in ipairs(usage.names) do
+    local place = sums.places[name]
+    sums[place] = sums[place] + usage.added[index]
   end
 end
 `;

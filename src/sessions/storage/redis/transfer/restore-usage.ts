@@ -21,10 +21,7 @@ export async function restoreUsage(
   if (!key) return restoreShared(scripts, keys, { owner, sums, keepMs });
   const isDone = await scripts.write<NumberReply>(RESTORE_SESSION_USAGE, {
     keys: app.sessionKeys(key),
-    args: [
-      ...keyArguments(key),
-      ...usageFields(sums.flatMap(({ models }) => models)).flatMap(([field, count]) => [SESSION_USAGE + field, count]),
-    ],
+    args: [...keyArguments(key), ...usageFields(sums.flatMap(({ models }) => models)).flat()],
   });
   return Number(isDone) === 1;
 }
@@ -76,7 +73,12 @@ export const RESTORE_SESSION_USAGE = defineScript(
   USAGE_OF_SESSION,
   String.raw`
 if not liveRecord() or #usageFieldsOf(RECORD) > 0 then return 0 end
-for index = 5, #ARGV, 2 do redis.call('HSET', RECORD, ARGV[index], ARGV[index + 1]) end
+local listed = ''
+for index = 5, #ARGV, 2 do
+  redis.call('HSET', RECORD, '${SESSION_USAGE}' .. ARGV[index], ARGV[index + 1])
+  listed = listed .. ARGV[index] .. '\n'
+end
+redis.call('HSET', RECORD, '${SESSION_USAGE}', listed)
 return 1
 `,
 );
