@@ -58,7 +58,7 @@ function describeCommands(database: () => Promise<AppDatabase>): void {
 
   it.each([
     ['a column', 'ALTER TABLE agent_session_events DROP COLUMN appended_at'],
-    ['a table', 'DROP TABLE agent_component_items'],
+    ['a table', 'DROP TABLE agent_entries'],
   ])('that lack %s are refused, and left to the app', async (_what, statement) => {
     const app = await database();
     await withTables(app, async (dataSource) => {

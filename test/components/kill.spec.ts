@@ -3,7 +3,9 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { ComponentSession } from '../../src/components/index.js';
+import { diagnose } from '../../src/doctor/index.js';
 import { describeEveryStore } from '../support/processes/shared-stores.js';
+import { openDescribed } from '../support/processes/store-description.js';
 import { type SharedComponents, openComponents, saveWithPolicies } from './support/component-places.js';
 import { temporaryFolder } from './support/stores.js';
 
@@ -87,6 +89,9 @@ describeEveryStore('Component state in a shared $name store', ({ create }) => {
     try {
       await expectAllSaved(store.description, () => store.settle());
       await store.checkIntegrity();
+      const storage = await openDescribed(store.description);
+      expect((await diagnose({ storage })).findings).toEqual([]);
+      await storage.close();
     } finally {
       await store.destroy();
     }

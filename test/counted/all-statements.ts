@@ -57,7 +57,7 @@ export async function runAllStatements(store: FillableStore): Promise<void> {
       }
     }
   }
-  // Enough for a purge in several batches.
+  // Enough for several texts.
   await fillLog(5_100, () => ({ author: 'agent' }));
   clock.advanceSeconds(2_000);
   await sessions.updateUserState({ ...KEY, stateDelta: { step: 4 } });
@@ -99,7 +99,7 @@ async function runComponents({ storage, clock }: FillableStore): Promise<void> {
   await components.listSessionKeys();
   await components.delete('one', 'list');
   await components.delete('two');
-  // Enough for a purge in several batches.
+  // Enough for several texts.
   const items = Array.from({ length: 5_100 }, (_, index) => index);
   await components.saveList('one', 'long', items);
   // Only its expiry moves.

@@ -33,9 +33,6 @@ describe('the statements of SQLite', () => {
       'shared_scopes',
       'shared_state',
       'entries',
-      'component_sessions',
-      'components',
-      'component_items',
     ]) {
       for (const verb of ['SELECT', 'INSERT', 'UPDATE', 'DELETE']) {
         const isThere = texts.some((text) => text.trim().startsWith(verb) && text.includes(`"agent_${table}"`));
@@ -83,10 +80,7 @@ describe('the statements of SQLite', () => {
 
 /** Operations that the store must not use. */
 const NEVER_SENT = new Set(
-  [
-    ['UPDATE session_state', 'UPDATE session_index', 'UPDATE shared_state', 'UPDATE entries'],
-    ['UPDATE components', 'UPDATE component_items'],
-  ].flat(),
+  [['UPDATE session_state', 'UPDATE session_index', 'UPDATE shared_state', 'UPDATE entries']].flat(),
 );
 
 /** A scan of a table or of a whole index, but not of rows that another step has found. */

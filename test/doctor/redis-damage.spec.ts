@@ -111,32 +111,32 @@ describeRedis('Damage in the keys of a $name store', ['redis', 'redis-cluster'],
     }
   });
 
-  it('is found in the state of components: their indexes are corrected, and their lists stay', async () => {
+  it('is found in the sorted sets of entries, and mended', async () => {
     const storage = bench().storage();
     const components = new ComponentSession({ store: storage.components, ttlMs: 3_600_000 });
-    for (const session of ['a:1', 'b', 'c']) await components.saveList(session, 'notes:1', ['kept']);
+    for (const session of ['a:1', 'b', 'c']) await components.saveList(session, 'notes:1', ['kept'.repeat(4_000)]);
+    await storage.agenda.put('task', 0);
     expect((await diagnose({ storage })).findings).toEqual([]);
     for (const [key, node] of await bench().keys()) {
-      if (key.endsWith(':expiring')) await node.call('ZREM', key, 'a:1');
-      if (key.endsWith(':sessions')) await node.call('ZREM', key, 'b');
-      if (key.endsWith(':component:c')) await node.call('HDEL', key, 'l:notes:1');
+      const [, group] = /@entries-(\d+)\}:expiring$/.exec(key) ?? [];
+      if (group) await node.call('ZADD', key, 'XX', '8000000000000000', `%40${group}%3Acomponent-sessions:a:1`);
+      if (key.includes('component-sessions')) await node.call('ZREM', key, 'b');
+      if (/:ranks:.*components$/.test(key)) await node.unlink(key);
+      if (key.includes(':waiting:agenda')) await node.call('ZADD', key, '1', 'task');
     }
     const found = async (repair: boolean): Promise<string[]> => {
       const { findings } = await diagnose({ storage, repair });
-      return findings
-        .map(({ code, detail, repaired }) => `${code} ${detail.replace(/.*\}:| .*/g, '')} ${repaired}`)
-        .sort();
+      const wrong = findings.filter(({ code }) => code === 'INDEX_DIFFERS');
+      const texts = wrong.map(({ detail, repaired }) => `${/ has ([^:]*)/.exec(detail)?.[1]} ${repaired}`);
+      return [...new Set(texts.map((text) => decodeURIComponent(text).replace(/\d+/, 'n')))].sort();
     };
-    const list = 'ORPHAN items:c:notes%3A1 false';
-    expect(await found(false)).toEqual([
-      'INDEX_DIFFERS component:a%3A1 false',
-      'INDEX_DIFFERS component:b false',
-      list,
-    ]);
-    expect(await found(true)).toEqual(['INDEX_DIFFERS component:a%3A1 true', 'INDEX_DIFFERS component:b true', list]);
-    expect(await found(true)).toEqual([list]);
-    expect(await components.getList('b', 'notes:1')).toEqual(['kept']);
-    expect((await components.listSessionKeys()).sort()).toEqual(['a:1', 'b', 'c']);
+    const spaces = ['@n:component-sessions', '@n:components', 'agenda'];
+    expect(await found(false)).toEqual(spaces.map((space) => `${space} false`));
+    expect(await found(true)).toEqual(spaces.map((space) => `${space} true`));
+    expect((await diagnose({ storage })).findings).toEqual([]);
+    expect(await components.listNames('b')).toEqual(['notes:1']);
+    expect(await components.listSessionKeys()).toEqual(['a:1', 'b', 'c']);
+    expect(await storage.agenda.due(1)).toMatchObject([{ name: 'task' }]);
   });
 
   it('is found if a session lost its record, and if a key is of nobody', async () => {

@@ -217,7 +217,7 @@ function keysOf({ name }: RedisBench): string[] {
     keys.usersOf(appName),
     keys.apps,
     ...ofCluster,
-    ...keys.entries,
+    ...keys.entries(undefined),
     ...keys.ranksOf(ENTRY.space),
     ...keys.ranksOf('lease'),
     ...keys.ranksOf('agenda'),

@@ -31,7 +31,7 @@ describeSqlServers('The statements for $name', (bench) => {
     );
     await fillSqlLog(raw, 10_000, (seq) => ({ author: seq % 10 ? 'agent' : 'user' }));
     await fillSqlState(raw, bench().name, 2_000);
-    for (const statement of COMPONENTS) await raw.query(statement);
+    await raw.query(ENTRIES);
     const scans = bench().name === 'postgres' ? await postgresScans(bench()) : await mariaDbScans(bench());
     const found = [];
     for (const statement of statements.values()) {
@@ -44,14 +44,9 @@ describeSqlServers('The statements for $name', (bench) => {
   });
 });
 
-/** As many sessions of components as there are sessions. */
-const COMPONENTS = [
-  `INSERT INTO agent_component_sessions (name, expires_at) SELECT DISTINCT session_id, pk FROM agent_sessions`,
-  `INSERT INTO agent_components (session_pk, name, kind, version, items, digest)
-    SELECT pk, 'list', 1, 1, 1, '' FROM agent_component_sessions`,
-  `INSERT INTO agent_component_items (session_pk, name, seq, content)
-    SELECT pk, 'list', 1, '' FROM agent_component_sessions`,
-];
+/** As many entries as there are sessions. */
+const ENTRIES = `INSERT INTO agent_entries (space, name, stamp, entry_rank, since_time, expires_at, content)
+  SELECT DISTINCT 'filled', session_id, pk, pk, pk, pk, '' FROM agent_sessions`;
 
 /** The statements that a store sends. */
 async function statementsWith(bench: SqlBench, settings: (typeof SETTINGS)[number]): Promise<SentStatement[]> {

@@ -36,19 +36,6 @@ const CHECKS: Readonly<Record<string, string>> = {
   'session with more or fewer index entries than its metadata': `
     SELECT s.pk FROM agent_sessions s LEFT JOIN agent_session_index i ON i.session_pk = s.pk GROUP BY s.pk, s.metadata
     HAVING COUNT(i.entry) <> ${['status', 'tag:', 'label:'].map(occurrences).join(' + ')}`,
-  'component without a session': orphans('agent_components', 'agent_component_sessions', 'session_pk'),
-  'session of components without any': `
-    SELECT s.pk FROM agent_component_sessions s LEFT JOIN agent_components c ON c.session_pk = s.pk
-    WHERE c.session_pk IS NULL`,
-  'item without a list': `
-    SELECT i.session_pk, i.seq FROM agent_component_items i
-    LEFT JOIN agent_components c ON c.session_pk = i.session_pk AND c.name = i.name AND c.kind = 1
-    WHERE c.session_pk IS NULL`,
-  'list with gaps': `
-    SELECT c.session_pk, c.items, COUNT(i.seq) AS found FROM agent_components c
-    LEFT JOIN agent_component_items i ON i.session_pk = c.session_pk AND i.name = c.name AND c.kind = 1
-    WHERE c.kind = 1 GROUP BY c.session_pk, c.name, c.items
-    HAVING COUNT(i.seq) <> c.items OR COALESCE(MAX(i.seq), 0) <> c.items`,
   'shared state without a scope': orphans('agent_shared_state', 'agent_shared_scopes', 'scope_pk'),
   'duplicate session': twice('agent_sessions', 'app_name, user_id, session_id'),
   'duplicate event': twice('agent_session_events', 'session_pk, event_id'),

@@ -1,7 +1,7 @@
 import { StoreUnavailableError } from '../domain/errors.js';
 import { retryUndefined } from '../domain/retry-overtaken.js';
 import type { EntryPlace, EntryWrite } from '../storage/entry-store.js';
-import type { EntryView } from './entry-view.js';
+import { type EntryView, placeText } from './entry-view.js';
 import type { KnownEntries } from './known-entries.js';
 
 /** What follows from entries. */
@@ -48,7 +48,8 @@ export async function decide<Answer>(
     const outcome = await entries.write(writes, news);
     if (outcome.kind === 'written') return { answer: answer(outcome.now) };
     known = known.after(outcome.now, writes, outcome.entries);
-    isProved = writes.length === places.length;
+    const written = new Set(writes.map(placeText));
+    isProved = places.every((place) => written.has(placeText(place)));
     return undefined;
   };
   // The answer of a refused write, or a read, is usually enough for the second one.

@@ -17,6 +17,11 @@ export class EntryView {
     return this.entries.get(placeText(place));
   }
 
+  /** Whether it is known what is at the place, or that nothing is. */
+  has(place: EntryPlace): boolean {
+    return this.entries.has(placeText(place));
+  }
+
   /** The view after some of the places were read again. */
   after(now: number, places: readonly EntryPlace[], entries: readonly (StoredEntry | undefined)[]): EntryView {
     return new EntryView(now, new Map([...this.entries, ...viewOf(places, entries)]));

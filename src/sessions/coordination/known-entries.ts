@@ -1,18 +1,22 @@
-import type {
-  EntryCounts,
-  EntryOutcome,
-  EntryPlace,
-  EntryRange,
-  EntryStore,
-  EntryWrite,
-  FoundEntries,
-  StoredEntry,
+import {
+  type EntryCounts,
+  type EntryOutcome,
+  type EntryPlace,
+  type EntryRange,
+  type EntryStore,
+  type EntryWrite,
+  type FoundEntries,
+  type StoredEntry,
+  groupOfSpace,
 } from '../storage/entry-store.js';
 import { writtenEntry } from '../storage/written-entry.js';
 import { EntryView, placeText } from './entry-view.js';
 
-/** A few MB. */
 const MAX_ENTRIES = 4_096;
+/** Of all remembered texts together, in UTF-16 units. */
+const MAX_LENGTH = 2_000_000;
+/** Longer ones are not remembered. */
+const LONGEST_TEXT = 8_192;
 
 /**
  * The entries of a store, and what this process saw of them last. That may be out of date. But a write compares, so one that relies on
@@ -20,6 +24,7 @@ const MAX_ENTRIES = 4_096;
  */
 export class KnownEntries {
   readonly #known = new Map<string, StoredEntry>();
+  #length = 0;
   #now = 0;
 
   constructor(private readonly store: EntryStore) {}
@@ -48,6 +53,7 @@ export class KnownEntries {
   }
 
   async write(writes: readonly EntryWrite[], news?: 'work'): Promise<EntryOutcome> {
+    assertOneGroup(writes);
     const outcome = await this.store.write(writes, news);
     const { now } = outcome;
     if (outcome.kind === 'changed') {
@@ -71,12 +77,25 @@ export class KnownEntries {
     for (const [index, place] of places.entries()) {
       const text = placeText(place);
       const entry = entries[index];
-      this.#known.delete(text);
-      if (entry) this.#known.set(text, entry);
+      this.#forget(text);
+      if (!entry || entry.text.length > LONGEST_TEXT) continue;
+      this.#known.set(text, entry);
+      this.#length += entry.text.length;
     }
     for (const oldest of this.#known.keys()) {
-      if (this.#known.size <= MAX_ENTRIES) return;
-      this.#known.delete(oldest);
+      if (this.#known.size <= MAX_ENTRIES && this.#length <= MAX_LENGTH) return;
+      this.#forget(oldest);
     }
   }
+
+  #forget(text: string): void {
+    this.#length -= this.#known.get(text)?.text.length ?? 0;
+    this.#known.delete(text);
+  }
+}
+
+/** A store in one place would not notice. */
+function assertOneGroup(writes: readonly EntryWrite[]): void {
+  if (new Set(writes.map(({ space }) => groupOfSpace(space))).size > 1)
+    throw new Error('A write has one group of entries');
 }

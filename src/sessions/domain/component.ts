@@ -44,6 +44,11 @@ export function componentNameProblem(name: unknown): string | undefined {
   return textProblem(name, MAX_NAME_BYTES);
 }
 
+/** A short name of a session of components for places whose length is limited. No other session has it. */
+export function componentSessionDigest(session: string): Buffer {
+  return createHash('sha256').update(session).digest();
+}
+
 /** One saved thing of a session of components. A value and a list of the same name are two things. */
 export interface ComponentPlace {
   readonly session: string;

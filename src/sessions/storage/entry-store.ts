@@ -1,12 +1,12 @@
 /** What identifies an entry: a kind of entries, such as `lease` or the work of one consumer, and a name in it. */
 export interface EntryPlace {
-  /** 1 to 400 UTF-8 bytes without U+0000, compared byte for byte. */
+  /** 1 to 400 UTF-8 bytes without U+0000, compared byte for byte. It may begin with its group: see {@link groupOfSpace}. */
   readonly space: string;
   /** 1 to 1,024 UTF-8 bytes without U+0000, compared byte for byte. */
   readonly name: string;
 }
 
-/** A short text beside the sessions that processes share: a lease, a task that is due, a consumer, a piece of its work. */
+/** A text beside the sessions that processes share: a lease, a task that is due, a piece of work, a part of a component. */
 export interface StoredEntry extends EntryPlace {
   /** Another number after each write of the entry. See `newStamp`. */
   readonly stamp: number;
@@ -16,6 +16,15 @@ export interface StoredEntry extends EntryPlace {
   readonly since: number;
   /** Opaque. */
   readonly text: string;
+}
+
+/**
+ * The group of a space, whose name begins with `@`, the number of the group, and a colon. All other spaces are in one group without a
+ * number. A store may keep each group on another server, so one write has entries of one group.
+ */
+export function groupOfSpace(space: string): number | undefined {
+  const [, group] = /^@(\d+):/.exec(space) ?? [];
+  return group === undefined ? undefined : Number(group);
 }
 
 /** The rank of entries that are kept, and never due. */
@@ -87,14 +96,16 @@ export interface EntryCounts {
  * const outcome = await storage.entries.write([{ space: 'lease', name: 'report', expected: undefined, next }]);
  */
 export interface EntryStore {
-  /** The entries at these places, in the order of the places. At most 1,000. */
+  /** Over how many groups it is worth to spread many entries. Default: 1. */
+  readonly groups?: number | undefined;
+  /** The entries at these places, in the order of the places. At most 1,000. Entries of one group are of one moment. */
   find(
     places: readonly EntryPlace[],
   ): Promise<{ readonly now: number; readonly entries: readonly (StoredEntry | undefined)[] }>;
   /** A page of a space, by rank, then by name (`compareBytes`). */
   range(request: EntryRange): Promise<FoundEntries>;
   /**
-   * Writes all, or nothing. Each place once; at most 1,000.
+   * Writes all, or nothing. Each place once, all in one group; at most 1,000.
    *
    * @param news what a store with a feed tells consumers in all processes once all is written; see `ChangeFeed.listenForConsumers`.
    *   Default: nothing.

@@ -207,7 +207,7 @@ export interface PurgeCounts {
  * const outcome = await storage.append(commit);
  */
 export interface SessionStorage {
-  /** What leases, the agenda and the work of consumers are made of. */
+  /** What leases, the agenda, the work of consumers and the state of components are made of. */
   readonly entries: EntryStore;
   /** Leases for work that one instance at a time may do: a cleanup, a summary, a turn. */
   readonly leases: LeaseStore;

@@ -37,7 +37,6 @@ export interface DeletedSession extends SessionKey {
 /** Parts that are the same in the store and in the storage over it. */
 type CommonParts = Pick<
   SessionStorage,
-  | 'components'
   | 'isInProcess'
   | 'cleansUpByItself'
   | 'feed'
@@ -65,7 +64,7 @@ type CommonParts = Pick<
  * }
  */
 export interface SessionStore extends CommonParts {
-  /** What leases, the agenda, and the consumers with their work are made of. */
+  /** What leases, the agenda, the consumers with their work, and the state of components are made of. */
   readonly entries: EntryStore;
   readonly marks: SessionMarks;
   /** The writes to sessions, once the store is open. Throws if it is closed. Always the same object. */

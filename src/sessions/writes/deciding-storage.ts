@@ -20,12 +20,14 @@ import {
   trimChange,
   turnChange,
 } from './session-change.js';
+import { EntryComponents } from '../coordination/components/entry-components.js';
 import { EntryAgenda } from '../coordination/entry-agenda.js';
 import { EntryConsumers } from '../coordination/entry-consumers.js';
 import { EntryLeases } from '../coordination/entry-leases.js';
 import { KnownEntries } from '../coordination/known-entries.js';
 import type { Writer } from './writer.js';
 import type { Agenda, ChangedSession, ConsumerStore, LeaseStore } from '../storage/coordination.js';
+import type { ComponentStore } from '../storage/component-store.js';
 import type { EntryStore } from '../storage/entry-store.js';
 import type { RebuildRequest } from '../storage/rebuild.js';
 import type { LocalWriteStore, SessionHead, WriteStore } from '../storage/planned-write.js';
@@ -48,6 +50,7 @@ import type {
   WriteStateRequest,
 } from '../storage/session-storage.js';
 import type { SessionStore, StampedSession } from '../storage/session-store.js';
+import type { AuditPage, AuditRequest } from '../storage/store-audit.js';
 import type { RestoreEventsRequest } from '../storage/transfer-store.js';
 
 /**
@@ -66,7 +69,7 @@ export class DecidingStorage<Store extends SessionStore> implements SessionStora
   readonly leases: LeaseStore;
   readonly agenda: Agenda;
   readonly consumers: ConsumerStore;
-  readonly components: Store['components'];
+  readonly components: ComponentStore | undefined;
   readonly isInProcess: boolean;
   readonly cleansUpByItself: boolean;
   readonly transfer: Store['transfer'];
@@ -78,7 +81,7 @@ export class DecidingStorage<Store extends SessionStore> implements SessionStora
   /** @param missing what stands for parts that cannot be made of the store */
   constructor(
     protected readonly store: Store,
-    missing: Partial<Pick<SessionStorage, 'leases' | 'agenda' | 'consumers'>> = {},
+    missing: Partial<Pick<SessionStorage, 'leases' | 'agenda' | 'consumers' | 'components'>> = {},
   ) {
     this.entries = store.entries;
     const entries = new KnownEntries(store.entries);
@@ -86,7 +89,7 @@ export class DecidingStorage<Store extends SessionStore> implements SessionStora
     this.agenda = missing.agenda ?? new EntryAgenda(entries);
     this.consumers =
       missing.consumers ?? new EntryConsumers(entries, store.marks, (taken) => this.#markDispatched(taken));
-    this.components = store.components;
+    this.components = 'components' in missing ? missing.components : new EntryComponents(store.entries);
     this.isInProcess = store.isInProcess ?? false;
     this.cleansUpByItself = store.cleansUpByItself ?? false;
     this.transfer = store.transfer;
@@ -97,8 +100,11 @@ export class DecidingStorage<Store extends SessionStore> implements SessionStora
     return this.store.feed;
   }
 
+  /** Components are examined after all that the store has of its own. */
   get audit(): SessionStorage['audit'] {
-    return this.store.audit?.bind(this.store);
+    const { store, components } = this;
+    const audit = store.audit?.bind(store);
+    return audit && components instanceof EntryComponents ? (request) => auditBoth(audit, components, request) : audit;
   }
 
   get groupedEvents(): SessionStorage['groupedEvents'] {
@@ -234,6 +240,21 @@ export class DecidingStorage<Store extends SessionStore> implements SessionStora
     this.#writer = { writes, writer };
     return writer;
   }
+}
+
+const COMPONENTS = 'components ';
+
+async function auditBoth(
+  audit: NonNullable<SessionStorage['audit']>,
+  components: EntryComponents,
+  { cursor, ...request }: AuditRequest,
+): Promise<AuditPage> {
+  if (!cursor?.startsWith(COMPONENTS)) {
+    const page = await audit({ ...request, cursor });
+    return { ...page, nextCursor: page.nextCursor ?? COMPONENTS };
+  }
+  const page = await components.audit({ ...request, cursor: cursor.slice(COMPONENTS.length) || undefined });
+  return { ...page, nextCursor: page.nextCursor && COMPONENTS + page.nextCursor };
 }
 
 function headIn({ session: { record, metadata }, stamp }: StampedSession): SessionHead {

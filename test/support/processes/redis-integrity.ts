@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import { keysUnder } from '../redis-store.js';
-import { isOfComponents, problemsOfComponents } from './redis-components-integrity.js';
+import { isOfEntries, problemsOfStoredEntries } from './redis-entries-integrity.js';
 import type { RedisClusterDescription, RedisDescription } from './store-description.js';
 
 const NEVER = 8_640_000_000_000_000;
@@ -27,7 +27,8 @@ export async function redisProblems(
   nodes: readonly Redis[],
   { kind, prefix }: Pick<RedisDescription | RedisClusterDescription, 'kind' | 'prefix'>,
 ): Promise<string[]> {
-  const contents = await contentsUnder(nodes, prefix);
+  const all = await contentsUnder(nodes, prefix);
+  const contents = new Map([...all].filter(([key]) => !isOfEntries(key)));
   const sessions = [...contents].flatMap(([key, record]) => knownSession(contents, key, record) ?? []);
   return [
     ...[...contents.keys()].flatMap((key) => problemOfKey(contents, key)),
@@ -36,7 +37,7 @@ export async function redisProblems(
     ...sessions.flatMap((session) => problemsOfRegistry(session, contents)),
     ...problemsOfEntries(contents, sessions, kind === 'redis'),
     ...problemsOfMarks(contents, sessions),
-    ...problemsOfComponents(contents),
+    ...problemsOfStoredEntries(all),
   ];
 }
 
@@ -51,7 +52,6 @@ async function contentsUnder(nodes: readonly Redis[], prefix: string): Promise<C
 async function contentOf(node: Redis, key: string): Promise<Content> {
   const type = await node.type(key);
   if (type === 'hash') return new Map(Object.entries(await node.hgetall(key)));
-  if (type === 'list') return new Map((await node.lrange(key, 0, -1)).map((item, index) => [String(index), item]));
   const flat = type === 'zset' ? await node.zrange(key, 0, -1, 'WITHSCORES') : [];
   return new Map(flat.flatMap((member, index) => (index % 2 === 0 ? [[member, flat[index + 1] ?? ''] as const] : [])));
 }
@@ -76,14 +76,7 @@ function fieldsOf(hash: Content): Content {
 /** Whether a key is of a known kind, has a session, and is no unfinished work. */
 function problemOfKey(contents: Contents, key: string): string[] {
   const [, base, kind = '', id] = /^(\{[^}]*\}):([a-z-]+)(?::(.*))?$/.exec(key) ?? [];
-  if (
-    key === 'apps' ||
-    kind === 'applied' ||
-    key.startsWith('{@entries}:') ||
-    isOfConsumers(key) ||
-    isOfComponents(key)
-  )
-    return [];
+  if (key === 'apps' || kind === 'applied' || isOfConsumers(key)) return [];
   if (kind === 'session') return contents.get(key)?.has('record') ? [] : [`${key} has no record`];
   if (PARTS_OF_SESSIONS.has(kind)) {
     if (!contents.get(`${base}:session:${id}`)?.has('record')) return [`${key} belongs to no session`];

@@ -1,4 +1,5 @@
 import type { Clock } from '../../domain/clock.js';
+import type { ComponentStore } from '../component-store.js';
 import { DecidingStorage } from '../../writes/deciding-storage.js';
 import { InMemoryStore } from './in-memory-store.js';
 import type { Snapshot } from './snapshot.js';
@@ -11,6 +12,8 @@ import type { Snapshot } from './snapshot.js';
  * const sessions = new SessionService({ storage: new InMemorySessionStorage() });
  */
 export class InMemorySessionStorage extends DecidingStorage<InMemoryStore> {
+  declare readonly components: ComponentStore;
+
   constructor(options: { readonly clock?: Clock | undefined } = {}) {
     super(new InMemoryStore(options));
   }

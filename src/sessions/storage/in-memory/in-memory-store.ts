@@ -23,7 +23,6 @@ import type { LocalWriteStore } from '../planned-write.js';
 import type { DeletedSession, SessionStore, StampedSession } from '../session-store.js';
 import type { TransferStore } from '../transfer-store.js';
 import { EventLog } from './event-log.js';
-import { InMemoryComponentStore } from './in-memory-component-store.js';
 import { InMemoryEntries } from './in-memory-entries.js';
 import { InMemoryMarks } from './in-memory-marks.js';
 import { InMemoryPartials } from './in-memory-partials.js';
@@ -52,7 +51,6 @@ export class InMemoryStore implements SessionStore {
   readonly entries = new InMemoryEntries(this.#now);
   readonly marks = new InMemoryMarks(this.#sessions, this.#now);
   readonly partials = new InMemoryPartials();
-  readonly components = new InMemoryComponentStore({ clock: { now: this.#now } });
   readonly transfer: TransferStore = new InMemoryTransfer({
     sessions: this.#sessions,
     shared: this.#shared,
@@ -229,7 +227,6 @@ export class InMemoryStore implements SessionStore {
     const { entries, marks, partials } = this;
     const parts = [this.#sessions, this.#shared, this.#usage, entries, marks, partials];
     for (const part of parts) part.clear();
-    void this.components.close();
   }
 
   /** The current content, including expired data; for tests and diagnosis. */

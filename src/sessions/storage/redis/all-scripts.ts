@@ -1,5 +1,5 @@
 import { APPLY_APP_WRITES, CLEAR_PENDING, REGISTER } from './app-scope/cluster-app-scope.js';
-import { AUDIT_COMPONENTS, AUDIT_ITEMS } from './audit/audit-components.js';
+import { AUDIT_ENTRIES } from './audit/audit-entries.js';
 import { AUDIT_PART, AUDIT_STATE } from './audit/audit-key.js';
 import { AUDIT_EVENTS, AUDIT_IDS } from './audit/audit-ids.js';
 import { AUDIT_MEMBERS } from './audit/audit-members.js';
@@ -8,8 +8,6 @@ import { GROUPED_EVENTS } from './audit/grouped-events.js';
 import { CREATE_SESSION } from './append/create-session.lua.js';
 import { FIND_SESSION, LEAVE_SESSION } from './append/hold-session.js';
 import { WRITE_SESSIONS } from './append/write-sessions.lua.js';
-import { LIST_COMPONENT_SESSIONS, PURGE_COMPONENTS } from './components/component-index.js';
-import { COMPONENT_NAMES, READ_COMPONENT, REMOVE_COMPONENTS, WRITE_COMPONENT } from './components/component-scripts.js';
 import { COUNT_ENTRIES, FIND_ENTRIES, RANGE_ENTRIES, WRITE_ENTRIES } from './entries/entry-scripts.js';
 import { DELETE_SESSION } from './expire/delete-session.js';
 import { CLAIM_USERS, LIST_APPS, PURGE_USER, RELEASE_USERS } from './expire/purge-expired.js';
@@ -51,12 +49,6 @@ export const ALL_SCRIPTS: readonly Script[] = [
   FIND_CHANGED,
   HINT_AT_SLOTS,
   TAKE_HINTS,
-  READ_COMPONENT,
-  WRITE_COMPONENT,
-  REMOVE_COMPONENTS,
-  COMPONENT_NAMES,
-  LIST_COMPONENT_SESSIONS,
-  PURGE_COMPONENTS,
   APPLY_APP_WRITES,
   CLEAR_PENDING,
   REGISTER,
@@ -69,8 +61,7 @@ export const ALL_SCRIPTS: readonly Script[] = [
   AUDIT_MEMBERS,
   AUDIT_PART,
   AUDIT_STATE,
-  AUDIT_COMPONENTS,
-  AUDIT_ITEMS,
+  AUDIT_ENTRIES,
   AUDIT_EVENTS,
   AUDIT_IDS,
   GROUPED_EVENTS,

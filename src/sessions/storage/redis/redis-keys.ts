@@ -1,6 +1,7 @@
 import { REDIS } from '../../../config/store-settings.js';
 import { InvalidInputError } from '../../domain/errors.js';
 import type { SessionKey, StateOwner, UserKey } from '../../domain/ids.js';
+import { groupOfSpace } from '../entry-store.js';
 import { slotOfTag, tagOfSlot } from './cluster-slots.js';
 
 /** Ids that are encoded as themselves. Most are, and a test is faster than to encode. */
@@ -15,7 +16,7 @@ export function encodeId(id: string): string {
 /** A kind of key: its name in the documentation, and the type of its value. */
 export interface KeyKind {
   readonly name: string;
-  readonly type: 'hash' | 'zset' | 'list' | 'string';
+  readonly type: 'hash' | 'zset' | 'string';
 }
 
 /** Names of keys without the prefix and ids. */
@@ -48,23 +49,14 @@ const TYPES: Readonly<Partial<Record<string, KeyKind['type']>>> = {
   '{@consumers}:changed': 'zset',
   '{@consumers}:slots': 'zset',
   '{@slot}:changed': 'zset',
-  '{@components}:sessions': 'zset',
-  '{@components}:expiring': 'zset',
-  '{@components}:component': 'hash',
-  '{@components}:items': 'list',
 };
 
 /** No encoded id contains `@`, so no app shares these slots. */
-const SLOT_OF_ENTRIES = '{@entries}';
 const SLOT_OF_CONSUMERS = '{@consumers}';
-
-/** Sessions of components are spread over so many slots. Each has an index of its sessions. */
-const COMPONENT_SHARDS = 128;
 
 /**
  * The names of all keys. On a cluster the keys of a user are in one slot, `{app|user}`, and the keys of an app in
- * another one, `{app}`. The entries, the marks for consumers and the sessions of components have
- * slots of their own.
+ * another one, `{app}`. The marks for consumers have a slot of their own, and each group of entries has one.
  */
 export class RedisKeys {
   constructor(private readonly prefix: string) {
@@ -79,7 +71,7 @@ export class RedisKeys {
     const name = key
       .slice(this.prefix.length)
       .replace(/^\{@\d+\}/, '{@slot}')
-      .replace(/^\{@components-\d+\}/, '{@components}')
+      .replace(/^\{@entries-\d+\}/, '{@entries}')
       .replace(/^\{[^@|}][^|}]*\|[^}]*\}/, '{app|user}')
       .replace(/^\{[^@|}][^|}]*\}/, '{app}')
       .replace(/^(\{[^}]*\}:[^:]*):.*$/, '$1');
@@ -98,16 +90,26 @@ export class RedisKeys {
     return `${this.prefix}apps`;
   }
 
-  /** All entries, and those that expire. */
-  get entries(): [entries: string, expiring: string] {
-    const base = `${this.prefix}${SLOT_OF_ENTRIES}:`;
+  /** The entries of a group, and those that expire. */
+  entries(group: number | undefined): [entries: string, expiring: string] {
+    const base = this.#baseOfEntries(group);
+    return [`${base}entries`, `${base}expiring`];
+  }
+
+  /** The keys of {@link entries} of the same slot as one of them. */
+  entriesBeside(key: string): [entries: string, expiring: string] {
+    const base = key.slice(0, key.lastIndexOf(':') + 1);
     return [`${base}entries`, `${base}expiring`];
   }
 
   /** The names of the entries of a space by rank, and by since; scripts make these keys, too. */
   ranksOf(space: string): [ranks: string, waiting: string] {
-    const base = `${this.prefix}${SLOT_OF_ENTRIES}:`;
+    const base = this.#baseOfEntries(groupOfSpace(space));
     return [`${base}ranks:${encodeId(space)}`, `${base}waiting:${encodeId(space)}`];
+  }
+
+  #baseOfEntries(group: number | undefined): string {
+    return `${this.prefix}{@entries${group === undefined ? '' : `-${group}`}}:`;
   }
 
   /** On a single node: sessions with events that are not dispatched. */
@@ -137,25 +139,6 @@ export class RedisKeys {
   /** The slot of a user's keys. */
   slotOf({ appName, userId }: UserKey): number {
     return slotOfTag(`${encodeId(appName)}|${encodeId(userId)}`);
-  }
-
-  /** The keys of a session of components: what it has, the indexes of its slot, and the prefix of the keys of its lists. */
-  ofComponents(session: string): [heads: string, sessions: string, expiring: string, items: string] {
-    const id = encodeId(session);
-    const base = this.#baseOfComponents(slotOfTag(id) % COMPONENT_SHARDS);
-    return [`${base}component:${id}`, `${base}sessions`, `${base}expiring`, `${base}items:${id}:`];
-  }
-
-  /** The indexes of the sessions of components, slot by slot, and the prefix of the keys of the slot. */
-  componentIndexes(): [sessions: string, expiring: string, base: string][] {
-    return Array.from({ length: COMPONENT_SHARDS }, (_, shard) => {
-      const base = this.#baseOfComponents(shard);
-      return [`${base}sessions`, `${base}expiring`, base];
-    });
-  }
-
-  #baseOfComponents(shard: number): string {
-    return `${this.prefix}{@components-${shard}}:`;
   }
 
   withPrefix(name: string): string {

@@ -1,6 +1,7 @@
 import type { RedisSettings } from '../../../config/store-settings.js';
 import type { Clock } from '../../domain/clock.js';
 import { DecidingStorage } from '../../writes/deciding-storage.js';
+import type { ComponentStore } from '../component-store.js';
 import type { RedisClient, RedisSessionStorageOptions } from './connect/redis-options.js';
 import { RedisStore } from './redis-store.js';
 
@@ -12,6 +13,8 @@ import { RedisStore } from './redis-store.js';
  * const sessions = new SessionService({ storage: new RedisSessionStorage({ url: 'redis://127.0.0.1:6379' }) });
  */
 export class RedisSessionStorage extends DecidingStorage<RedisStore> {
+  declare readonly components: ComponentStore;
+
   constructor(options: RedisSessionStorageOptions = {}) {
     super(new RedisStore(options));
   }

@@ -3,7 +3,6 @@ import type { Lifetime } from '../../domain/expiry.js';
 import type { StateOwner } from '../../domain/ids.js';
 import type { StateLimits } from '../../domain/state-size.js';
 import type { UsageQuery } from '../../domain/usage-periods.js';
-import type { ComponentStore } from '../component-store.js';
 import type { SessionMarks } from '../coordination.js';
 import type { WriteStore } from '../planned-write.js';
 import type { GroupedEvents, GroupedEventsRequest } from '../rebuild.js';
@@ -28,7 +27,6 @@ import { type AppScope, SingleNodeAppScope } from './app-scope/app-scope.js';
 import { AppMemory, ClusterAppScope } from './app-scope/cluster-app-scope.js';
 import { createSession } from './append/create-session.js';
 import { RedisWrites } from './append/redis-writes.js';
-import { RedisComponents } from './components/redis-components.js';
 import { auditRedis } from './audit/audit-redis.js';
 import { groupedEvents } from './audit/grouped-events.js';
 import { RedisConnection } from './connect/redis-connection.js';
@@ -52,7 +50,6 @@ import { RedisTransfer } from './transfer/redis-transfer.js';
 export class RedisStore implements SessionStore {
   readonly entries: RedisEntries;
   readonly marks: SessionMarks;
-  readonly components: ComponentStore;
   readonly feed: RedisFeed;
   readonly transfer: TransferStore;
   readonly #connection: RedisConnection;
@@ -77,7 +74,6 @@ export class RedisStore implements SessionStore {
     const { client, timeoutMs, isCluster } = this.#connection;
     this.entries = new RedisEntries(this.#connection, this.#keys, isCluster);
     this.marks = new RedisMarks(this.#connection, this.#keys, isCluster);
-    this.components = new RedisComponents(this.#connection, this.#keys, isCluster);
     this.transfer = new RedisTransfer(this.#connection, this.#keys, this.#appScopeOf);
     this.feed = new RedisFeed(client, this.#keys, { timeoutMs });
   }

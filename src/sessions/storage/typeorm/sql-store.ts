@@ -6,7 +6,6 @@ import type { StateOwner } from '../../domain/ids.js';
 import type { StateLimits } from '../../domain/state-size.js';
 import { newStamp } from '../../domain/stamp.js';
 import type { UsageQuery } from '../../domain/usage-periods.js';
-import type { ComponentStore } from '../component-store.js';
 import type { SessionMarks } from '../coordination.js';
 import type { EntryStore } from '../entry-store.js';
 import type { WriteStore } from '../planned-write.js';
@@ -29,7 +28,6 @@ import type { TransferStore } from '../transfer-store.js';
 import type { AuditPage, AuditRequest } from '../store-audit.js';
 import { appendWithin } from './append/append-within.js';
 import { createSession } from './append/create-session.js';
-import { SqlComponents } from './components/sql-components.js';
 import { auditDatabase } from './audit/audit-database.js';
 import { groupedEvents } from './audit/grouped-events.js';
 import { LazyDatabase } from './connect/lazy-database.js';
@@ -60,10 +58,6 @@ export class SqlStore implements SessionStore {
   });
   readonly marks: SessionMarks = new SqlMarks({
     read: (work, options) => this.#read(work, options),
-  });
-  readonly components: ComponentStore = new SqlComponents({
-    read: (work, options) => this.#read(work, options),
-    write: (work, options) => this.#write(work, options),
   });
   readonly transfer: TransferStore = new SqlTransfer(async () => {
     return (await this.#database.open()).transactions;

@@ -2,6 +2,7 @@ import type { DataSource } from 'typeorm';
 import type { DatabaseSettings } from '../../../config/store-settings.js';
 import type { Clock } from '../../domain/clock.js';
 import { DecidingStorage } from '../../writes/deciding-storage.js';
+import type { ComponentStore } from '../component-store.js';
 import { openDatabase, openExistingDatabase } from './connect/open-database.js';
 import { type SchemaStatus, schemaStatus } from './connect/schema-status.js';
 import { SqlStore } from './sql-store.js';
@@ -17,6 +18,8 @@ import type { TypeOrmSessionStorageOptions } from './typeorm-options.js';
  * new TypeOrmSessionStorage({ dataSource });
  */
 export class TypeOrmSessionStorage extends DecidingStorage<SqlStore> {
+  declare readonly components: ComponentStore;
+
   /** @param open how to open the database; for this package */
   constructor(options: TypeOrmSessionStorageOptions, open: typeof openDatabase = openDatabase) {
     super(new SqlStore(options, open));

@@ -22,6 +22,8 @@ export class VertexSessionStorage extends DecidingStorage<VertexStore> {
     const isAlone = options.singleProcess ?? false;
     super(new VertexStore(options), {
       consumers: NO_CONSUMERS,
+      // Entries are in this process.
+      components: undefined,
       ...(!isAlone && { leases: NO_LEASES, agenda: NO_AGENDA }),
     });
     this.#isAlone = isAlone;

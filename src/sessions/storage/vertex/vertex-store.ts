@@ -40,7 +40,6 @@ const ANY = (): boolean => true;
 /** Sessions in the managed sessions of Vertex AI Agent Engine. */
 export class VertexStore implements SessionStore {
   readonly cleansUpByItself = true;
-  readonly components = undefined;
   readonly feed = undefined;
   readonly entries: InMemoryEntries;
   readonly marks: SessionMarks = NO_CONSUMERS;

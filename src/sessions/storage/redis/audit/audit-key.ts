@@ -4,7 +4,6 @@ import type { StoreProblem } from '../../store-audit.js';
 import type { KeyKind, RedisKeys } from '../redis-keys.js';
 import { flag } from '../script/codec.js';
 import { type NumberReply, defineScript } from '../script/script.js';
-import { auditComponents } from './audit-components.js';
 import { ownerOf } from './audit-members.js';
 import { type AuditTools, auditSession } from './audit-session.js';
 
@@ -25,7 +24,6 @@ export function wordOf({ name }: KeyKind): string {
 export async function auditKey(tools: AuditTools, key: string): Promise<StoreProblem[]> {
   const kind = tools.keys.kindOf(key);
   if (!kind) return [{ code: 'UNKNOWN_KEY', detail: tools.keys.withoutPrefix(key) }];
-  if (kind.name.startsWith('{@components}')) return auditComponents(tools, key);
   const word = wordOf(kind);
   if (word === 'user-state' || word === 'app-state') return auditState(tools, key);
   const session = kind.name.startsWith('{app|user}') ? sessionOf(tools.keys, key) : undefined;

@@ -6,6 +6,7 @@ import type { RedisClient } from '../connect/redis-options.js';
 import type { KeyKind } from '../redis-keys.js';
 import { ID_FIELD } from '../script/codec.js';
 import { auditEvents, auditIds } from './audit-ids.js';
+import { FIELDS_OF_ENTRIES, auditEntries } from './audit-entries.js';
 import { auditKey, sessionOf, wordOf } from './audit-key.js';
 import { MEMBER_KINDS, type MemberKind, auditMembers, ownerOf } from './audit-members.js';
 import type { AuditTools } from './audit-session.js';
@@ -69,7 +70,7 @@ async function scanKeys(
   const indexes: string[] = [];
   for (const key of new Set(found)) {
     const kind = tools.keys.kindOf(key);
-    if (kind && isOfSessions(kind) && MEMBER_KINDS.includes(wordOf(kind))) indexes.push(key);
+    if (kind && (isOfEntries(kind) || (isOfSessions(kind) && MEMBER_KINDS.includes(wordOf(kind))))) indexes.push(key);
     else {
       problems.push(...(await auditKey(tools, key)));
       if (kind?.name === LOG) indexes.push(key);
@@ -84,9 +85,13 @@ const LOG = '{app|user}:session';
 /** The place where the ids of a session begin, after its events. */
 const IDS = 'ids:';
 
-/** Components have keys of their own. */
+/** Entries have keys of their own. */
 function isOfSessions({ name }: KeyKind): boolean {
   return name.startsWith('{app');
+}
+
+function isOfEntries({ name }: KeyKind): boolean {
+  return name === '{@entries}:entries';
 }
 
 async function scanIndex(
@@ -97,24 +102,28 @@ async function scanIndex(
 ): Promise<Scanned> {
   const [key = '', ...others] = position.indexes;
   const kind = tools.keys.kindOf(key);
-  const owner = ownerOf(tools.keys, key);
+  const isEntries = kind !== undefined && isOfEntries(kind);
+  const owner = isEntries ? undefined : ownerOf(tools.keys, key);
   const isLog = kind?.name === LOG;
   if (isLog && !position.place.startsWith(IDS)) return findEvents(tools, position, limit);
   // The scan has gone on to the next node once it was at the end of this one.
   const node = nodes[position.scan === '0' ? position.node - 1 : position.node];
-  if (!kind || !owner || !node)
+  if (!kind || (!owner && !isEntries) || !node)
     return { problems: [], examined: 0, next: { ...position, indexes: others, place: '0' } };
   const cursor = isLog ? position.place.slice(IDS.length) : position.place;
   const [place, flat] = await permitted(() => {
     // Without the texts of the events.
     if (isLog) return node.hscan(key, cursor, 'MATCH', `${ID_FIELD}*`, 'COUNT', limit);
+    if (isEntries) return node.hscan(key, cursor, 'MATCH', FIELDS_OF_ENTRIES, 'COUNT', limit);
     return kind.type === 'hash' ? node.hscan(key, cursor, 'COUNT', limit) : node.zscan(key, cursor, 'COUNT', limit);
   });
   const members = flat.filter((_, index) => index % 2 === 0);
   const session = isLog ? sessionOf(tools.keys, key) : undefined;
   const problems = session
     ? await auditIds(tools, session, members)
-    : await auditMembers(tools, { key, owner, kind: wordOf(kind) as MemberKind }, members);
+    : owner
+      ? await auditMembers(tools, { key, owner, kind: wordOf(kind) as MemberKind }, members)
+      : await auditEntries(tools, key, members);
   const next =
     place === '0'
       ? { ...position, indexes: others, place: '0' }

@@ -3,16 +3,18 @@ import { COMPARE_BYTES, KEY_TYPES, TIME } from '../script/base.lua.js';
 import { defineScript } from '../script/script.js';
 
 /**
- * Entries. The hash has, under space and name, one line each for expiry, stamp, rank and since, then the text. The names of each
- * space are in two sorted sets: by rank, and those that are not parked by since. A space has no colon: it is encoded.
+ * Entries. The hash has, under space and name, one line each for expiry, stamp, rank and since, then the text. A long text is under
+ * the same name after a line break instead, so that who compares an entry does not read it. The names of each space are in two sorted
+ * sets: by rank, and those that are not parked by since. A space has no colon: it is encoded.
  *
  * KEYS 1 entries, 2 those that expire.
  * ARGV 1 time.
  *
  * Needs TIME.
  */
-const ENTRY = String.raw`
+export const ENTRY = String.raw`
 local PARKED = ${PARKED}
+local LONGEST_INLINE = 8192
 
 local function keysOf(space)
   local base = string.match(KEYS[1], '^(.*:)')
@@ -29,6 +31,11 @@ local function liveEntry(field)
   local expiry, stamp = string.match(entry or '', '^(%d+)\n(%d+)\n')
   if not entry or (expiry and tonumber(expiry) <= now) then return false, '' end
   return entry, stamp
+end
+
+local function withText(field, entry)
+  if not entry or string.find(entry, '^%d+\n%d+\n%-?%d+\n%-?%d+\n') then return entry end
+  return entry .. '\n' .. (redis.call('HGET', KEYS[1], '\n' .. field) or '')
 end
 
 local function expiredFields(...)
@@ -48,7 +55,7 @@ export const FIND_ENTRIES = defineScript(
   ENTRY,
   String.raw`
 local found = { text(now) }
-for index = 2, #ARGV do found[index] = liveEntry(ARGV[index]) end
+for index = 2, #ARGV do found[index] = withText(ARGV[index], (liveEntry(ARGV[index]))) end
 return found
 `,
 );
@@ -82,10 +89,11 @@ local found = { text(now) }
 while #found <= 2 * tonumber(ARGV[5]) do
   local name, rank = unpack(redis.call('ZRANGE', ranks, first, first, 'WITHSCORES'))
   if not name or tonumber(rank) > highest then break end
-  local entry = liveEntry(ARGV[2] .. ':' .. name)
+  local field = ARGV[2] .. ':' .. name
+  local entry = liveEntry(field)
   if entry then
     found[#found + 1] = name
-    found[#found + 1] = entry
+    found[#found + 1] = withText(field, entry)
   end
   first = first + 1
 end
@@ -141,7 +149,7 @@ export const WRITE_ENTRIES = defineScript(
   String.raw`
 for _, field in ipairs(expiredFields('LIMIT', 0, ARGV[2])) do
   local space, name = splitField(field)
-  redis.call('HDEL', KEYS[1], field)
+  redis.call('HDEL', KEYS[1], field, '\n' .. field)
   redis.call('ZREM', KEYS[2], field)
   for _, key in ipairs({ keysOf(space) }) do redis.pcall('ZREM', key, name) end
 end
@@ -153,7 +161,10 @@ for index = 4, #ARGV, 7 do
   found[#found + 1] = entry
   isExpected = isExpected and stamp == ARGV[index + 1]
 end
-if not isExpected then return found end
+if not isExpected then
+  for index = 2, #found do found[index] = withText(ARGV[7 * index - 10], found[index]) end
+  return found
+end
 
 local function timeOf(time)
   local inMs = string.match(time, '^%+(.*)$')
@@ -172,12 +183,18 @@ for index = 4, #ARGV, 7 do
   local ranks, waiting = keysOf(space)
   local expiry = NEVER
   if stamp == '' then
-    redis.call('HDEL', KEYS[1], field)
+    redis.call('HDEL', KEYS[1], field, '\n' .. field)
     redis.call('ZREM', ranks, name)
   elseif stamp ~= 'same' then
     expiry = expiresAt(tonumber(ttl))
     rank, since = timeOf(rank), timeOf(since)
-    put(KEYS[1], expiry, 'HSET', field, table.concat({ text(expiry), stamp, rank, since, content }, '\n'))
+    local lines = table.concat({ text(expiry), stamp, rank, since }, '\n')
+    if #content > LONGEST_INLINE then
+      put(KEYS[1], expiry, 'HSET', field, lines, '\n' .. field, content)
+    else
+      put(KEYS[1], expiry, 'HSET', field, lines .. '\n' .. content)
+      redis.call('HDEL', KEYS[1], '\n' .. field)
+    end
     put(ranks, expiry, 'ZADD', rank, name)
   end
   if stamp ~= 'same' then

@@ -1,3 +1,4 @@
+import { groupBy } from '../../../domain/batches.js';
 import { DamagedDataError } from '../../../domain/stored-json.js';
 import {
   type EntryCounts,
@@ -10,6 +11,7 @@ import {
   type FoundEntries,
   PARKED,
   type StoredEntry,
+  groupOfSpace,
 } from '../../entry-store.js';
 import { type RedisKeys, encodeId } from '../redis-keys.js';
 import { type ScriptArguments, optional, pairsOf } from '../script/codec.js';
@@ -19,18 +21,33 @@ import { COUNT_ENTRIES, FIND_ENTRIES, RANGE_ENTRIES, WRITE_ENTRIES } from './ent
 /** Each write removes so many expired entries, so that they do not become more and more. */
 const REMOVED_PER_WRITE = 10;
 
-/** Entries in Redis. All are in one slot, and each call is one script. */
+/** Few enough to ask each, and enough for the nodes of any cluster. */
+const GROUPS_OF_CLUSTER = 128;
+
+/** Entries in Redis. Those of a group are in one slot, and each call is one script; on a cluster, `find` is one for each slot. */
 export class RedisEntries implements EntryStore {
+  readonly groups: number;
+
   constructor(
     private readonly scripts: ScriptRunner,
     private readonly keys: RedisKeys,
     private readonly isCluster: boolean,
-  ) {}
+  ) {
+    this.groups = isCluster ? GROUPS_OF_CLUSTER : 1;
+  }
 
   async find(places: readonly EntryPlace[]): ReturnType<EntryStore['find']> {
-    const call = this.#call(places, places.map(fieldOf));
-    const [now, ...found] = await this.scripts.read<EntriesReply>(FIND_ENTRIES, call);
-    return { now: Number(now), entries: places.map((place, index) => entryAt(place, found[index])) };
+    const byGroup = [...groupBy([...places.entries()], ([, { space }]) => groupOfSpace(space)).values()];
+    const entries: (StoredEntry | undefined)[] = places.map(() => undefined);
+    const times = await Promise.all(
+      (byGroup.length > 0 ? byGroup : [[]]).map(async (some) => {
+        const own = some.map(([, place]) => place);
+        const [now, ...found] = await this.scripts.read<EntriesReply>(FIND_ENTRIES, this.#call(own, own.map(fieldOf)));
+        for (const [at, [index, place]] of some.entries()) entries[index] = entryAt(place, found[at]);
+        return Number(now);
+      }),
+    );
+    return { now: Math.min(...times), entries };
   }
 
   async range({ space, from = -Infinity, upTo = PARKED, after, limit }: EntryRange): Promise<FoundEntries> {
@@ -66,7 +83,9 @@ export class RedisEntries implements EntryStore {
   }
 
   #call(places: readonly Pick<EntryPlace, 'space'>[], args: ScriptArguments): ScriptCall {
-    const keys = this.keys.entries;
+    const [group, ...others] = new Set(places.map(({ space }) => groupOfSpace(space)));
+    if (others.length > 0) throw new Error('A script has one group of entries');
+    const keys = this.keys.entries(group);
     return { keys, args, usedKeys: () => [...keys, ...places.flatMap(({ space }) => this.keys.ranksOf(space))] };
   }
 }

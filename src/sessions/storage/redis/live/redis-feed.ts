@@ -43,11 +43,8 @@ export class RedisFeed implements ChangeFeed {
 
   /** The channels have the names of keys that the announced scripts write. */
   listenForConsumers(listener: ConsumerListener): () => void {
-    const {
-      changed,
-      changedSlots,
-      entries: [entries],
-    } = this.keys;
+    const { changed, changedSlots } = this.keys;
+    const [entries] = this.keys.entries(undefined);
     const marks = this.#listenForNews(this.#isCluster ? changedSlots : changed, 'marks', listener);
     const work = this.#listenForNews(entries, 'work', listener);
     return () => {

@@ -53,7 +53,6 @@ const NAMES: Readonly<Partial<Record<TableKey, string>>> = {
   sessionIndex: 'the index of metadata',
   partials: 'the partial events',
   sharedState: 'the shared state',
-  componentItems: 'the lists of components',
 };
 
 function nameOf({ table }: ChildTable): string {

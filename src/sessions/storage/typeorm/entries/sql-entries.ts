@@ -20,6 +20,7 @@ import { NO_SQL, Sql, joinSql, sql, sqlList } from '../sql/sql.js';
 import type { SqlTransaction, TransactionOptions, Transactions } from '../sql/transaction.js';
 
 type EntryRow = RowOf<typeof ENTRIES>;
+type ComparedRow = Pick<EntryRow, 'space' | 'name' | 'stamp' | 'expires_at'>;
 
 /** All begin with the statement that looks for the entries. */
 const BEGIN_LAZILY: TransactionOptions = { beginsLazily: true };
@@ -35,15 +36,7 @@ export class SqlEntries implements EntryStore {
   constructor(private readonly transactions: Pick<Transactions, 'read' | 'write'>) {}
 
   find(places: readonly EntryPlace[]): ReturnType<EntryStore['find']> {
-    return this.transactions.read(async (transaction) => {
-      const queries = inBatches(places, PLACES_PER_STATEMENT).map(
-        (some) => sql`SELECT ${SELECTED} FROM ${transaction.tables.entries} n WHERE ${isAt(some)}`,
-      );
-      const rows = (await transaction.commitWith(queries)).flat() as EntryRow[];
-      const { now } = transaction;
-      const entryAt = liveEntries(rows, now);
-      return { now, entries: places.map(entryAt) };
-    }, BEGIN_LAZILY);
+    return this.transactions.read((transaction) => entriesAt(transaction, places), BEGIN_LAZILY);
   }
 
   range({ space, from = Number.MIN_SAFE_INTEGER, upTo = PARKED, after, limit }: EntryRange): Promise<FoundEntries> {
@@ -105,22 +98,24 @@ async function writeEntries(
 ): Promise<EntryOutcome> {
   const { dialect, tables } = transaction;
   const ordered = writes.toSorted((a, b) => compareBytes(a.space, b.space) || compareBytes(a.name, b.name));
-  const rows: EntryRow[] = [];
+  const rows: ComparedRow[] = [];
   for (const some of inBatches(ordered, PLACES_PER_STATEMENT)) {
-    const locked = await transaction.lockedRows<EntryRow>(sql`
-      SELECT ${SELECTED} FROM ${tables.entries} n ${dialect.forceIndex(sql`PRIMARY`)}
+    const locked = await transaction.lockedRows<ComparedRow>(sql`
+      SELECT n.space, n.name, n.stamp, n.expires_at FROM ${tables.entries} n ${dialect.forceIndex(sql`PRIMARY`)}
       WHERE ${isAt(some)} ${dialect.lock('n', sql`n.space, n.name`)}`);
     rows.push(...locked);
   }
   const { now } = transaction;
-  const entryAt = liveEntries(rows, now);
-  if (writes.some((write) => entryAt(write)?.stamp !== write.expected)) {
-    return { kind: 'changed', now, entries: writes.map(entryAt) };
+  const live = rows.filter(({ expires_at: expiry }) => !isExpired(expiry, now));
+  const stamps = new Map(live.map((row) => [placeText(row), row.stamp]));
+  // Texts may be long, so they are read only if they are asked for.
+  if (writes.some((write) => stamps.get(placeText(write)) !== write.expected)) {
+    return { kind: 'changed', ...(await entriesAt(transaction, writes)) };
   }
   const stored = new Set(rows.map(placeText));
   const next = ordered.flatMap((write) => (isNew(write.next) ? [rowOf(write, write.next, now)] : []));
   const removed = ordered.filter((write) => write.next === undefined && stored.has(placeText(write)));
-  transaction.addToCommit([
+  const statements = [
     ...inBatches(removed, PLACES_PER_STATEMENT).map((some) => sql`DELETE FROM ${tables.entries} WHERE ${isAt(some)}`),
     ...insertion(
       transaction,
@@ -132,9 +127,28 @@ async function writeEntries(
       next.filter((row) => !stored.has(placeText(row))),
       false,
     ),
-  ]);
+  ];
+  // A message has a maximum size, so what is long is sent piece by piece.
+  const isLong = next.reduce((sum, { content }) => sum + content.length, 0) > ROWS_PER_INSERT.weight;
+  for (const statement of isLong ? statements.splice(0) : []) await transaction.changeAll([statement]);
+  transaction.addToCommit(statements);
   if (news) transaction.notifyConsumers(news);
   return { kind: 'written', now };
+}
+
+/** Ends the transaction. */
+async function entriesAt(
+  transaction: SqlTransaction,
+  places: readonly EntryPlace[],
+): Promise<{ readonly now: number; readonly entries: readonly (StoredEntry | undefined)[] }> {
+  const queries = inBatches(places, PLACES_PER_STATEMENT).map(
+    (some) => sql`SELECT ${SELECTED} FROM ${transaction.tables.entries} n WHERE ${isAt(some)}`,
+  );
+  const rows = (await transaction.commitWith(queries)).flat() as EntryRow[];
+  const { now } = transaction;
+  const live = rows.filter(({ expires_at: expiry }) => !isExpired(expiry, now));
+  const entries = new Map(live.map((row) => [placeText(row), entryOf(row)]));
+  return { now, entries: places.map((place) => entries.get(placeText(place))) };
 }
 
 /** @param areStored whether the rows are there, and locked */
@@ -158,13 +172,6 @@ function rowOf(place: EntryPlace, next: NewEntry, now: number): EntryRow {
 
 function entryOf({ space, name, stamp, entry_rank: rank, since_time: since, content: text }: EntryRow): StoredEntry {
   return { space, name, stamp, rank, since, text };
-}
-
-/** Finds entries that have not expired among these rows. */
-function liveEntries(rows: readonly EntryRow[], now: number): (place: EntryPlace) => StoredEntry | undefined {
-  const live = rows.filter(({ expires_at: expiry }) => !isExpired(expiry, now));
-  const entries = new Map(live.map((row) => [placeText(row), entryOf(row)]));
-  return (place) => entries.get(placeText(place));
 }
 
 function placeText({ space, name }: EntryPlace): string {

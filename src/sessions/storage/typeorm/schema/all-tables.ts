@@ -1,4 +1,3 @@
-import { COMPONENT_ITEMS, COMPONENT_SESSIONS, COMPONENTS } from './component-tables.js';
 import { CHECKPOINTS, EVENTS, PARTIALS, SESSION_INDEX, SESSION_STATE, SESSIONS } from './session-tables.js';
 import { SHARED_SCOPES, SHARED_STATE } from './shared-tables.js';
 import type { Table } from './table.js';
@@ -18,9 +17,6 @@ export const ALL_TABLES = {
   sessionUsage: SESSION_USAGE,
   sharedUsage: SHARED_USAGE,
   entries: ENTRIES,
-  componentSessions: COMPONENT_SESSIONS,
-  components: COMPONENTS,
-  componentItems: COMPONENT_ITEMS,
 } as const satisfies Readonly<Record<string, Table>>;
 
 /** A table, by what it is for. */

@@ -25,8 +25,6 @@ export interface Dialect {
   readonly lock: (alias: string, order?: Sql) => Sql;
   /** The same, but skips rows that another transaction has locked. */
   readonly lockSkipLocked: (alias: string) => Sql;
-  /** Inserts a row, as in `leases (name) VALUES ('a')`, unless there is one with its name. */
-  readonly insertUnlessNamed: (row: Sql) => Sql;
   /** Ends an INSERT: an existing row with this key gets the new value. */
   readonly onConflictSetValue: (key: Sql) => Sql;
   /** Ends an INSERT: an existing row with this key gets the new values of these columns. */
@@ -86,7 +84,6 @@ export const sqliteDialect: Dialect = {
   forceIndex: () => NO_SQL,
   lock: () => NO_SQL,
   lockSkipLocked: () => NO_SQL,
-  insertUnlessNamed: (row) => sql`INSERT INTO ${row} ON CONFLICT (name) DO NOTHING`,
   onConflictSetValue: (key) => sql`ON CONFLICT (${key}, name) DO UPDATE SET value = excluded.value`,
   onConflictSet: conflictSet,
   onConflictAdd: conflictAdd,
@@ -104,7 +101,6 @@ export const mysqlDialect: Dialect = {
   forceIndex: (index) => sql`FORCE INDEX (${index})`,
   lock: (_alias, order) => sql`${orderBy(order)} FOR UPDATE`,
   lockSkipLocked: () => sql`FOR UPDATE SKIP LOCKED`,
-  insertUnlessNamed: (row) => sql`INSERT IGNORE INTO ${row}`,
   onConflictSetValue: () => sql`ON DUPLICATE KEY UPDATE value = VALUES(value)`,
   onConflictSet: (_key, columns) =>
     sql`ON DUPLICATE KEY UPDATE ${new Sql(columns.map((name) => `${name} = VALUES(${name})`).join(', '))}`,
@@ -123,7 +119,6 @@ export const postgresDialect: Dialect = {
   forceIndex: () => NO_SQL,
   lock: (alias, order) => sql`${orderBy(order)} FOR UPDATE OF ${new Sql(alias)}`,
   lockSkipLocked: (alias) => sql`FOR UPDATE OF ${new Sql(alias)} SKIP LOCKED`,
-  insertUnlessNamed: (row) => sql`INSERT INTO ${row} ON CONFLICT (name) DO NOTHING`,
   onConflictSetValue: (key) => sql`ON CONFLICT (${key}, name) DO UPDATE SET value = excluded.value`,
   onConflictSet: conflictSet,
   onConflictAdd: conflictAdd,
