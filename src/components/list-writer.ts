@@ -2,7 +2,7 @@ import { type ComponentHead, type ComponentPlace, EMPTY_DIGEST, digestAfter } fr
 import { retryUndefined } from '../sessions/domain/retry-overtaken.js';
 import type { ComponentStore } from '../sessions/storage/component-store.js';
 import { ComponentConflictError } from './component-errors.js';
-import { KeyedQueue } from './keyed-queue.js';
+import { KeyedQueue } from '../sessions/domain/keyed-queue.js';
 
 /** What a save does if it is given a version, and that is not the stored one. */
 export type ConflictPolicy = 'overwrite' | 'fail' | 'append-merge';

@@ -126,6 +126,16 @@ describe('Entries of components', () => {
     expect([await components.purgeExpired(), kept.all()]).toEqual([1, []]);
   });
 
+  it('are written once each, however many are saved at the same time', async () => {
+    const { open, written } = openEntries();
+    const components = open(TTL_MS);
+    const names = Array.from({ length: 20 }, (_, index) => `value ${index}`);
+    await Promise.all(names.map((name) => components.save('s', name, name)));
+    // The first one does not know the session.
+    expect(written).toHaveLength(names.length);
+    expect(await components.listNames('s')).toEqual(names.toSorted());
+  });
+
   it('keep the expiry of a session if somebody saves without one', async () => {
     const { open, clock } = openEntries();
     const [expiring, lasting] = [open(TTL_MS), open()];

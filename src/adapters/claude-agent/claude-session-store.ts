@@ -4,7 +4,7 @@ import type {
   SessionSummaryEntry,
   SessionKey as TranscriptKey,
 } from '@anthropic-ai/claude-agent-sdk';
-import { KeyedQueue } from '../../components/keyed-queue.js';
+import { KeyedQueue } from '../../sessions/domain/keyed-queue.js';
 import { assertId, sessionNameOf } from '../../sessions/domain/ids.js';
 import { pagesOf } from '../../sessions/domain/paging.js';
 import type { Session } from '../../sessions/domain/session.js';

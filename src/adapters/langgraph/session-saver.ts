@@ -10,7 +10,7 @@ import {
   type PendingWrite,
   type SerializerProtocol,
 } from '@langchain/langgraph-checkpoint';
-import { KeyedQueue } from '../../components/keyed-queue.js';
+import { KeyedQueue } from '../../sessions/domain/keyed-queue.js';
 import { InvalidInputError } from '../../sessions/domain/errors.js';
 import type { SessionKey } from '../../sessions/domain/ids.js';
 import type { Session } from '../../sessions/domain/session.js';

@@ -1,4 +1,4 @@
-import { KeyedQueue } from '../../components/keyed-queue.js';
+import { KeyedQueue } from '../../sessions/domain/keyed-queue.js';
 import { InvalidInputError } from '../../sessions/domain/errors.js';
 import { checkedSessionKey } from '../../sessions/domain/ids.js';
 import { assertWholeNumber } from '../../sessions/domain/input-checks.js';

@@ -18,7 +18,7 @@ import {
   type StoredComponent,
   componentWriteOutcome,
 } from '../../sessions/domain/component.js';
-import { KeyedQueue } from '../keyed-queue.js';
+import { KeyedQueue } from '../../sessions/domain/keyed-queue.js';
 import { ComponentFolder } from './component-folder.js';
 import { fileNameOf, idOfFileName } from './file-names.js';
 import { tidyLocks, withFileLock, withFreeFileLock } from './folder-lock.js';

@@ -1,6 +1,7 @@
 import { inBatches } from '../../domain/batches.js';
 import type { ComponentPlace, ComponentWrite, ComponentWriteOutcome, StoredComponent } from '../../domain/component.js';
 import { NEVER } from '../../domain/expiry.js';
+import { KeyedQueue } from '../../domain/keyed-queue.js';
 import { retryUndefined } from '../../domain/retry-overtaken.js';
 import { DamagedDataError } from '../../domain/stored-json.js';
 import type { ComponentContents, ComponentSessionsRequest, ComponentStore } from '../../storage/component-store.js';
@@ -27,6 +28,8 @@ export class EntryComponents implements ComponentStore {
   readonly #store: EntryStore;
   readonly #entries: KnownEntries;
   readonly #groups: number;
+  /** Changes of a session in this process wait for each other, since each of them would refuse the others. */
+  readonly #changes = new KeyedQueue();
 
   constructor(store: EntryStore) {
     this.#store = store;
@@ -55,7 +58,11 @@ export class EntryComponents implements ComponentStore {
     return read.found;
   }
 
-  async write(write: ComponentWrite): Promise<ComponentWriteOutcome> {
+  write(write: ComponentWrite): Promise<ComponentWriteOutcome> {
+    return this.#changes.run(write.place.session, () => this.#write(write));
+  }
+
+  async #write(write: ComponentWrite): Promise<ComponentWriteOutcome> {
     const places = placesOf(write.place.session, this.#groups);
     const needed = [places.head, placeOfPart(places, write.place)];
     const begin = this.#known(places, needed, write.ttlMs !== undefined);
@@ -66,7 +73,11 @@ export class EntryComponents implements ComponentStore {
     return outcome;
   }
 
-  async remove(session: string, name?: string): Promise<void> {
+  remove(session: string, name?: string): Promise<void> {
+    return this.#changes.run(session, () => this.#remove(session, name));
+  }
+
+  async #remove(session: string, name: string | undefined): Promise<void> {
     const places = placesOf(session, this.#groups);
     const isGarbageLeft =
       name === undefined

@@ -2,7 +2,7 @@ import { type Clock, systemClock } from '../../domain/clock.js';
 import { type SessionKey, sessionNameOf } from '../../domain/ids.js';
 import { APP_LABEL, type Engine, engineOf } from './engines.js';
 import { googleTokens } from './google-tokens.js';
-import { KeyedQueue } from './keyed-queue.js';
+import { KeyedQueue } from '../../domain/keyed-queue.js';
 import { ReplicaCache } from './replica-cache.js';
 import { SessionsApi } from './sessions-api.js';
 import { VertexClient } from './vertex-client.js';
