@@ -119,6 +119,46 @@ export const entries = topic<StorageFixture>('entries', (test) => {
     await written(storage);
   });
 
+  test('a text may become long and short again, and is in every answer', async ({ storage }) => {
+    const store = storage.entries;
+    let expected: number | undefined;
+    for (const text of ['short', 'x'.repeat(300_000), 'é', 'y'.repeat(20_000), '']) {
+      const next = newEntry({ text });
+      await written(storage, { space: SPACE, name: 'job', expected, next });
+      expect(await entryOf(storage, 'job')).toMatchObject({ text });
+      expect((await store.range({ space: SPACE, limit: 10 })).entries).toMatchObject([{ text }]);
+      const refused = await store.write([addition('other'), { space: SPACE, name: 'job', expected: 1, next: 'same' }]);
+      expect(currentIn(refused)).toMatchObject([undefined, { text }]);
+      expected = next.stamp;
+    }
+    await written(storage, { space: SPACE, name: 'job', expected, next: undefined });
+    expect((await store.range({ space: SPACE, limit: 10 })).entries).toEqual([]);
+  });
+
+  test('entries of a group are written together, and those of several groups are found together', async ({
+    storage,
+  }) => {
+    const store = storage.entries;
+    const groups = [0, 1, 77];
+    for (const group of groups) {
+      const [one, two] = [addition('a', { space: `@${group}:one` }), addition('b', { space: `@${group}:two` })];
+      await written(storage, one, two);
+      expect(currentIn(await store.write([one, addition('c', { space: `@${group}:two` })]))).toMatchObject([
+        { name: 'a' },
+        undefined,
+      ]);
+    }
+    const places = groups.map((group) => ({ space: `@${group}:two`, name: 'b' }));
+    const { entries: found } = await store.find([
+      ...places,
+      { space: '@5:one', name: 'a' },
+      { space: SPACE, name: 'a' },
+    ]);
+    expect(found).toMatchObject([...places, undefined, undefined]);
+    expect((await store.range({ space: '@77:one', limit: 10 })).entries).toMatchObject([{ name: 'a' }]);
+    expect(await store.count('@77:one')).toMatchObject({ waiting: 1, parked: 0 });
+  });
+
   test('entries with different names or spaces are independent', async ({ storage }) => {
     const names = [...NAMES, ...LONG_NAMES];
     const places = [
