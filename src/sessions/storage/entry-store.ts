@@ -21,6 +21,8 @@ export interface StoredEntry extends EntryPlace {
 /**
  * The group of a space, whose name begins with `@`, the number of the group, and a colon. All other spaces are in one group without a
  * number. A store may keep each group on another server, so one write has entries of one group.
+ *
+ * @example groupOfSpace('@3:components'); // 3
  */
 export function groupOfSpace(space: string): number | undefined {
   const [, group] = /^@(\d+):/.exec(space) ?? [];
