@@ -37,14 +37,7 @@ export interface DeletedSession extends SessionKey {
 /** Parts that are the same in the store and in the storage over it. */
 type CommonParts = Pick<
   SessionStorage,
-  | 'isInProcess'
-  | 'cleansUpByItself'
-  | 'feed'
-  | 'transfer'
-  | 'appendWithin'
-  | 'audit'
-  | 'groupedEvents'
-  | 'warnings'
+  'isInProcess' | 'cleansUpByItself' | 'feed' | 'transfer' | 'appendWithin' | 'audit' | 'groupedEvents' | 'warnings'
 >;
 
 /**
