@@ -37,6 +37,8 @@ interface SessionWork {
  */
 export class SessionWriter implements Writer {
   #queue: Operation[] = [];
+  /** Whether a batch will take what is in the queue in this tick. */
+  #isStarting = false;
   /** Sessions of the batches that are running. */
   readonly #busy = new Set<string>();
   /** Operations that run without a batch. */
@@ -83,7 +85,8 @@ export class SessionWriter implements Writer {
   }
 
   #startBatches(): void {
-    if (!this.#batches.hasRoom) return;
+    if (this.#isStarting || !this.#batches.hasRoom) return;
+    this.#isStarting = true;
     // An operation that comes after the last look at the queue, while the permit is still taken, needs another one.
     void this.#batches
       .run(() => this.#drainQueue())
@@ -95,6 +98,7 @@ export class SessionWriter implements Writer {
   async #drainQueue(): Promise<void> {
     // After all promises that are ready: the answers of one batch lead to the next batch.
     await new Promise<void>((resolve) => process.nextTick(resolve));
+    this.#isStarting = false;
     for (let batch = this.#nextBatch(); batch.length > 0; batch = this.#nextBatch()) {
       if (this.#isNextWaiting) this.#startBatches();
       await this.#runBatch(batch);
