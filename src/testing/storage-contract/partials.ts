@@ -129,6 +129,28 @@ export const partials = topic<StorageFixture>('partial events', (test) => {
     expect(await left(storage)).toHaveLength(2);
   });
 
+  test('are saved beside appends to the same session and to others', async ({ storage }) => {
+    await sessionWithEvents(storage, 1);
+    await storage.create(creation({ key: OTHER }));
+    const turn = await Turn.begin(storage, 'one');
+    const other = await Turn.begin(storage, 'two', OTHER);
+    const third = { ...KEY, sessionId: 's-3' };
+    await storage.create(creation({ key: third }));
+    for (const round of [1, 2]) {
+      const outcomes = await Promise.all([
+        turn.save(2 * round),
+        storage.append(commitOf(`t${round}`, { key: third })),
+        other.save(round),
+        storage.append(commitOf(`e${round + 1}`)),
+        turn.save(2 * round + 1),
+      ]);
+      expect(outcomes.map(({ kind }) => kind)).toEqual(['saved', 'appended', 'saved', 'appended', 'saved']);
+    }
+    expect((await left(storage)).map(([number]) => number - PER_TURN)).toEqual([2, 3, 4, 5]);
+    const ends = await Promise.all([KEY, third].map(async (key) => (await readSession(storage, key)).record.lastSeq));
+    expect(ends).toEqual([3, 2]);
+  });
+
   test('are saved for 60 sessions at once', async ({ storage }) => {
     const keys = Array.from({ length: 60 }, (_, index) => ({ ...KEY, sessionId: `s-${index}` }));
     const turns = await together(keys.length, async (index) => {

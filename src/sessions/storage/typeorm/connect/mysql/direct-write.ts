@@ -23,13 +23,15 @@ export function directWriteOfMysql(dialect: Dialect, tables: Tables, { rows, tim
   const limits = sql`
     ${time ? sql`AND ${new Sql(MYSQL_NOW)} BETWEEN ${time.from} AND ${time.to}` : NO_SQL}
     ${scopes.length > 0 ? sql`AND ROW_COUNT() = ${scopes.length}` : NO_SQL}`;
+  const changed = sessions.filter(({ isUnchanged }) => !isUnchanged);
+  const areExpected = sql`@agent_sessions = ${sessions.length} ${limits}`;
   return [
     sql`
       SELECT COUNT(*) INTO @agent_sessions FROM ${tables.sessions}
-      WHERE pk IN (${sqlList(sessions.map(({ pk }) => pk))}) FOR UPDATE SKIP LOCKED`,
+      WHERE ${isOneOf(sessions)} FOR UPDATE SKIP LOCKED`,
     ...(scopes.length > 0 ? [growScopes(tables, rows, sql`ORDER BY app_name, user_id`)] : []),
-    update(tables, sessions, sql`@agent_sessions = ${sessions.length} ${limits}`),
-    sql`SELECT IF(ROW_COUNT() = ${sessions.length}, 1, ${FAIL}) INTO @agent_sessions`,
+    ...(changed.length > 0 ? [update(tables, changed, areExpected)] : []),
+    sql`SELECT IF(${changed.length > 0 ? sql`ROW_COUNT() = ${changed.length}` : areExpected}, 1, ${FAIL}) INTO @agent_sessions`,
     ...writeChildren(dialect, tables, rows),
     ...writeSums(dialect, tables, rows),
   ];
@@ -72,6 +74,19 @@ export function directCreateOfMysql(dialect: Dialect, tables: Tables, session: D
     ...(indexed.length > 0 ? [insertEntries(tables, indexed)] : []),
     selectSharedState({ tables, dialect, limits }, record),
   ];
+}
+
+/** Those that stay as they are are compared here, and the others by their update. */
+function isOneOf(sessions: readonly PlannedSession[]): Sql {
+  const changed = sessions.filter(({ isUnchanged }) => !isUnchanged).map(({ pk }) => pk);
+  const unchanged = sessions.filter(({ isUnchanged }) => isUnchanged);
+  return joinSql(
+    [
+      ...(changed.length > 0 ? [sql`pk IN (${sqlList(changed)})`] : []),
+      ...unchanged.map(({ pk, guards }) => sql`(pk = ${pk} AND ${equalities(guards, ' AND ')})`),
+    ],
+    ' OR ',
+  );
 }
 
 /** The join has this order, so that it neither scans nor locks other rows. */
