@@ -122,7 +122,7 @@ local function tailOf(key, place)
   local base, id = string.sub(key, 1, -9 - idBytes), string.sub(key, -idBytes)
   local tail = { last, expires, '0', {}, false }
   if tonumber(limit) > 0 and afterSeq + 1 >= tonumber(first) then
-    tail[4] = eventsOf(base .. 'events:' .. id, afterSeq + 1, math.min(afterSeq + limit, tonumber(last)))
+    tail[4] = eventsOf(key, afterSeq + 1, math.min(afterSeq + limit, tonumber(last)))
   end
   if withLast == '1' then
     local member = redis.call('ZRANGE', base .. 'partials:' .. id, -1, -1)[1]
