@@ -17,6 +17,7 @@ const BENCHMARKS = [
   'summaries',
   'many',
   'turns',
+  'streams',
   'transfer',
   'inspector',
   'peers',
