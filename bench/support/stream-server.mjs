@@ -12,10 +12,8 @@ import { TypeOrmSessionStorage } from '../../dist/typeorm.js';
 const { store, place, pieces, pauseMs } = JSON.parse(process.argv[2]);
 const storage = store === 'redis' ? new RedisSessionStorage(place) : new TypeOrmSessionStorage(place);
 
-class AppModule {}
-
 const root = {
-  module: AppModule,
+  module: Object,
   imports: [
     SessionsModule.forRoot({ storage, isGlobal: true }),
     AgentsModule.forRoot({ isGlobal: true }),

@@ -4,6 +4,10 @@ import type { SessionStorage } from '../sessions/storage/session-storage.js';
 import { type PartialSettings, type PartialTarget, PartialLog } from './partial-log.js';
 
 const LONGEST_PAUSE_MS = 1_000;
+/** A piece that comes alone waits so long for others. */
+const SHORTEST_PAUSE_MS = 15;
+/** The pause is so many times what the last write took, so that saving keeps a connection busy for a quarter of the time at most. */
+const PAUSE_PER_WRITE = 3;
 
 /** The parts of the environment of agents that are needed here. */
 interface FlusherEnvironment {
@@ -22,6 +26,8 @@ export class PartialFlusher {
   readonly #onWay = new Map<PartialLog, Promise<void>>();
   /** Since the last success. */
   #failures = 0;
+  /** How long the last write took. */
+  #lastWriteMs = 0;
 
   constructor(
     private readonly env: FlusherEnvironment,
@@ -51,8 +57,13 @@ export class PartialFlusher {
     if (this.#onWay.has(log)) return;
     this.#waiting.add(log);
     if (this.#timer) return;
-    const pause = Math.min(this.settings.flushMs * 2 ** this.#failures, LONGEST_PAUSE_MS);
-    this.#timer = setTimeout(() => this.#flush(), Math.max(pause, this.settings.flushMs));
+    this.#timer = setTimeout(() => this.#flush(), this.#pause());
+  }
+
+  #pause(): number {
+    const { flushMs } = this.settings;
+    if (this.#failures > 0) return Math.max(flushMs, Math.min(flushMs * 2 ** this.#failures, LONGEST_PAUSE_MS));
+    return Math.min(flushMs, Math.max(SHORTEST_PAUSE_MS, PAUSE_PER_WRITE * this.#lastWriteMs));
   }
 
   #flush(): void {
@@ -73,9 +84,11 @@ export class PartialFlusher {
   /** Returns nothing if it is not known what became of it. */
   async #save(log: PartialLog, write: PartialWrite): Promise<PartialOutcome | undefined> {
     const { storage } = this.env;
+    const startedAt = performance.now();
     try {
       const outcome = await storage.savePartial(write);
       this.#failures = 0;
+      this.#lastWriteMs = performance.now() - startedAt;
       if (outcome.kind === 'saved') signalsOf(storage).announce(log.key, 'partials');
       return outcome;
     } catch (error) {

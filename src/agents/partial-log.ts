@@ -21,7 +21,7 @@ import { nameOf } from '../sessions/domain/open-calls.js';
 
 /** How what running agents say is saved. */
 export interface PartialSettings {
-  /** How long what is said is collected before it is saved. Default: 75 ms. */
+  /** How long what is said is collected at most before it is saved. Default: 75 ms. */
   readonly flushMs: number;
   /** How many bytes of a turn are saved at a time; what is beyond is only in the final events. Default: 262,144. */
   readonly maxBytes: number;

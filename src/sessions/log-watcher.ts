@@ -11,8 +11,11 @@ export interface LogWaiter {
   wake(): void;
 }
 
-/** Live subscriptions are checked only every so many ticks, in case an announcement was lost. */
-const TICKS_BETWEEN_CHECKS = 30;
+/** Live subscriptions are checked only after so many of the longest pauses, in case an announcement was lost. */
+const PAUSES_BETWEEN_CHECKS = 30;
+/** What changed just now, or is watched anew, probably changes soon: then a pause is this part of the longest one. */
+const SHORTEST_PART = 1 / 40;
+const GROWTH = 1.25;
 
 /** A log with waiters, now or recently. */
 class WatchedLog {
@@ -30,12 +33,11 @@ class WatchedLog {
     this.subscription = listen(this);
   }
 
-  /** Wakes waiters that know less than `lastSeq`, or `lastPartial`; all of them if the log is gone. */
-  wake(lastSeq = Infinity, lastPartial = 0): void {
-    for (const waiter of this.waiters) {
-      const { seq, partial = Infinity } = waiter;
-      if (seq < lastSeq || partial < lastPartial) waiter.wake();
-    }
+  /** Wakes waiters that know less than `lastSeq`, or `lastPartial`; all of them if the log is gone. Returns whether there are any. */
+  wake(lastSeq = Infinity, lastPartial = 0): boolean {
+    const unaware = [...this.waiters].filter(({ seq, partial = Infinity }) => seq < lastSeq || partial < lastPartial);
+    for (const waiter of unaware) waiter.wake();
+    return unaware.length > 0;
   }
 
   /** What to ask the store. */
@@ -47,8 +49,8 @@ class WatchedLog {
 
 /**
  * Wakes the watches of one storage. They share one feed, if the storage has one, and one timer. Each tick reads the
- * ends of all logs without live subscription in one call, and wakes the waiters that miss events. If the storage
- * fails, all waiters read their logs. The timer keeps the process alive while somebody holds it.
+ * ends of all logs without live subscription in one call, and wakes the waiters that miss events. While ticks find any, they follow
+ * faster on each other. If the storage fails, all waiters read their logs. The timer keeps the process alive while somebody holds it.
  */
 export class LogWatcher {
   readonly #logs = new Map<string, WatchedLog>();
@@ -56,14 +58,17 @@ export class LogWatcher {
   readonly #doubtful = new Set<WatchedLog>();
   /** How many keep the process alive. */
   #holders = 0;
-  #ticks = 0;
+  #checkedAt = performance.now();
+  #pauseMs: number;
   #timer: NodeJS.Timeout | undefined;
   #isTicking = false;
 
   constructor(
     private readonly storage: SessionStorage,
-    private readonly tickMs: number,
-  ) {}
+    private readonly longestPauseMs: number,
+  ) {
+    this.#pauseMs = longestPauseMs;
+  }
 
   /** Number of watched logs. */
   get size(): number {
@@ -73,8 +78,10 @@ export class LogWatcher {
   /** Wakes `waiter` when the log may have changed or ended. Returns a function that removes it. */
   add(reference: LogReference, waiter: LogWaiter): () => void {
     const name = `${sessionNameOf(reference.key)}\u0000${reference.incarnation}`;
-    const log = this.#logs.get(name) ?? new WatchedLog(reference, (begun) => this.#listenTo(begun));
+    const known = this.#logs.get(name);
+    const log = known ?? new WatchedLog(reference, (begun) => this.#listenTo(begun));
     this.#logs.set(name, log);
+    if (!known && !log.subscription) this.#hurry();
     log.waiters.add(waiter);
     log.isInUse = true;
     this.#keepTicking();
@@ -115,8 +122,16 @@ export class LogWatcher {
     if (logs.length > 0) await this.#look(logs);
   }
 
+  /** A tick that is due later comes sooner. */
+  #hurry(): void {
+    const shortestMs = this.longestPauseMs * SHORTEST_PART;
+    if (this.#pauseMs <= shortestMs) return;
+    this.#pauseMs = shortestMs;
+    this.#stopTicking();
+  }
+
   #keepTicking(): void {
-    if (!this.#isTicking) this.#timer ??= setTimeout(() => void this.#tick(), this.tickMs);
+    if (!this.#isTicking) this.#timer ??= setTimeout(() => void this.#tick(), this.#pauseMs);
     if (this.#holders > 0) this.#timer?.ref();
     else this.#timer?.unref();
   }
@@ -128,28 +143,34 @@ export class LogWatcher {
 
   async #tick(): Promise<void> {
     this.#timer = undefined;
-    this.#ticks += 1;
-    const isCheck = this.#ticks % TICKS_BETWEEN_CHECKS === 0;
-    if (isCheck) this.#forgetUnused();
     const now = performance.now();
+    const isCheck = now - this.#checkedAt >= PAUSES_BETWEEN_CHECKS * this.longestPauseMs;
+    if (isCheck) {
+      this.#checkedAt = now;
+      this.#forgetUnused();
+    }
     const due = [...this.#logs.values()].filter(
       ({ waiters, subscription: listening, nextCheckAt: lookAt }) =>
         waiters.size > 0 && (isCheck || !listening?.isLive || lookAt <= now),
     );
     this.#isTicking = true;
-    if (due.length > 0) await this.#look(due);
+    const hasNews = due.length > 0 && (await this.#look(due));
     this.#isTicking = false;
+    this.#pauseMs = Math.min(this.#pauseMs * GROWTH, this.longestPauseMs);
+    if (hasNews) this.#hurry();
     if (this.#logs.size > 0) this.#keepTicking();
   }
 
-  async #look(logs: readonly WatchedLog[]): Promise<void> {
+  /** Returns whether there is news in any log. */
+  async #look(logs: readonly WatchedLog[]): Promise<boolean> {
     const now = performance.now();
     const tails = await this.#tailsOf(logs);
-    for (const [index, log] of logs.entries()) {
+    const found = logs.map((log, index) => {
       const tail = tails[index];
       log.nextCheckAt = now + (tail?.livesForMs ?? 0);
-      log.wake(tail?.lastSeq, tail?.lastPartial);
-    }
+      return log.wake(tail?.lastSeq, tail?.lastPartial) && tail !== undefined;
+    });
+    return found.includes(true);
   }
 
   /** Empty if the storage fails: then the waiters read their logs and get the error. */

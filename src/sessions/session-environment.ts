@@ -76,7 +76,7 @@ export interface SessionServiceSettings {
   readonly clock?: Clock | undefined;
   /** Generates missing ids of sessions and events. Default: UUIDs. */
   readonly newId?: IdGenerator | undefined;
-  /** Interval at which watches check, together, for missed changes and deleted sessions. Default: 1,000 ms. */
+  /** The longest pause between checks of watches, all together, for missed changes and deleted sessions. Default: 1,000 ms. */
   readonly watchPollMs?: number | undefined;
   /** Wakes watches. Default: within the process, shared by all services over the same storage. */
   readonly signals?: SessionSignals | undefined;

@@ -4,6 +4,8 @@ import type { ChangeFeed, LogListener, LogReference, LogTail } from '../../src/s
 
 const TICK = 100;
 const CHECK = 30 * TICK;
+/** By then, ticks without news are as far from each other as they become. */
+const CALM = 10 * TICK;
 const NO_EXPIRY_MS = 1e12;
 
 /** A storage that has only the ends of logs, and records which were asked for. */
@@ -58,6 +60,8 @@ describe('LogWatcher', () => {
       changes.put(`s-${index}`, 3);
       logs.add(log(`s-${index}`), each);
     }
+    await jest.advanceTimersByTimeAsync(CALM);
+    changes.queried.length = 0;
     await jest.advanceTimersByTimeAsync(10 * TICK);
     expect(changes.queried.map((queried) => queried.length)).toEqual(Array.from({ length: 10 }, () => 2_000));
     expect(waiters.filter(({ wake }) => wake.mock.calls.length > 0)).toEqual([]);
@@ -66,6 +70,29 @@ describe('LogWatcher', () => {
     changes.tails.delete('s-8');
     await jest.advanceTimersByTimeAsync(TICK);
     expect(waiters.flatMap(({ wake }, index) => (wake.mock.calls.length > 0 ? [index] : []))).toEqual([7, 8]);
+  });
+
+  it('polls often what is watched anew or has news, and more and more rarely what has none', async () => {
+    const changes = new FakeChanges();
+    const logs = changes.logs({ withFeed: false });
+    const waits = waiter(1);
+    changes.put('s', 1);
+    logs.add(log('s'), waits);
+    const pollsIn = async (ms: number): Promise<number> => {
+      changes.queried.length = 0;
+      await jest.advanceTimersByTimeAsync(ms);
+      return changes.queried.length;
+    };
+    expect(await pollsIn(TICK / 2)).toBeGreaterThan(5);
+    await pollsIn(CALM);
+    expect(await pollsIn(CALM)).toBe(10);
+    changes.put('s', 2);
+    await pollsIn(TICK);
+    expect(waits.wake).toHaveBeenCalled();
+    waits.seq = 2;
+    expect(await pollsIn(TICK / 2)).toBeGreaterThan(5);
+    await pollsIn(CALM);
+    expect(await pollsIn(CALM)).toBe(10);
   });
 
   it('stops polling when the last waiter leaves', async () => {
@@ -150,6 +177,8 @@ describe('LogWatcher', () => {
       const logs = new LogWatcher(storage as unknown as SessionStorage, TICK);
       const waits = waiter(1);
       logs.add(log('s'), waits);
+      await jest.advanceTimersByTimeAsync(CALM);
+      waits.wake.mockClear();
       await jest.advanceTimersByTimeAsync(2 * TICK);
       expect(waits.wake).toHaveBeenCalledTimes(2);
     }

@@ -20,7 +20,7 @@ export interface CommonModuleOptions extends CleanupOptions {
   readonly limits?: Partial<SessionLimits> | undefined;
   /** Whether tokens are counted, what they cost, and budgets. */
   readonly usage?: Partial<UsageSettings> | undefined;
-  /** Interval at which watches check for missed changes. Default: 1,000 ms. */
+  /** The longest pause between checks of watches for missed changes. Default: 1,000 ms. */
   readonly watchPollMs?: number | undefined;
   /** Source of the time, also for the store unless it is your own; for tests. */
   readonly clock?: SessionServiceOptions['clock'];

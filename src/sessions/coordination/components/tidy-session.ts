@@ -9,8 +9,6 @@ import { entryOfDue, entryOfHead, liveHead, partIn } from './component-entries.j
 import type { PlacesOfParts, SessionPlaces } from './component-places.js';
 import { type StampedPlace, textPlacesOf } from './discarded-texts.js';
 
-/** Most sessions have few parts, and a page goes on with those of other sessions. */
-const FIRST_PAGE = 8;
 const PARTS_PER_PAGE = 100;
 const REMOVED_AT_ONCE = { items: 500 };
 
@@ -40,11 +38,11 @@ export async function* pagesOfParts(
   { spaces, prefix }: PlacesOfParts,
 ): AsyncGenerator<readonly StoredEntry[]> {
   let after: Pick<StoredEntry, 'rank' | 'name'> | undefined = { rank: PARKED, name: prefix };
-  for (let limit = FIRST_PAGE; after; limit = PARTS_PER_PAGE) {
-    const { entries: found } = await entries.range({ space: spaces.parts, after, limit });
+  while (after) {
+    const { entries: found } = await entries.range({ space: spaces.parts, after, limit: PARTS_PER_PAGE });
     const own = found.filter(({ name }) => name.startsWith(prefix));
     if (own.length > 0) yield own;
-    after = own.length < limit ? undefined : own.at(-1);
+    after = own.length < PARTS_PER_PAGE ? undefined : own.at(-1);
   }
 }
 
