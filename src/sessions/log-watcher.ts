@@ -15,6 +15,8 @@ export interface LogWaiter {
 const PAUSES_BETWEEN_CHECKS = 30;
 /** What changed just now, or is watched anew, probably changes soon: then a pause is this part of the longest one. */
 const SHORTEST_PART = 1 / 40;
+/** Shorter pauses would keep a process busy. */
+const SHORTEST_MS = 20;
 const GROWTH = 1.25;
 
 /** A log with waiters, now or recently. */
@@ -124,7 +126,7 @@ export class LogWatcher {
 
   /** A tick that is due later comes sooner. */
   #hurry(): void {
-    const shortestMs = this.longestPauseMs * SHORTEST_PART;
+    const shortestMs = Math.min(Math.max(this.longestPauseMs * SHORTEST_PART, SHORTEST_MS), this.longestPauseMs);
     if (this.#pauseMs <= shortestMs) return;
     this.#pauseMs = shortestMs;
     this.#stopTicking();

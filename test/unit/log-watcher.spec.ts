@@ -2,7 +2,7 @@ import { LogWatcher } from '../../src/sessions/log-watcher.js';
 import type { SessionStorage } from '../../src/sessions/storage/session-storage.js';
 import type { ChangeFeed, LogListener, LogReference, LogTail } from '../../src/storage.js';
 
-const TICK = 100;
+const TICK = 1_000;
 const CHECK = 30 * TICK;
 /** By then, ticks without news are as far from each other as they become. */
 const CALM = 10 * TICK;
