@@ -1,13 +1,8 @@
 // Writers in processes of their own, all on one session: does each come on, and is the log whole in the end?
 import { fork } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { SessionService } from '../dist/index.js';
-import { RedisSessionStorage } from '../dist/redis.js';
-import { TypeOrmSessionStorage } from '../dist/typeorm.js';
+import { openStorage, rowsOfStores } from './support/durable-stores.mjs';
 import { OWNER } from './support/owner.mjs';
-import { SERVER_NAMES, withServer } from './support/server-sides.mjs';
 
 export const title = 'Processes that append to one session, each 8 at a time';
 
@@ -16,38 +11,14 @@ const IN_FLIGHT = 8;
 const SECONDS = 3 * Number(process.env.BENCH_SCALE ?? 1);
 const SESSION = { ...OWNER, id: 'one' };
 
-/** How a process opens the store. */
-const OPEN = {
-  sqlite: ({ database }) => new TypeOrmSessionStorage({ database }),
-  redis: (options) => new RedisSessionStorage(options),
-  mariadb: (options) => new TypeOrmSessionStorage(options),
-  postgres: (options) => new TypeOrmSessionStorage(options),
-};
-
 /** @param selection the stores */
 export async function run({ stores } = {}) {
-  const rows = [];
-  const isWanted = (store) => stores === undefined || stores.includes(store);
-  if (isWanted('sqlite')) rows.push(...(await onSqlite()));
-  for (const store of SERVER_NAMES.filter(isWanted)) {
-    const measured = await withServer(store, ({ place }) => onStore(store, place));
-    rows.push(...(measured ?? []));
-  }
-  console.table(rows);
+  console.table(await rowsOfStores(stores, onStore));
   return [];
 }
 
-async function onSqlite() {
-  const directory = await mkdtemp(join(tmpdir(), 'sessions-bench-'));
-  try {
-    return await onStore('sqlite', { database: join(directory, 'sessions.db') });
-  } finally {
-    await rm(directory, { recursive: true });
-  }
-}
-
 async function onStore(store, place) {
-  const sessions = new SessionService({ storage: OPEN[store](place) });
+  const sessions = new SessionService({ storage: openStorage(store, place) });
   const rows = [];
   for (const count of COUNTS) {
     const key = { ...OWNER, sessionId: `of-${count}` };
@@ -107,7 +78,7 @@ async function startWriter(task) {
 }
 
 async function write({ store, place, id, writer }) {
-  const sessions = new SessionService({ storage: OPEN[store](place) });
+  const sessions = new SessionService({ storage: openStorage(store, place) });
   const session = { ...SESSION, id };
   await sessions.getSession({ ...OWNER, sessionId: id });
   process.send('ready');

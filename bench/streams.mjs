@@ -1,11 +1,9 @@
 // How long a piece of an answer takes from the agent to a reader on another instance: two processes, all settings as they are by default.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { loadavg, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { loadavg } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { SERVER_NAMES, withServer } from './support/server-sides.mjs';
+import { rowsOfStores } from './support/durable-stores.mjs';
 
 export const title = 'A piece of an answer at a reader on another instance';
 
@@ -17,23 +15,8 @@ const SERVER = fileURLToPath(new URL('support/stream-server.mjs', import.meta.ur
 
 /** @param selection the stores */
 export async function run({ stores } = {}) {
-  const isWanted = (store) => stores === undefined || stores.includes(store);
-  const rows = [];
-  if (isWanted('sqlite')) rows.push(...(await onSqlite()));
-  for (const store of SERVER_NAMES.filter(isWanted)) {
-    rows.push(...((await withServer(store, ({ place }) => onStore(store, place))) ?? []));
-  }
-  console.table(rows);
+  console.table(await rowsOfStores(stores, onStore));
   return [];
-}
-
-async function onSqlite() {
-  const directory = await mkdtemp(join(tmpdir(), 'sessions-bench-'));
-  try {
-    return await onStore('sqlite', { database: join(directory, 'sessions.db') });
-  } finally {
-    await rm(directory, { recursive: true });
-  }
 }
 
 async function onStore(store, place) {

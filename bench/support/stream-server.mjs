@@ -5,12 +5,11 @@ import { NestFactory } from '@nestjs/core';
 import { AgentRegistry, AgentsModule } from '../../dist/agents/index.js';
 import { AgentsRestModule } from '../../dist/agents/rest/index.js';
 import { SessionsModule } from '../../dist/index.js';
-import { RedisSessionStorage } from '../../dist/redis.js';
 import { OpenAccess, SessionAccessModule, SessionsRestModule } from '../../dist/sessions/rest/index.js';
-import { TypeOrmSessionStorage } from '../../dist/typeorm.js';
+import { openStorage } from './durable-stores.mjs';
 
 const { store, place, pieces, pauseMs } = JSON.parse(process.argv[2]);
-const storage = store === 'redis' ? new RedisSessionStorage(place) : new TypeOrmSessionStorage(place);
+const storage = openStorage(store, place);
 
 const root = {
   module: Object,
