@@ -1,39 +1,29 @@
-import { ApolloDriver, type ApolloDriverConfig } from '@nestjs/apollo';
 import { Module } from '@nestjs/common';
 import { ConfigModule } from '@nestjs/config';
-import { APP_FILTER, APP_GUARD } from '@nestjs/core';
-import { GraphQLModule } from '@nestjs/graphql';
+import { APP_FILTER } from '@nestjs/core';
 import { ScheduleModule } from '@nestjs/schedule';
 import { TerminusModule } from '@nestjs/terminus';
 import { ThrottlerStorageService } from '@nestjs/throttler';
 import { AgUiModule } from './adapters/ag-ui/index.js';
-import { AgentsGraphqlModule } from './agents/graphql/index.js';
 import { AgentsModule } from './agents/index.js';
 import { AdkRestModule, AgentsRestModule } from './agents/rest/index.js';
 import { DEMO_APP } from './app/endpoints.js';
 import { DemoAgent } from './app/demo-agent.js';
+import { GraphqlOnDemand } from './app/graphql-on-demand.js';
 import { HealthController } from './app/health.controller.js';
-import { FieldLimitGuard, RequestLimit } from './app/request-limit.js';
+import { RequestLimit } from './app/request-limit.js';
 import { HomeController } from './app/home.controller.js';
 import { type AppConfig, appConfig, sessionsOfApp, summarizerOfApp } from './config/app.config.js';
 import { isProduction } from './config/sessions-environment.js';
 import { SessionsHealth } from './health/index.js';
 import { SessionsModule } from './index.js';
 import { SessionsInspectorModule } from './inspector/index.js';
-import { SessionsGraphqlModule, sessionsGraphqlOptions } from './sessions/graphql/index.js';
-import { addressOf } from './sessions/transport/client-address.js';
+import { ExplorerModule, explorerSettings } from './sessions/graphql/explorer/explorer.module.js';
 import { OpenAccess, ProblemFilter, SessionAccessModule, SessionsRestModule } from './sessions/rest/index.js';
-import { SummarizerGraphqlModule } from './summarizer/graphql/index.js';
 import { SummarizerModule } from './summarizer/index.js';
 import { SummarizerRestModule } from './summarizer/rest/index.js';
 
-const graphqlOptions = ({ allowedOrigins: origins, graphql: limits, trustedProxies }: AppConfig) =>
-  sessionsGraphqlOptions({
-    introspection: !isProduction(process.env),
-    origins,
-    limits,
-    addressOf: (request) => addressOf(request, trustedProxies),
-  });
+const explorer = explorerSettings(!isProduction(process.env));
 
 /** The app of `npm start`. The environment chooses the store; the default is a SQLite file. */
 @Module({
@@ -61,14 +51,7 @@ const graphqlOptions = ({ allowedOrigins: origins, graphql: limits, trustedProxi
     AgentsRestModule.forRoot(),
     AdkRestModule.forRoot({ path: 'adk', sessions: true }),
     AgUiModule.forRoot(),
-    GraphQLModule.forRootAsync<ApolloDriverConfig>({
-      driver: ApolloDriver,
-      inject: [appConfig.KEY],
-      useFactory: graphqlOptions,
-    }),
-    SessionsGraphqlModule.forRoot({ explorer: !isProduction(process.env) }),
-    SummarizerGraphqlModule.forRoot(),
-    AgentsGraphqlModule.forRoot(),
+    ...(explorer ? [ExplorerModule.at(explorer)] : []),
     // The indicator logs changes. Logging every failed probe would add nothing.
     TerminusModule.forRoot({ logger: false }),
   ],
@@ -78,7 +61,7 @@ const graphqlOptions = ({ allowedOrigins: origins, graphql: limits, trustedProxi
     SessionsHealth,
     RequestLimit,
     ThrottlerStorageService,
-    { provide: APP_GUARD, useClass: FieldLimitGuard },
+    GraphqlOnDemand,
     // Also for unknown paths and malformed bodies.
     { provide: APP_FILTER, useClass: ProblemFilter },
   ],

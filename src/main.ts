@@ -27,8 +27,17 @@ async function start(): Promise<void> {
     await app.close();
     throw error;
   }
-  app.useLogger(new ConsoleLogger({ logLevels: ['log', 'warn', 'error'] }));
+  app.useLogger(new AppLogger({ logLevels: ['log', 'warn', 'error'] }));
   console.log(startupMessage(await app.getUrl(), config, app.get<SessionsConfig>(sessionsOfApp.KEY)));
+}
+
+/** Says nothing of the modules of an app: this one starts so, and so does the one that serves GraphQL, later. */
+class AppLogger extends ConsoleLogger {
+  static readonly #LEFT_OUT = ['NestFactory', 'InstanceLoader', 'GraphQLModule', 'NestApplication'];
+
+  override log(message: unknown, ...others: unknown[]): void {
+    if (!AppLogger.#LEFT_OUT.includes(String(others.at(-1)))) super.log(message, ...others);
+  }
 }
 
 /** Hints for errors of `listen`. */

@@ -1,9 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Inject, Injectable, type CanActivate, type ExecutionContext, HttpException } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { ThrottlerStorageService } from '@nestjs/throttler';
 import { type AppConfig, appConfig } from '../config/app.config.js';
 import { type Refusal, refuse } from '../sessions/transport/malformed-http.js';
-import { requestOf } from '../sessions/graphql/access.guard.js';
 import { addressOf } from '../sessions/transport/client-address.js';
 
 interface TooMany extends Refusal {
@@ -62,24 +61,4 @@ export function limitMiddleware(limit: RequestLimit) {
       refuse(response, refusal);
     }, next);
   };
-}
-
-/** `res` is set by Express. The request of a WebSocket has none. */
-interface GraphqlRequest extends IncomingMessage {
-  readonly res?: ServerResponse;
-}
-
-/** Counts each root field of GraphQL as a request. The first one was counted on arrival. */
-@Injectable()
-export class FieldLimitGuard implements CanActivate {
-  constructor(private readonly limit: RequestLimit) {}
-
-  async canActivate(context: ExecutionContext): Promise<boolean> {
-    if (context.getType<string>() !== 'graphql') return true;
-    const request = requestOf(context.getArgByIndex<{ req?: unknown }>(2)) as GraphqlRequest;
-    const refusal = await this.limit.spend(request);
-    if (refusal === undefined) return true;
-    request.res?.setHeader('Retry-After', String(refusal.retryAfterSeconds));
-    throw new HttpException(refusal.detail, refusal.status);
-  }
 }

@@ -44,8 +44,10 @@ describe('graceful shutdown', () => {
     await start();
     const stream = await fetch(`${app.url}${SESSION}/events/stream?afterSeq=0`);
     const streamed = stream.text();
-    const socket = `${app.url.replace('http', 'ws')}/graphql`;
-    const live = new LiveWatch({ url: socket, variables: { ...KEY, afterSeq: 0 } });
+    const graphql = `${app.url}/graphql`;
+    // Loads GraphQL, which may take longer than all the writes.
+    await fetch(graphql);
+    const live = new LiveWatch({ url: graphql.replace('http', 'ws'), variables: { ...KEY, afterSeq: 0 } });
     const acknowledged: string[] = [];
     const write = async (writer: number): Promise<void> => {
       for (let turn = 0; ; turn++) {
