@@ -4,10 +4,10 @@ import { canonicalJson } from '../sessions/domain/canonical-json.js';
 import type { SessionRecord } from '../sessions/domain/session-record.js';
 import { NO_CHANGES, type StateChanges, hasChanges } from '../state/state-changes.js';
 import { stateDifference } from '../sessions/domain/state-history.js';
-import { stateRecord } from '../sessions/domain/stored-json.js';
 import { NO_USAGE, USAGE_COUNTS, type ModelUsage, type TokenUsage, usageWith } from '../sessions/domain/usage.js';
 import type { ViewMarks } from '../sessions/domain/view-marks.js';
-import type { StateEntries, StoredCheckpoint } from '../sessions/storage/session-storage.js';
+import { ownRecord } from '../sessions/storage/state-entries.js';
+import type { OwnState, StoredCheckpoint } from '../sessions/storage/session-storage.js';
 import { storedCheckpoint } from '../sessions/domain/checkpoint.js';
 import type { Note } from './findings.js';
 import { comparableMarks } from './live-path.js';
@@ -30,9 +30,9 @@ export interface Differences {
 }
 
 /** Compares the stored state, counters and marks of a session with those that follow from its log. */
-export function differences(record: SessionRecord, stored: StateEntries, expected: Expected): Differences {
+export function differences(record: SessionRecord, stored: OwnState, expected: Expected): Differences {
   const { counters, marks, state } = expected;
-  const changes = state ? stateDifference(stateRecord(stored, 'session'), state) : NO_CHANGES;
+  const changes = state ? stateDifference(ownRecord(stored), state) : NO_CHANGES;
   const notes: Note[] = [];
   if (hasChanges(changes)) {
     const wrong = Object.keys(changes.stateDelta).length;

@@ -6,7 +6,7 @@ import { metadataEntries } from '../sessions/domain/metadata-entries.js';
 import { metadataDeltaOf } from '../sessions/domain/metadata.js';
 import type { SessionRecord } from '../sessions/domain/session-record.js';
 import { type StateFold, stateDifference } from '../sessions/domain/state-history.js';
-import { stateRecord } from '../sessions/domain/stored-json.js';
+import { ownRecord } from '../sessions/storage/state-entries.js';
 import { submitEvent } from '../sessions/domain/submitted-event.js';
 import type { EventText } from '../sessions/storage/rebuild.js';
 import type { StoredSession } from '../sessions/storage/session-storage.js';
@@ -47,7 +47,7 @@ function hasAllControls({ firstSeq, lastSeq, marks }: SessionRecord, { controls 
 
 /** What state and metadata have beside what events say. */
 function unexplained({ state, metadata = '' }: StoredSession, fold: LogFold, built: StateFold): EventActionsInput {
-  const { stateDelta, stateRemovals } = stateDifference(built.toRecord(), stateRecord(state?.session ?? [], 'session'));
+  const { stateDelta, stateRemovals } = stateDifference(built.toRecord(), ownRecord(state?.session));
   const entries = metadataEntries(metadata);
   const names = metadataDifference(metadata, fold).map(([name]) => [name, entries.get(name) ?? null] as const);
   return {

@@ -22,6 +22,7 @@ import { leaseTokens } from './storage-contract/lease-tokens.js';
 import { leases } from './storage-contract/leases.js';
 import { list } from './storage-contract/list.js';
 import { metadata } from './storage-contract/metadata.js';
+import { ownState } from './storage-contract/own-state.js';
 import { partials } from './storage-contract/partials.js';
 import { preconditions } from './storage-contract/preconditions.js';
 import { purge } from './storage-contract/purge.js';
@@ -61,6 +62,7 @@ const TOPICS = [
   deletion,
   trim,
   checkpoints,
+  ownState,
   partials,
   tails,
   purge,

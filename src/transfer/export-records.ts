@@ -7,6 +7,7 @@ import { metadataEntries } from '../sessions/domain/metadata-entries.js';
 import type { SessionRecord } from '../sessions/domain/session-record.js';
 import type { ComponentStore } from '../sessions/storage/component-store.js';
 import { positionOf } from '../sessions/storage/list-order.js';
+import { ownEntries } from '../sessions/storage/state-entries.js';
 import type { ListPosition, ReadRequest, SessionStorage, StoredSession } from '../sessions/storage/session-storage.js';
 import { exportComponents } from './export-components.js';
 import { exportUsage } from './export-usage.js';
@@ -202,7 +203,7 @@ function sessionLine({ record, state, metadata, baseState }: StoredSession, usag
     marksSeq,
     turnsOnly,
     metadata: [...metadataEntries(metadata ?? '')],
-    state: state?.session ?? [],
+    state: ownEntries(state?.session),
     baseState: baseState ?? '{}',
     usage,
   };

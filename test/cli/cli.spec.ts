@@ -204,7 +204,7 @@ describe('agent-sessions', () => {
   it('checks and mends a store, and says by its exit code whether something is wrong', async () => {
     expect(await cli(['verify', '--url', url])).toMatchObject({ code: 0, err: '' });
     const connection = new Libsql(database);
-    connection.exec(`UPDATE agent_session_state SET value = '7' WHERE name = 'n'`);
+    connection.exec(`UPDATE agent_sessions SET state = REPLACE(state, '"n":', '"n":7')`);
     connection.close();
     const found = await cli(['verify', '--json', '--url', url]);
     expect(found.code).toBe(1);

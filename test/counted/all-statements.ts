@@ -47,6 +47,7 @@ export async function runAllStatements(store: FillableStore): Promise<void> {
   if (!session) throw new Error('The session expired too early');
   for (const { run } of OPERATIONS) await run({ sessions, session });
   await runWatches(store);
+  await runLargeState(store);
   for (const orderBy of ['createTime', 'lastUpdateTime'] as const) {
     for (const userId of ['ann', undefined]) {
       for (const maxExamined of [3, 1_000]) {
@@ -68,6 +69,17 @@ export async function runAllStatements(store: FillableStore): Promise<void> {
   await runEntries(store);
   await runConsumers(store);
   await runComponents(store);
+}
+
+/** A large state has rows of its own. */
+async function runLargeState({ sessions }: FillableStore): Promise<void> {
+  const key = { ...KEY, sessionId: 'large' };
+  const session = await sessions.createSession({ ...key, state: { large: 'x'.repeat(2_000), other: 1 } });
+  await sessions.appendEvent({ session, event: { author: 'user', actions: { stateDelta: { other: 2 } } } });
+  await sessions.appendEvent({ session, event: { author: 'user', actions: { stateRemovals: ['other'] } } });
+  await sessions.getSession(key);
+  await sessions.listSessions({ appName: KEY.appName, userId: KEY.userId });
+  await sessions.listSessions({ appName: KEY.appName });
 }
 
 /** What watches of two logs read together. */

@@ -4,6 +4,7 @@ import type { SessionStorage } from '../../src/storage.js';
 import { exportSessions, importSessions } from '../../src/transfer/index.js';
 import { TypeOrmSessionStorage } from '../../src/typeorm.js';
 import { describeChosen } from '../support/processes/shared-stores.js';
+import { updatesOfRecords } from '../support/record-lines.js';
 import { describeRedis } from '../support/redis-servers.js';
 import { SQL_BENCHES, type SqlBench } from '../support/sql-benches.js';
 
@@ -93,7 +94,10 @@ describeChosen('A damaged record in a $name store', SQL_BENCHES, ({ open }) => {
 
   describeDamage({
     storage: () => storage,
-    hurtRecord: () => bench.run(`UPDATE agent_sessions SET hidden = '[{', covered = 'x' WHERE session_id = 'hurt'`),
+    hurtRecord: async () => {
+      const rows = await bench.rows(`SELECT pk, record FROM agent_sessions WHERE session_id = 'hurt'`);
+      for (const statement of updatesOfRecords(rows, { hidden: '[{', covered: 'x' })) await bench.run(statement);
+    },
   });
 });
 

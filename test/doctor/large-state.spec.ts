@@ -4,7 +4,8 @@ import { type Finding, diagnose } from '../../src/doctor/index.js';
 import { SessionsDoctorHealth } from '../../src/health/index.js';
 import { entriesBytes } from '../../src/sessions/domain/byte-budget.js';
 import { NO_COUNTS } from '../../src/sessions/domain/counters.js';
-import type { SessionStorage, StateEntries } from '../../src/storage.js';
+import { ownEntries } from '../../src/sessions/storage/state-entries.js';
+import type { OwnState, SessionStorage } from '../../src/storage.js';
 import type { OpenStorage } from '../../src/testing/open-storage.js';
 import { FOREVER, commitOf } from '../../src/testing/storage-contract/support.js';
 import { storeOfEachEncoding } from '../support/stores.js';
@@ -16,13 +17,13 @@ const LARGEST = 100;
 
 const codes = (findings: readonly Finding[]): string[] => findings.map(({ code }) => code).toSorted();
 
-const expectSmall = (entries: StateEntries = []): void => expect(entriesBytes(entries)).toBeLessThanOrEqual(LARGEST);
+const expectSmall = (state?: OwnState): void => expect(entriesBytes(ownEntries(state))).toBeLessThanOrEqual(LARGEST);
 
 /** Refuses to load more state than any scope may have. */
 function watched(storage: SessionStorage): SessionStorage {
   const read: SessionStorage['read'] = async (request) => {
     const stored = await storage.read(request);
-    for (const entries of Object.values(stored?.state ?? {})) expectSmall(entries as StateEntries);
+    for (const entries of Object.values(stored?.state ?? {})) expectSmall(entries as OwnState);
     return stored;
   };
   const readState: SessionStorage['readState'] = async (...args) => {

@@ -3,22 +3,33 @@ import { type Finding, diagnose } from '../../src/doctor/index.js';
 import { TypeOrmSessionStorage } from '../../src/typeorm.js';
 import type { SessionStorage } from '../../src/storage.js';
 import { describeChosen } from '../support/processes/shared-stores.js';
+import { updatesOfRecords } from '../support/record-lines.js';
 import { SQL_BENCHES, type SqlBench } from '../support/sql-benches.js';
 import { until } from '../support/until.js';
 
 const pk = (app: string): string => `(SELECT pk FROM agent_sessions WHERE app_name = '${app}')`;
 
+/** A statement, or what changes in the record. */
+type Damage = (app: string) => string | Parameters<typeof updatesOfRecords>[1];
+
 /** Each kind of damage is done to the only session of its app. What it leads to, and whether a repair mends it. */
-const DAMAGES: Readonly<Record<string, readonly [damage: (app: string) => string, mended: string, left?: string]>> = {
-  state: [(app) => `UPDATE agent_session_state SET value = '9' WHERE session_pk = ${pk(app)}`, 'STATE_DIFFERS'],
-  nostate: [(app) => `DELETE FROM agent_session_state WHERE session_pk = ${pk(app)}`, 'STATE_DIFFERS'],
-  counters: [(app) => `UPDATE agent_sessions SET events = 9, turns = 0 WHERE app_name = '${app}'`, 'COUNTERS_DIFFER'],
-  marks: [
-    (app) => `UPDATE agent_sessions SET hidden = '[{"from":1,"to":2}]' WHERE app_name = '${app}'`,
-    'MARKS_DIFFER',
+const DAMAGES: Readonly<Record<string, readonly [damage: Damage, mended: string, left?: string]>> = {
+  state: [(app) => `UPDATE agent_sessions SET state = '"step":9' WHERE app_name = '${app}'`, 'STATE_DIFFERS'],
+  nostate: [(app) => `UPDATE agent_sessions SET state = '' WHERE app_name = '${app}'`, 'STATE_DIFFERS'],
+  // Those of a large state have rows.
+  largekey: [
+    (app) => `UPDATE agent_session_state SET value = '9' WHERE name = 'step' AND session_pk = ${pk(app)}`,
+    'STATE_DIFFERS',
   ],
-  tip: [(app) => `UPDATE agent_sessions SET tip_seq = 1 WHERE app_name = '${app}'`, 'RECORD_DIFFERS'],
-  water: [(app) => `UPDATE agent_sessions SET high_water = 0 WHERE app_name = '${app}'`, 'RECORD_DIFFERS'],
+  nokey: [(app) => `DELETE FROM agent_session_state WHERE session_pk = ${pk(app)}`, 'STATE_DIFFERS'],
+  counters: [() => ({ events: 9, turns: 0 }), 'COUNTERS_DIFFER'],
+  marks: [() => ({ hidden: '1-2' }), 'MARKS_DIFFER'],
+  tip: [() => ({ tip: 1 }), 'RECORD_DIFFERS'],
+  water: [() => ({ water: 0 }), 'RECORD_DIFFERS'],
+  columns: [
+    (app) => `UPDATE agent_sessions SET last_update_time = 1, update_minute = 0 WHERE app_name = '${app}'`,
+    'INDEX_DIFFERS',
+  ],
   noindex: [(app) => `DELETE FROM agent_session_index WHERE session_pk = ${pk(app)}`, 'INDEX_DIFFERS'],
   oldindex: [(app) => `UPDATE agent_session_index SET create_time = 1 WHERE session_pk = ${pk(app)}`, 'INDEX_DIFFERS'],
   scope: [
@@ -59,8 +70,11 @@ const DAMAGES: Readonly<Record<string, readonly [damage: (app: string) => string
     (app) => `UPDATE agent_sessions SET metadata = REPLACE(metadata, 'Two', 'Too') WHERE app_name = '${app}'`,
     'METADATA_DIFFERS',
   ],
-  record: [(app) => `UPDATE agent_sessions SET covered = '{' WHERE app_name = '${app}'`, '', 'RECORD_UNREADABLE'],
+  record: [() => ({ covered: '{' }), '', 'RECORD_UNREADABLE'],
 };
+
+/** Apps with a state that is not one text. */
+const WITH_ROWS: ReadonlySet<string> = new Set(['largekey', 'nokey', 'lost']);
 
 const codesOf = (findings: readonly Finding[]) => (app: string, repaired: boolean) =>
   findings.filter((one) => one.appName === app && one.repaired === repaired).map(({ code }) => code);
@@ -96,7 +110,7 @@ describeChosen('Damage in the tables of a $name store', SQL_BENCHES, ({ open }) 
       const content = { role: 'user', parts: [{ text }] };
       const usageMetadata = { promptTokenCount: 3 };
       const actions = {
-        stateDelta: { step: text },
+        stateDelta: { step: text, ...(WITH_ROWS.has(appName) && { large: 'x'.repeat(2_000) }) },
         metadataDelta: { title: `Two or ${text}`, tags: { remove: ['x'] } },
       };
       const event = { author: 'user', invocationId: text === 'one' ? 'i-1' : 'i-2', content, actions, usageMetadata };
@@ -104,10 +118,19 @@ describeChosen('Damage in the tables of a $name store', SQL_BENCHES, ({ open }) 
     }
   }
 
+  async function changeRecords(app: string, changes: Parameters<typeof updatesOfRecords>[1]): Promise<void> {
+    const rows = await bench.rows(`SELECT pk, record FROM agent_sessions WHERE app_name = '${app}'`);
+    for (const statement of updatesOfRecords(rows, changes)) await bench.run(statement);
+  }
+
   it('is found, and mended where the tables are derived from events', async () => {
     for (const app of Object.keys(DAMAGES)) await fill(app);
     expect((await diagnose({ storage })).findings).toEqual([]);
-    for (const [app, [damage]] of Object.entries(DAMAGES)) await bench.run(damage(app));
+    for (const [app, [damage]] of Object.entries(DAMAGES)) {
+      const done = damage(app);
+      if (typeof done === 'string') await bench.run(done);
+      else await changeRecords(app, done);
+    }
 
     const before = codesOf((await diagnose({ storage })).findings);
     const after = codesOf((await diagnose({ storage, repair: true })).findings);
@@ -133,7 +156,7 @@ describeChosen('Damage in the tables of a $name store', SQL_BENCHES, ({ open }) 
 
   it('is found if the record ends before the log, to which then nothing is appended', async () => {
     await fill('beyond');
-    await bench.run(`UPDATE agent_sessions SET last_seq = 1, tip_seq = 1, events = 1 WHERE app_name = 'beyond'`);
+    await changeRecords('beyond', { last: 1, tip: 1, events: 1 });
     const { findings } = await diagnose({ storage, repair: true });
     expect(codesOf(findings)('beyond', false)).toEqual(
       expect.arrayContaining(['EVENT_BEYOND_END', 'STATE_DIFFERS', 'COUNTERS_DIFFER']),

@@ -26,12 +26,12 @@ async function order(manager: EntityManager, id: number): Promise<void> {
 /** Makes writes of the state `broken` fail. */
 const BREAK: Readonly<Record<string, readonly string[]>> = {
   mariadb: [
-    `CREATE TRIGGER broken BEFORE INSERT ON agent_session_state FOR EACH ROW
-      IF NEW.name = 'broken' THEN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'broken'; END IF`,
+    `CREATE TRIGGER broken BEFORE UPDATE ON agent_sessions FOR EACH ROW
+      IF NEW.state LIKE '%broken%' THEN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'broken'; END IF`,
   ],
-  postgres: ["ALTER TABLE agent_session_state ADD CONSTRAINT broken CHECK (name <> 'broken')"],
+  postgres: ["ALTER TABLE agent_sessions ADD CONSTRAINT broken CHECK (state NOT LIKE '%broken%')"],
   sqlite: [
-    `CREATE TRIGGER broken BEFORE INSERT ON agent_session_state WHEN NEW.name = 'broken'
+    `CREATE TRIGGER broken BEFORE UPDATE ON agent_sessions WHEN NEW.state LIKE '%broken%'
       BEGIN SELECT RAISE(ABORT, 'broken'); END`,
   ],
 };

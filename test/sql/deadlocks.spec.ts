@@ -1,5 +1,6 @@
 import { type SessionService, StoreUnavailableError } from '../../src/index.js';
 import { type SqlBench, describeSqlServers } from '../support/sql-bench.js';
+import { updatesOfRecords } from '../support/record-lines.js';
 import type { RawConnection } from '../support/sql-servers.js';
 import { noTransactionIsOpen, numberFrom, someoneWaitsForLock } from '../support/sql-transactions.js';
 import { until } from '../support/until.js';
@@ -162,6 +163,10 @@ function appendToAll(sessions: SessionService, number: number) {
   return { locked: appends.slice(0, LOCKED), free: appends.slice(LOCKED) };
 }
 
+function lastIs(count: number): Record<'last' | 'tip' | 'events', number> {
+  return { last: count, tip: count, events: count };
+}
+
 /** Copies the only event to the following numbers. */
 async function fillLog(raw: RawConnection, server: SqlBench['name'], count: number): Promise<void> {
   const list = JSON.stringify(Array.from({ length: count - 1 }, (_, index) => index + 2));
@@ -173,7 +178,7 @@ async function fillLog(raw: RawConnection, server: SqlBench['name'], count: numb
     INSERT INTO agent_session_events (session_pk, seq, event_id, digest, appended_at, high_water, anchor, event_group, payload)
     SELECT e.session_pk, n.seq, CONCAT('f', n.seq), e.digest, e.appended_at, e.high_water, 0, e.event_group, e.payload
     FROM agent_session_events e CROSS JOIN ${numbers} n`);
-  await raw.query(
-    `UPDATE agent_sessions SET last_seq = ${count}, tip_seq = ${count}, events = ${count}, stamp = stamp + 1`,
-  );
+  const rows = await raw.query('SELECT pk, record FROM agent_sessions');
+  const changes = (lineOf: (name: 'stamp') => string) => ({ ...lastIs(count), stamp: Number(lineOf('stamp')) + 1 });
+  for (const statement of updatesOfRecords(rows, changes)) await raw.query(statement);
 }

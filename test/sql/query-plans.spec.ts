@@ -40,7 +40,7 @@ describeSqlServers('The statements for $name', (bench) => {
     }
     expect(found).toEqual([]);
     // A statement that must scan the table.
-    expect(await scans({ text: 'SELECT * FROM agent_sessions WHERE turns = 3', values: [] })).not.toEqual([]);
+    expect(await scans({ text: 'SELECT * FROM agent_sessions WHERE state_bytes = 3', values: [] })).not.toEqual([]);
   });
 });
 

@@ -1,5 +1,6 @@
 import { type EventInput, SessionService } from '../../src/index.js';
 import { fillSqlLog } from '../support/filled-sql.js';
+import { updatesOfRecords } from '../support/record-lines.js';
 import { type SqlBench, describeSqlServers } from '../support/sql-bench.js';
 import type { RawConnection } from '../support/sql-servers.js';
 import { countTrips } from '../support/round-trips.js';
@@ -243,7 +244,11 @@ function operations({ sessions, elsewhere, length, others, raw }: Situation): Re
     'read a page of the log': () => sessions.listEvents({ ...KEY, afterSeq: 50, limit: 20 }),
     'list the sessions of the user, with more in one minute than the page has': list,
     'list the sessions of the user': async () => {
-      await raw.query('UPDATE agent_sessions SET last_update_time = pk * 60000, update_minute = pk');
+      for (const row of await raw.query('SELECT pk, record FROM agent_sessions')) {
+        for (const statement of updatesOfRecords([row], { updated: Number(row.pk) * 60_000 }))
+          await raw.query(statement);
+      }
+      await raw.query('UPDATE agent_sessions SET update_minute = pk');
       await list();
     },
     'read user state': () => sessions.getUserState(KEY),

@@ -16,13 +16,15 @@ const EVENT = {
     stateRemovals: ['old', 'user:old', 'app:old'],
   },
 };
-const BEFORE = { step: 1, old: 1, 'user:step': 1, 'user:old': 1, 'app:step': 1, 'app:old': 1 };
-const AFTER = { step: 2, 'user:step': 2, 'app:step': 2 };
+/** The state has rows only if it is large. */
+const LARGE = 'x'.repeat(2_000);
+const BEFORE = { step: 1, old: 1, large: LARGE, 'user:step': 1, 'user:old': 1, 'app:step': 1, 'app:old': 1 };
+const AFTER = { step: 2, large: LARGE, 'user:step': 2, 'app:step': 2 };
 
 /** The statements of an append. */
 const STATEMENTS = [
   'BEGIN IMMEDIATE',
-  'SELECT s.pk',
+  'SELECT s.app_name',
   'SELECT c.pk',
   'UPDATE "agent_sessions"',
   'INSERT INTO "agent_session_events"',

@@ -2,6 +2,7 @@ import { payloadChecksum } from '../../src/storage.js';
 import { SESSIONS } from '../../src/sessions/storage/typeorm/schema/session-tables.js';
 import type { EventInput } from '../../src/sessions/domain/event.js';
 import { eventMaker } from './commit-events.js';
+import { aroundTimes, updatesOfRecords } from './record-lines.js';
 import type { RawConnection, SqlServerName } from './sql-servers.js';
 
 const ROWS_A_STATEMENT = 1_000;
@@ -14,7 +15,7 @@ export async function fillSqlLog(
 ): Promise<void> {
   const makeEvent = eventMaker();
   const now = Date.now();
-  const [session] = await raw.query('SELECT pk, last_seq FROM agent_sessions ORDER BY pk LIMIT 1');
+  const [session] = await raw.query('SELECT pk, last_seq, record FROM agent_sessions ORDER BY pk LIMIT 1');
   const first = Number(session?.last_seq) + 1;
   for (let start = first; start < first + count; start += ROWS_A_STATEMENT) {
     const rows = Array.from({ length: Math.min(ROWS_A_STATEMENT, first + count - start) }, (_, index) => {
@@ -37,18 +38,26 @@ export async function fillSqlLog(
       VALUES ${rows.join()}`);
   }
   const last = first + count - 1;
-  await raw.query(`
-    UPDATE agent_sessions SET last_seq = ${last}, tip_seq = ${last}, events = ${last}, high_water = ${now}, stamp = stamp + 1
-    WHERE pk = ${Number(session?.pk)}`);
+  const update = updatesOfRecords(session ? [session] : [], (lineOf) => ({
+    last,
+    tip: last,
+    events: last,
+    water: now,
+    stamp: Number(lineOf('stamp')) + 1,
+  }));
+  for (const statement of update) await raw.query(statement);
 }
 
 /** Inserts copies of the oldest session, created later, updated in earlier minutes, and without events. Half of them have its user. */
 export async function fillSqlSessions(raw: RawConnection, server: SqlServerName, count: number): Promise<void> {
   const numbers = server === 'postgres' ? `(SELECT generate_series(1, ${count}) AS seq)` : `seq_1_to_${count}`;
+  const [oldest] = await raw.query('SELECT record FROM agent_sessions ORDER BY pk LIMIT 1');
+  const [between, after] = aroundTimes(oldest?.record).map(quoted);
   await raw.query(`
-    INSERT INTO agent_sessions (app_name, user_id, session_id, create_time, last_update_time, update_minute, ${COPIED})
+    INSERT INTO agent_sessions (app_name, user_id, session_id, create_time, last_update_time, update_minute, record, ${COPIED})
     SELECT app_name, CASE n.seq % 2 WHEN 0 THEN user_id ELSE CONCAT('u-', n.seq) END, CONCAT('other-', n.seq),
-      create_time + 1, last_update_time - n.seq * 60000, update_minute - n.seq, ${COPIED}
+      create_time + 1, last_update_time - n.seq * 60000, update_minute - n.seq,
+      CONCAT(create_time + 1, ${between}, last_update_time - n.seq * 60000, ${after}), ${COPIED}
     FROM (SELECT * FROM agent_sessions ORDER BY pk LIMIT 1) AS s CROSS JOIN ${numbers} n`);
   await raw.query(`
     INSERT INTO agent_session_index (session_pk, entry, app_name, user_id, session_id, create_time)
@@ -75,7 +84,9 @@ export async function fillSqlState(raw: RawConnection, server: SqlServerName, co
     SELECT CONCAT('space-', MOD(seq, 10)), CONCAT('n-', seq), 1, seq, 0, 8640000000000000, '' FROM ${numbers} n`);
 }
 
-const GIVEN = new Set(['pk', 'app_name', 'user_id', 'session_id', 'create_time', 'last_update_time', 'update_minute']);
+const GIVEN = new Set(
+  ['app_name', 'user_id', 'session_id', 'create_time', 'last_update_time', 'update_minute', 'record'].concat('pk'),
+);
 const COPIED = Object.keys(SESSIONS.columns)
   .filter((name) => !GIVEN.has(name))
   .join();

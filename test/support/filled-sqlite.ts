@@ -1,15 +1,17 @@
 import type Libsql from 'libsql';
 import { payloadChecksum } from '../../src/storage.js';
 import type { EventInput } from '../../src/sessions/domain/event.js';
+import { aroundTimes, updatesOfRecords } from './record-lines.js';
 import { eventMaker } from './commit-events.js';
 
 /** Inserts events after the last one of the only session, in one transaction, without the store. */
 export function fillLog(connection: Libsql.Database, count: number, eventAt: (seq: number) => EventInput): void {
   const makeEvent = eventMaker();
   const now = Date.now();
-  const session = connection.prepare('SELECT pk, last_seq FROM agent_sessions').get() as {
+  const session = connection.prepare('SELECT pk, last_seq, record FROM agent_sessions').get() as {
     pk: number;
     last_seq: number;
+    record: string;
   };
   const last = session.last_seq + count;
   const insert = connection.prepare(`
@@ -20,22 +22,28 @@ export function fillLog(connection: Libsql.Database, count: number, eventAt: (se
     const { id, anchor, group, payload } = makeEvent(eventAt(seq), `e-${seq}`);
     insert.run(session.pk, seq, id, payloadChecksum(payload), now, now, anchor ? 1 : 0, group, payload);
   }
-  connection
-    .prepare(
-      'UPDATE agent_sessions SET last_seq = ?, tip_seq = ?, events = ?, high_water = ?, stamp = stamp + 1 WHERE pk = ?',
-    )
-    .run(last, last, last, now, session.pk);
+  const update = updatesOfRecords([session], (lineOf) => ({
+    last,
+    tip: last,
+    events: last,
+    water: now,
+    stamp: Number(lineOf('stamp')) + 1,
+  }));
+  connection.exec(update.join(';'));
   connection.exec('COMMIT');
 }
 
 /** Inserts copies of the only session, created later, updated in earlier minutes, and without events. Half of them have its user. */
 export function fillSessions(connection: Libsql.Database, count: number): void {
+  const { record } = connection.prepare('SELECT record FROM agent_sessions').get() as { record: string };
+  const [between, after] = aroundTimes(record);
   const changed = {
     user_id: "CASE n % 2 WHEN 0 THEN user_id ELSE 'u-' || n END",
     session_id: "'other-' || n",
     create_time: 'create_time + 1',
     last_update_time: 'last_update_time - n * 60000',
     update_minute: 'update_minute - n',
+    record: `(create_time + 1) || '${between}' || (last_update_time - n * 60000) || '${after}'`,
   };
   const columns = connection.prepare('PRAGMA table_info(agent_sessions)').all() as { name: string }[];
   const copied = columns.map(({ name }) => name).filter((name) => !['pk', ...Object.keys(changed)].includes(name));

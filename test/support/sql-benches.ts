@@ -10,6 +10,7 @@ import type { StoreName } from './store-names.js';
 export interface SqlBench {
   readonly options: TypeOrmSessionStorageOptions;
   run(statement: string): Promise<void>;
+  rows(statement: string): Promise<readonly Record<string, unknown>[]>;
   destroy(): Promise<void>;
 }
 
@@ -22,6 +23,10 @@ async function sqliteBench(): Promise<SqlBench> {
     async run(statement) {
       connection ??= new Libsql(database);
       connection.exec(`PRAGMA foreign_keys = OFF; ${statement}`);
+    },
+    async rows(statement) {
+      connection ??= new Libsql(database);
+      return connection.prepare(statement).all() as Record<string, unknown>[];
     },
     async destroy() {
       connection?.close();
@@ -38,6 +43,7 @@ const benchOf = (server: SqlServer, withoutKeys: string) => async (): Promise<Sq
     async run(statement) {
       await connection.query(`${withoutKeys}; ${statement}`);
     },
+    rows: (statement) => connection.query(statement),
     async destroy() {
       await connection.close();
       await database.drop();

@@ -10,6 +10,12 @@ const PARENT_TABLES = entities.filter(({ relations }) => !relations).map(({ name
 /** Removes all rows with one message and one commit. */
 export const EMPTY_TABLES = ['BEGIN', ...PARENT_TABLES.map((table) => `DELETE FROM ${table}`), 'COMMIT'].join('; ');
 
+/** How many keys the states have that are one text each: a line for each key. */
+export function keysInTexts(sessions: readonly unknown[] = []): number {
+  const texts = sessions.map((row) => (row as { readonly state: string | null }).state ?? '');
+  return texts.reduce((sum, text) => sum + (text === '' ? 0 : text.split('\n').length), 0);
+}
+
 /** The data of the tables. */
 export async function readRawTables(rowsOf: (table: string) => Promise<readonly unknown[]>): Promise<RawData> {
   const tables = new Map<string, readonly unknown[]>();
@@ -18,7 +24,8 @@ export async function readRawTables(rowsOf: (table: string) => Promise<readonly 
   return {
     sessions: count('agent_sessions'),
     events: count('agent_session_events'),
-    stateEntries: count('agent_session_state') + count('agent_shared_state'),
+    stateEntries:
+      keysInTexts(tables.get('agent_sessions')) + count('agent_session_state') + count('agent_shared_state'),
     text: JSON.stringify([...tables]),
   };
 }

@@ -5,6 +5,7 @@ import type { Clock } from '../../src/index.js';
 import type { OpenStorage, RawData } from '../../src/testing/open-storage.js';
 import { TypeOrmSessionStorage } from '../../src/typeorm.js';
 import { newStoreFolder } from './store-folder.js';
+import { keysInTexts } from './sql-raw-data.js';
 
 /** The file of a store without data. To copy it is much faster than to create the tables. */
 let emptyFile: Promise<Buffer> | undefined;
@@ -50,7 +51,8 @@ export function readRaw(database: string): RawData {
     return {
       sessions: count('agent_sessions'),
       events: count('agent_session_events'),
-      stateEntries: count('agent_session_state') + count('agent_shared_state'),
+      stateEntries:
+        keysInTexts(tables.get('agent_sessions')) + count('agent_session_state') + count('agent_shared_state'),
       text: JSON.stringify([...tables]),
     };
   } finally {

@@ -1,7 +1,7 @@
 import { beginningOf, checkpointText, storedCheckpoint } from '../../src/sessions/domain/checkpoint.js';
 import { COUNTERS, NO_COUNTS, countsOf, storedCounters } from '../../src/sessions/domain/counters.js';
-import { recordOf } from '../../src/sessions/storage/typeorm/sql/session-rows.js';
-import { SESSION_ROW } from '../support/session-rows.js';
+import { parseRecord } from '../../src/sessions/storage/record-text.js';
+import { newText, RECORD_KEY } from '../support/record-lines.js';
 
 function tokensOf(totalTokenCount: unknown): number {
   return countsOf({ author: 'agent', usageMetadata: { totalTokenCount: totalTokenCount as number } }).tokens;
@@ -31,12 +31,13 @@ describe('counters that were stored before one was added', () => {
     expect(storedCounters(older)).toEqual(read);
   });
 
-  it.each(cases)('get the default of %s in a row of SQL', (_name, older, read) => {
-    expect(recordOf({ ...SESSION_ROW, covered: JSON.stringify(older) }).marks.covered).toEqual(read);
+  it('get the default of the last ones in a record', () => {
+    const { marks } = parseRecord(RECORD_KEY, newText({ covered: '1 2 3' }));
+    expect(marks.covered).toEqual({ ...ALL, tokens: 0 });
   });
 
   it.each(cases)('get the default of %s in a checkpoint', (_name, older, read) => {
-    const record = recordOf({ ...SESSION_ROW, last_seq: 300 });
+    const record = parseRecord(RECORD_KEY, newText({ last: 300 }));
     const marks = { ...beginningOf(record, '{}').marks, summarySeq: 200 };
     const stored = JSON.parse(checkpointText({ state: {}, shared: {}, marks, counters: NO_COUNTS })) as typeof marks;
     const text = JSON.stringify({ ...stored, counters: older, marks: { ...marks, covered: older } });

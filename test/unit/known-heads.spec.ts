@@ -8,7 +8,7 @@ const KEY = { appName: 'shop', userId: 'ann', sessionId: 's-1' };
 
 function headAt(lastSeq: number, sessionId = 's-1', metadata = ''): SessionHead {
   const record = { ...newRecord({ ...KEY, sessionId }, '1', 1_000, NEVER, EMPTY_LOG), lastSeq };
-  return { record, metadata, stamp: lastSeq };
+  return { record, metadata, state: undefined, stamp: lastSeq };
 }
 
 describe('KnownHeads', () => {

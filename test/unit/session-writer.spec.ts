@@ -53,7 +53,7 @@ class OneSession implements WriteStore {
 
   constructor(exists = true) {
     const record = newRecord(KEY, '1', NOW, NEVER, EMPTY_LOG);
-    if (exists) this.head = { record, metadata: '', stamp: 0 };
+    if (exists) this.head = { record, metadata: '', state: undefined, stamp: 0 };
   }
 
   async write(plan: (moment: PlanTime) => readonly PlannedWrite[]): Promise<readonly WriteAnswer[]> {

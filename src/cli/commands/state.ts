@@ -3,6 +3,7 @@ import { InvalidInputError, SessionNotFoundError } from '../../sessions/domain/e
 import { type StateOwner, scopeOfOwner } from '../../sessions/domain/ids.js';
 import { countedSize } from '../../sessions/domain/state-size.js';
 import { environmentBehind } from '../../sessions/service-environment.js';
+import { ownEntries } from '../../sessions/storage/state-entries.js';
 import type { StateEntries } from '../../sessions/storage/session-storage.js';
 import type { CommandContext } from '../command-context.js';
 import { shown } from '../output.js';
@@ -42,7 +43,7 @@ async function entriesOf(
   if (userId === undefined || sessionId === undefined) return storage.readState({ appName, userId });
   const read = await storage.read({ key: { appName, userId, sessionId }, withState: true });
   if (!read) throw new SessionNotFoundError(sessionId);
-  return read.state?.session ?? [];
+  return ownEntries(read.state?.session);
 }
 
 /** Keys of shared state may have their prefix. A session gets an event, so that its log says what happened. */

@@ -17,6 +17,7 @@ import { misspelledKeys } from '../domain/misspelled-fields.js';
 import { submittedState } from '../domain/submitted-state.js';
 import type { ViewItem } from '../domain/view-item.js';
 import { type SessionEnvironment, announce } from '../session-environment.js';
+import { ownMembers } from '../storage/state-entries.js';
 import type {
   CreateRequest,
   SessionStorage,
@@ -108,7 +109,7 @@ export class SessionOpener {
 
   /** All scopes; the prefixes keep the keys distinct. */
   #parsed({ app, user, session }: StoredState): Record<string, unknown> {
-    return recordOfMembers(this.#app.textOf(app), this.#user.textOf(user), stateMembers(session, 'session'));
+    return recordOfMembers(this.#app.textOf(app), this.#user.textOf(user), ownMembers(session));
   }
 }
 

@@ -12,7 +12,8 @@ import { optionalCount } from '../domain/input-checks.js';
 import { type SeqRange, isInRanges, rangesOutside } from '../domain/seq-ranges.js';
 import type { Session } from '../domain/session.js';
 import { stateDifference } from '../domain/state-history.js';
-import { loggedEvent, stateRecord, stateWrites } from '../domain/stored-json.js';
+import { loggedEvent, stateWrites } from '../domain/stored-json.js';
+import { ownRecord } from '../storage/state-entries.js';
 import { viewItemOf } from '../domain/view-item.js';
 import type { ViewMarks } from '../domain/view-marks.js';
 import { type SessionEnvironment, announce, isReadShorter, readFilter } from '../session-environment.js';
@@ -99,7 +100,7 @@ async function readFork(
     const moment = atSeq ?? record.lastSeq;
     const problem = retentionProblem(record, moment, 'atSeq');
     if (problem) throw problem;
-    const present = stateRecord(read.state?.session ?? [], 'session');
+    const present = ownRecord(read.state?.session);
     const lastAfter = (state: Record<string, unknown>): StoredEvent | undefined =>
       keepsServerState ? serverStateEvent(env, key.appName, stateDifference(state, present)) : undefined;
     // Concurrent appends come after the moment, so only trimming can interfere.

@@ -15,6 +15,7 @@ import type {
   ListPosition,
   ListRequest,
   ListedSession,
+  OwnState,
   SessionStorage,
   StateEntries,
 } from '../storage/session-storage.js';
@@ -182,9 +183,13 @@ function endOf(listed: readonly ListedSession[], wanted: Pick<ListRequest, 'orde
 function sizeOfListed({ withState }: Pick<ListRequest, 'withState'>): (session: ListedSession) => number {
   const [userBytes, appBytes] = [sizeOfShared(), sizeOfShared()];
   return ({ metadata, state: { session, user, app } }) => {
-    const stateBytes = withState ? entriesBytes(session) + userBytes(user) + appBytes(app) : 0;
+    const stateBytes = withState ? ownBytes(session) + userBytes(user) + appBytes(app) : 0;
     return Buffer.byteLength(metadata) + stateBytes;
   };
+}
+
+function ownBytes(state: OwnState): number {
+  return typeof state === 'string' ? Buffer.byteLength(state) : entriesBytes(state);
 }
 
 function sizeOfShared(): (entries: StateEntries) => number {

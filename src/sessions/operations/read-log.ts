@@ -27,6 +27,7 @@ import type { SessionRecord } from '../domain/session-record.js';
 import { BuiltSize, type StateLimits } from '../domain/state-size.js';
 import { StateFold } from '../domain/state-history.js';
 import { isTrimmed, loggedEvent, stateRecord } from '../domain/stored-json.js';
+import { ownRecord } from '../storage/state-entries.js';
 import type { EventWindow, ReadRequest, SessionStorage, StoredSession } from '../storage/session-storage.js';
 
 /** Events of the record were trimmed before they could be read. Read the record again. */
@@ -199,7 +200,7 @@ export async function saveLatestCheckpoint(
   new BuiltSize(maxStateBytes, bytes).add(0, () => bytes);
   const shared = { ...stateRecord(sharedWrites.user, 'user'), ...stateRecord(sharedWrites.app, 'app') };
   const { marks, counters } = record;
-  const text = checkpointText({ state: stateRecord(state.session, 'session'), shared, marks, counters });
+  const text = checkpointText({ state: ownRecord(state.session), shared, marks, counters });
   await storage.saveCheckpoint({ key: sessionKeyOf(record), incarnation, seq, text });
   return true;
 }

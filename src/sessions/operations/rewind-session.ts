@@ -8,10 +8,10 @@ import { retryUndefined } from '../domain/retry-overtaken.js';
 import { retentionProblem } from '../domain/session-record.js';
 import type { Session } from '../domain/session.js';
 import { stateDifference } from '../domain/state-history.js';
-import { stateRecord } from '../domain/stored-json.js';
 import { rewindEndsTurn } from '../domain/turn-rules.js';
 import { marksAfterRewind } from '../domain/view-marks.js';
 import { type SessionEnvironment, storeCommit } from '../session-environment.js';
+import { ownRecord } from '../storage/state-entries.js';
 import type { StoredSession } from '../storage/session-storage.js';
 import { completeAppend } from './complete-append.js';
 import { placeBefore } from './find-invocation.js';
@@ -131,7 +131,7 @@ async function planRewind(
   const problem = retentionProblem(record, toSeq, 'toSeq');
   if (problem) throw problem;
   const point = await log.pointAt(toSeq);
-  const present = stateRecord(read.state?.session ?? [], 'session');
+  const present = ownRecord(read.state?.session);
   return {
     toSeq,
     moment: await log.momentOf(point),

@@ -5,6 +5,7 @@ import type { MetadataText } from '../domain/metadata-entries.js';
 import type { EndedPartials, StoredPartial } from '../domain/partial-event.js';
 import type { NumberedEvent, SessionRecord } from '../domain/session-record.js';
 import type { StateExcess, StateSize } from '../domain/state-size.js';
+import type { StateText } from '../domain/state-text.js';
 import type { SharedPart } from '../domain/stored-json.js';
 import type { UsageIncrement } from '../domain/usage-periods.js';
 import type { PlanTime } from './plan-time.js';
@@ -16,10 +17,12 @@ export interface SessionHead {
   readonly record: SessionRecord;
   /** Undefined if it was not read. */
   readonly metadata: MetadataText | undefined;
+  /** The session's own state as one text. Undefined if the store has it key by key. */
+  readonly state: StateText | undefined;
   /**
    * Another number after each change of the record or the metadata, which no other change of any process has. So a store sees
    * whether a write was planned on what it has, also after a server lost its last writes. If a write has the same stamp before and after,
-   * neither changes.
+   * nothing of it changes.
    */
   readonly stamp: number;
 }
@@ -64,7 +67,7 @@ export interface PlannedWrite {
   readonly after: SessionHead;
   /** The log must have none of their ids. */
   readonly events: readonly NumberedEvent[];
-  /** The session's own state: each name once. */
+  /** The session's own state if it is kept key by key: each name once. All of it, if it was one text before. */
   readonly state: readonly PlannedEntry[];
   readonly scopes: readonly PlannedScope[];
   readonly usage: UsageIncrement | undefined;
@@ -102,7 +105,7 @@ export interface HeldSession {
   readonly events: ReadonlyMap<string, StoredEvent>;
   /** What the store keeps of the record after a commit. Default: all. */
   readonly keptOf?: ((after: SessionRecord) => SessionRecord) | undefined;
-  /** Counts the session's own state. */
+  /** Counts the session's own state if it is kept key by key. */
   countState(): Promise<StateSize>;
   /** Reads the events again, where the first read may be older than the head. */
   readonly readEvents?: (() => Promise<ReadonlyMap<string, StoredEvent>>) | undefined;

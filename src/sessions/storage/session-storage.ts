@@ -31,7 +31,7 @@ export type {
   ListRequest,
   ListResult,
 } from './session-list.js';
-export type { SharedScope, StateEntries, StoredState } from './state-entries.js';
+export type { OwnState, SharedScope, StateEntries, StoredState } from './state-entries.js';
 
 /** The session to create. */
 export interface CreateRequest {

@@ -1,6 +1,7 @@
 import type { Lifetime } from '../domain/expiry.js';
 import type { SessionKey, StateOwner } from '../domain/ids.js';
 import type { StateLimits } from '../domain/state-size.js';
+import type { StateText } from '../domain/state-text.js';
 import type { UsageQuery } from '../domain/usage-periods.js';
 import type { SessionMarks } from './coordination.js';
 import type { EntryStore } from './entry-store.js';
@@ -25,6 +26,13 @@ export interface StampedSession {
   readonly session: StoredSession;
   /** See {@link SessionHead}. */
   readonly stamp: number;
+  readonly stateText: StateText | undefined;
+}
+
+/** A session to create. */
+export interface NewSessionRequest extends CreateRequest {
+  /** Its own state if it is kept as one text, instead of key by key. A store in this process may keep it key by key. */
+  readonly stateText: StateText | undefined;
 }
 
 /** The session to delete. Nothing is deleted if it is another one by now. */
@@ -63,7 +71,7 @@ export interface SessionStore extends CommonParts {
   /** The writes to sessions, once the store is open. Throws if it is closed. Always the same object. */
   openWrites(): WriteStore | LocalWriteStore | Promise<WriteStore>;
   /** See {@link SessionStorage.create}. */
-  create(request: CreateRequest): Promise<StampedSession | undefined>;
+  create(request: NewSessionRequest): Promise<StampedSession | undefined>;
   /** See {@link SessionStorage.read}. */
   read(request: ReadRequest): Promise<StampedSession | undefined>;
   /** See {@link SessionStorage.tails}. */

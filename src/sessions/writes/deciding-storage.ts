@@ -7,6 +7,7 @@ import type { PartialOutcome, PartialWrite } from '../domain/partial-event.js';
 import type { TurnOutcome, TurnRequest } from '../domain/turn.js';
 import type { UsageQuery } from '../domain/usage-periods.js';
 import { isDeletable } from '../domain/commit-rules.js';
+import { stateText } from '../domain/state-text.js';
 import { retryUndefined } from '../domain/retry-overtaken.js';
 import { LocalWriter } from './local-writer.js';
 import { SessionWriter } from './session-writer.js';
@@ -120,7 +121,11 @@ export class DecidingStorage<Store extends SessionStore> implements SessionStora
   }
 
   async create(request: CreateRequest): Promise<StoredSession | undefined> {
-    const created = await this.store.create(request);
+    const own = request.upserts.filter(({ scope }) => scope === 'session');
+    const created = await this.store.create({
+      ...request,
+      stateText: stateText(own.map(({ name, value }) => [name, value])),
+    });
     // Once the store is closed, nobody writes to it.
     if (created && !this.#isClosed) (await this.#openWriter()).remember(headIn(created));
     return created?.session;
@@ -257,6 +262,6 @@ async function auditBoth(
   return { ...page, nextCursor: page.nextCursor && COMPONENTS + page.nextCursor };
 }
 
-function headIn({ session: { record, metadata }, stamp }: StampedSession): SessionHead {
-  return { record, metadata, stamp };
+function headIn({ session: { record, metadata }, stateText: state, stamp }: StampedSession): SessionHead {
+  return { record, metadata, state, stamp };
 }

@@ -1,7 +1,7 @@
 import { type SessionKey, sessionNameOf } from '../domain/ids.js';
 import type { SessionHead } from '../storage/planned-write.js';
 
-/** About 5 MB, and 8 MB of metadata at most. */
+/** About 5 MB, and 8 MB of metadata and of state at most. */
 const MAX_SESSIONS = 8_192;
 const MAX_METADATA = 1_024;
 
@@ -28,11 +28,11 @@ export class KnownHeads {
   }
 
   /** Takes what was read, unless more is known: somebody may have changed the stored session by hand. */
-  refresh({ record, metadata, stamp }: SessionHead): void {
-    const name = sessionNameOf(record);
+  refresh(head: SessionHead): void {
+    const name = sessionNameOf(head.record);
     const known = this.#heads.get(name);
-    if (!known) this.remember({ record, metadata, stamp });
-    else if (known.stamp === stamp) this.#heads.set(name, { record, metadata: metadata ?? known.metadata, stamp });
+    if (!known) this.remember(head);
+    else if (known.stamp === head.stamp) this.#heads.set(name, { ...head, metadata: head.metadata ?? known.metadata });
   }
 
   forget(key: SessionKey): void {

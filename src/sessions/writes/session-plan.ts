@@ -8,7 +8,8 @@ import { metadataAfter } from '../domain/metadata-entries.js';
 import { KeptEvent } from '../domain/kept-event.js';
 import { type EndedPartials, partialsLeft, type StoredPartial } from '../domain/partial-event.js';
 import type { NumberedEvent, SessionRecord } from '../domain/session-record.js';
-import { type StateExcess, type StateSize, UNCOUNTED, bytesAfter } from '../domain/state-size.js';
+import { type StateExcess, type StateSize, UNCOUNTED, bytesAfter, countedSize } from '../domain/state-size.js';
+import { entriesAfter, entriesOfText, type StateText, stateText } from '../domain/state-text.js';
 import { changesNothing, type StateWrites, writesOf } from '../domain/stored-json.js';
 import { newStamp } from '../domain/stamp.js';
 import type { UsageIncrement } from '../domain/usage-periods.js';
@@ -90,8 +91,12 @@ export class SessionPlan {
     const { metadata: changes = [] } = commit;
     const metadata = changes.length > 0 ? metadataAfter(this.#metadata ?? '', changes) : this.#metadata;
     if (changes.length > 0 && metadata === undefined) return { kind: 'full' };
-    const ownExcess = this.#size.excess(commit, commit.maxStateBytes);
-    if (ownExcess && !this.#size.isCounted) return UNCOUNTED_STATE;
+    let ownExcess = this.#size.excess(commit, commit.maxStateBytes);
+    if (ownExcess && !this.#size.isCounted) {
+      if (this.before.state === undefined) return UNCOUNTED_STATE;
+      this.#size.setCounted(countedSize(entriesOfText(this.before.state)));
+      ownExcess = this.#size.excess(commit, commit.maxStateBytes);
+    }
     const excess = ownExcess ?? sharedExcess;
     if (excess) return { kind: 'stateFull', excess };
     this.#size.add(commit);
@@ -123,19 +128,31 @@ export class SessionPlan {
   write(): PlannedWrite | undefined {
     if (!this.#hasChanged) return undefined;
     const { before } = this;
-    const isSame = this.#record === before.record && this.#metadata === before.metadata;
+    const { text: state, entries } = this.#plannedState();
+    const isSame = this.#record === before.record && this.#metadata === before.metadata && state === before.state;
+    const stamp = isSame ? before.stamp : newStamp();
     return {
       key: before.record,
       before,
-      after: { record: this.#record, metadata: this.#metadata, stamp: isSame ? before.stamp : newStamp() },
+      after: { record: this.#record, metadata: this.#metadata, state, stamp },
       events: this.#events,
-      state: entriesIn(this.#state),
+      state: entries,
       scopes: this.#plannedScopes(),
       usage: usageOf(this.#usage),
       endsPartials: this.#endsPartials,
       partials: this.#partials,
       upkeep: this.#upkeep,
     };
+  }
+
+  /** A text that has become too long is kept key by key from then on. */
+  #plannedState(): { readonly text: StateText | undefined; readonly entries: readonly PlannedEntry[] } {
+    const { state } = this.before;
+    if (state === undefined) return { text: undefined, entries: entriesIn(this.#state) };
+    if (this.#state.size === 0) return { text: state, entries: NO_ENTRIES };
+    const all = entriesAfter(state, this.#state);
+    const text = stateText(all);
+    return { text, entries: text === undefined ? entriesIn(all) : NO_ENTRIES };
   }
 
   #add(commit: Commit, events: readonly NumberedEvent[]): void {

@@ -1,4 +1,5 @@
 import { topic } from '../contract-runner.js';
+import { ownEntries } from '../../sessions/storage/state-entries.js';
 import {
   APP,
   KEY,
@@ -100,7 +101,7 @@ export const append = topic<StorageFixture>('append', (test) => {
     );
     const { state } = await readSession(storage);
     for (const entries of [state.session, state.user, state.app]) {
-      expect(new Map(entries)).toEqual(new Map(names.map((name) => [name, value])));
+      expect(new Map(ownEntries(entries))).toEqual(new Map(names.map((name) => [name, value])));
     }
   });
 

@@ -4,7 +4,17 @@ import { OWN_SEQ } from '../../sessions/domain/view-marks.js';
 import type { GroupSearch } from '../../sessions/domain/event-group.js';
 import type { EventWindow, SessionStorage } from '../../sessions/storage/session-storage.js';
 import { topic } from '../contract-runner.js';
-import { KEY, type StorageFixture, batchOf, commitOf, creation, readSession, upsert, digestsOf } from './support.js';
+import {
+  KEY,
+  type StorageFixture,
+  batchOf,
+  commitOf,
+  creation,
+  readSession,
+  upsert,
+  digestsOf,
+  byKeys,
+} from './support.js';
 
 /** Twelve events, one per second. The anchors are 1, 5 and 9. */
 async function twelveEvents({ storage, clock }: StorageFixture): Promise<number> {
@@ -200,7 +210,7 @@ export const readWindow = topic<StorageFixture>('windows of a read', (test) => {
   test('state and base state are read on request', async ({ storage }) => {
     await storage.create(creation({ baseState: '{"k":1}', upserts: [upsert('session', 'k', 1)] }));
     expect(await storage.read({ key: KEY, withBase: true })).toMatchObject({ baseState: '{"k":1}' });
-    expect((await storage.read({ key: KEY, withState: true }))?.state).toEqual({
+    expect(byKeys((await storage.read({ key: KEY, withState: true }))?.state)).toEqual({
       session: [['k', '1']],
       user: [],
       app: [],

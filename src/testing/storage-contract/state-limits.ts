@@ -1,6 +1,7 @@
 import type { Commit, Removal, Upsert } from '../../sessions/domain/commit.js';
 import { LimitExceededError } from '../../sessions/domain/errors.js';
 import type { StateLimits } from '../../sessions/domain/state-size.js';
+import { ownEntries } from '../../sessions/storage/state-entries.js';
 import type { SessionStorage, StateEntries } from '../../sessions/storage/session-storage.js';
 import { topic } from '../contract-runner.js';
 import { APP, FOREVER, KEY, type StorageFixture, USER, commitOf, creation, lives, together } from './support.js';
@@ -28,8 +29,9 @@ function limited(id: string, changes: Partial<Commit>): Commit {
 
 async function namesIn(storage: SessionStorage, scope: Scope): Promise<string[]> {
   const stored = await storage.read({ key: KEY, withState: true });
-  const entries: StateEntries = stored?.state?.[scope] ?? [];
-  return entries.map(([name]) => name).sort();
+  return ownEntries(stored?.state?.[scope])
+    .map(([name]) => name)
+    .sort();
 }
 
 function full(scope: Scope, bytes: number): object {

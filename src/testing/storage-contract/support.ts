@@ -6,7 +6,15 @@ import type { SessionKey } from '../../sessions/domain/ids.js';
 import type { StoredPartial } from '../../sessions/domain/partial-event.js';
 import type { CommitEvent } from '../../sessions/domain/session-record.js';
 import type { Lease, LeaseRequest } from '../../sessions/storage/coordination.js';
-import type { CreateRequest, SessionStorage, StoredSession } from '../../sessions/storage/session-storage.js';
+import { ownEntries } from '../../sessions/storage/state-entries.js';
+import type {
+  CreateRequest,
+  OwnState,
+  SessionStorage,
+  StateEntries,
+  StoredSession,
+  StoredState,
+} from '../../sessions/storage/session-storage.js';
 import type { ManualClock } from '../manual-clock.js';
 import type { OpenStorage } from '../open-storage.js';
 
@@ -97,7 +105,12 @@ export async function readSession(storage: SessionStorage, key: SessionKey = KEY
   const everything = { withState: true, withMetadata: true, withSummary: true, withBase: true };
   const read = await storage.read({ key, window: {}, ...everything });
   if (!read) throw new Error(`There is no session ${key.sessionId}`);
-  return read as Required<StoredSession>;
+  return { ...read, state: byKeys(read.state) } as Required<StoredSession>;
+}
+
+/** The state with the session's own keys one by one, however the store keeps them. */
+export function byKeys(state: StoredState | undefined): Record<keyof StoredState, StateEntries> | undefined {
+  return state && { ...state, session: ownEntries(state.session) };
 }
 
 export function leaseOf(changes: Partial<LeaseRequest> = {}): LeaseRequest {
@@ -112,11 +125,9 @@ export async function acquired(storage: SessionStorage, request: LeaseRequest): 
 }
 
 /** State entries as an object with parsed values. */
-export function parsed(entries: StoredEntries | undefined): Record<string, unknown> {
-  return Object.fromEntries((entries ?? []).map(([name, value]) => [name, JSON.parse(value) as unknown]));
+export function parsed(state: OwnState | undefined): Record<string, unknown> {
+  return Object.fromEntries(ownEntries(state).map(([name, value]) => [name, JSON.parse(value) as unknown]));
 }
-
-type StoredEntries = readonly (readonly [name: string, value: string])[];
 
 /** Waits until all promises are settled. */
 export async function together<T>(count: number, start: (index: number) => Promise<T>): Promise<T[]> {

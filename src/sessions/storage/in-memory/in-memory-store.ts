@@ -8,7 +8,6 @@ import { type StateLimits, writeExcessError } from '../../domain/state-size.js';
 import { type UsageQuery, sessionOfUsage } from '../../domain/usage-periods.js';
 import type { LogTail, TailRequest } from '../session-changes.js';
 import type {
-  CreateRequest,
   ListRequest,
   ListResult,
   ListedSession,
@@ -20,7 +19,7 @@ import type {
   WriteStateRequest,
 } from '../session-storage.js';
 import type { LocalWriteStore } from '../planned-write.js';
-import type { DeletedSession, SessionStore, StampedSession } from '../session-store.js';
+import type { DeletedSession, NewSessionRequest, SessionStore, StampedSession } from '../session-store.js';
 import type { TransferStore } from '../transfer-store.js';
 import { EventLog } from './event-log.js';
 import { InMemoryEntries } from './in-memory-entries.js';
@@ -78,7 +77,7 @@ export class InMemoryStore implements SessionStore {
     return this.#writes;
   }
 
-  async create(request: CreateRequest): Promise<StampedSession | undefined> {
+  async create(request: NewSessionRequest): Promise<StampedSession | undefined> {
     const { key, baseState, upserts, expiry, metadata = '', log, turnsOnly, maxStateBytes } = request;
     const now = this.#now();
     const before = this.#sessions.get(key);
@@ -113,7 +112,7 @@ export class InMemoryStore implements SessionStore {
     this.#sessions.put(entry);
     this.marks.noteChange(entry);
     const session = { record, now, events: [], metadata, state: storedState(this.#scopesOf(key, state, now)) };
-    return { session, stamp };
+    return { session, stamp, stateText: undefined };
   }
 
   async read(request: ReadRequest): Promise<StampedSession | undefined> {
@@ -142,7 +141,7 @@ export class InMemoryStore implements SessionStore {
       ...(checkpoint && { checkpoint }),
       ...(request.find && { found: log.findInGroup(request.find) }),
     };
-    return { session, stamp: entry.stamp };
+    return { session, stamp: entry.stamp, stateText: undefined };
   }
 
   async tails(logs: readonly TailRequest[]): Promise<(LogTail | undefined)[]> {

@@ -100,7 +100,8 @@ class FoundSession implements LocalSession {
   ) {}
 
   get head(): SessionHead {
-    return { record: this.entry.record, metadata: this.entry.metadata, stamp: this.entry.stamp };
+    const { record, metadata, stamp } = this.entry;
+    return { record, metadata, state: undefined, stamp };
   }
 
   find(events: readonly { readonly id: string }[]): Map<string, StoredEvent> {

@@ -41,7 +41,7 @@ import { RedisMarks } from './live/redis-marks.js';
 import { readSession } from './read/read-session.js';
 import { readUsage } from './read/read-usage.js';
 import { RedisKeys } from './redis-keys.js';
-import { stampOf } from './script/codec.js';
+import { stampOf } from '../record-text.js';
 import type { ScriptRunner } from './script/script.js';
 import { readSharedState, writeSharedState } from './state/shared-state.js';
 import { RedisTransfer } from './transfer/redis-transfer.js';
@@ -160,5 +160,5 @@ export class RedisStore implements SessionStore {
 }
 
 function stamped(session: StoredSession | undefined): StampedSession | undefined {
-  return session && { session, stamp: stampOf(session.record) };
+  return session && { session, stamp: stampOf(session.record), stateText: undefined };
 }

@@ -13,7 +13,6 @@ import type { GroupedEvents, GroupedEventsRequest } from '../rebuild.js';
 import type { ChangeFeed, LogTail, TailRequest } from '../session-changes.js';
 import type {
   AppendWithin,
-  CreateRequest,
   ListRequest,
   ListResult,
   PurgeCounts,
@@ -23,7 +22,7 @@ import type {
   UsageReply,
   WriteStateRequest,
 } from '../session-storage.js';
-import type { DeletedSession, SessionStore, StampedSession } from '../session-store.js';
+import type { DeletedSession, NewSessionRequest, SessionStore, StampedSession } from '../session-store.js';
 import type { TransferStore } from '../transfer-store.js';
 import type { AuditPage, AuditRequest } from '../store-audit.js';
 import { appendWithin } from './append/append-within.js';
@@ -77,11 +76,11 @@ export class SqlStore implements SessionStore {
     return (await this.#database.open()).writes;
   }
 
-  async create(request: CreateRequest): Promise<StampedSession | undefined> {
+  async create(request: NewSessionRequest): Promise<StampedSession | undefined> {
     const { transactions } = await this.#database.open();
     const stamp = newStamp();
     const session = await createSession(transactions, request, stamp);
-    return session && { session, stamp };
+    return session && { session, stamp, stateText: request.stateText };
   }
 
   async appendWithin(commit: Commit, within: AppendWithin): Promise<AppendOutcome> {
@@ -104,7 +103,7 @@ export class SqlStore implements SessionStore {
   }
 
   list(request: ListRequest): Promise<ListResult> {
-    return this.#read((transaction) => listSessions(transaction, request));
+    return this.#read((transaction) => listSessions(transaction, request), BEGIN_LAZILY);
   }
 
   delete(request: DeletedSession): Promise<boolean> {

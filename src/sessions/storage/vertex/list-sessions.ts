@@ -4,6 +4,7 @@ import { hasEntries } from '../../domain/metadata-entries.js';
 import { NO_COUNTS } from '../../domain/counters.js';
 import { NO_MARKS } from '../../domain/view-marks.js';
 import { comparePositions, positionOf } from '../list-order.js';
+import { ownEntries } from '../state-entries.js';
 import type { ListRequest, ListResult, ListedSession } from '../session-storage.js';
 import { listFilter } from './list-filter.js';
 import { type FoundSession, foundSession } from './load-session.js';
@@ -94,5 +95,5 @@ function partOfForeign({ createTime, updateTime = createTime }: VertexSession): 
 }
 
 function sizeOf({ state }: ListedSession): number {
-  return state.session.reduce((sum, [name, value]) => sum + name.length + value.length, 0);
+  return ownEntries(state.session).reduce((sum, [name, value]) => sum + name.length + value.length, 0);
 }

@@ -1,6 +1,7 @@
 import type { SessionKey } from '../../domain/ids.js';
 import { type StateLimits, countedSize, readExcessError } from '../../domain/state-size.js';
 import { storedJson } from '../../domain/stored-json.js';
+import { ownEntries } from '../state-entries.js';
 import type { ReadRequest, StoredSession, StoredState } from '../session-storage.js';
 import type { LoadedSession } from './load-session.js';
 import { baseStateIn, metadataIn, stateIn } from './snapshot.js';
@@ -54,7 +55,7 @@ export function storedSession(
 /** Refuses state that is too large. It was loaded, because the service does not tell its size, but it goes no further. */
 export function expectReadable(state: StoredState, owner: SessionKey, limits: StateLimits | undefined): void {
   if (!limits) return;
-  const { atMost: bytes } = countedSize(state.session);
+  const { atMost: bytes } = countedSize(ownEntries(state.session));
   if (bytes > limits.session) throw readExcessError({ scope: 'session', bytes, most: limits.session }, owner);
 }
 
@@ -70,6 +71,6 @@ function foreignBase({ session, replica }: Pick<LoadedSession, 'session' | 'repl
     const { actions } = storedJson(payload ?? '{}', 'an event') as { actions?: { stateDelta?: object } };
     for (const key of Object.keys(actions?.stateDelta ?? {})) changed.add(key);
   }
-  const members = stateIn(session).session.filter(([name]) => !changed.has(name));
+  const members = ownEntries(stateIn(session).session).filter(([name]) => !changed.has(name));
   return `{${members.map(([name, value]) => `${JSON.stringify(name)}:${value}`).join(',')}}`;
 }

@@ -161,7 +161,7 @@ export class VertexStore implements SessionStore {
 }
 
 function stamped(session: StoredSession | undefined): StampedSession | undefined {
-  return session && { session, stamp: stampOf(session.record) };
+  return session && { session, stamp: stampOf(session.record), stateText: undefined };
 }
 
 /** The service has no stamps. Only deletions compare them. */

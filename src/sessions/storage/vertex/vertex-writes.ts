@@ -4,6 +4,7 @@ import type { SessionRecord } from '../../domain/session-record.js';
 import { countedSize } from '../../domain/state-size.js';
 import { recordOfMembers } from '../../domain/stored-json.js';
 import { usageByModel } from '../../domain/usage.js';
+import { ownEntries } from '../state-entries.js';
 import type { Held, HeldScopes, HoldRequest, PlannedEntry, PlannedWrite, WriteStore } from '../planned-write.js';
 import { EventSender } from './event-sender.js';
 import type { LoadedSession } from './load-session.js';
@@ -123,10 +124,11 @@ export class VertexWrites implements WriteStore {
 function heldSession(loaded: LoadedSession | undefined, { ids }: HoldRequest): Held['sessions'][number] {
   const stored = ids.flatMap((id) => loaded?.replica.log.find(id) ?? []);
   return {
-    head: loaded && { record: loaded.record, metadata: metadataIn(loaded.session), stamp: 0 },
+    head: loaded && { record: loaded.record, metadata: metadataIn(loaded.session), state: undefined, stamp: 0 },
     events: new Map(stored.map((event) => [event.id, event])),
     keptOf: loaded && ((after) => keptRecord(loaded.record, after)),
-    countState: async () => countedSize(loaded ? stateIn(loaded.session, loaded.snapshot?.removed).session : []),
+    countState: async () =>
+      countedSize(ownEntries(loaded && stateIn(loaded.session, loaded.snapshot?.removed).session)),
   };
 }
 

@@ -1,6 +1,7 @@
 import { NO_COUNTS } from '../../../domain/counters.js';
 import { ARGUMENTS, ENCODE_ID, TIME } from '../script/base.lua.js';
-import { type RecordField, ALL_COUNTER_FIELDS, ID_FIELD, RECORD_FIELD_NAMES, countersText } from '../script/codec.js';
+import { ALL_COUNTER_LINES, ID_FIELD } from '../script/codec.js';
+import { type RecordLine, RECORD_LINES, countersText } from '../../record-text.js';
 import { EVENT_GROUPS } from '../script/event-groups.lua.js';
 import { defineScript } from '../script/script.js';
 import { SESSION, SESSION_REGISTRATION } from '../script/session.lua.js';
@@ -9,7 +10,7 @@ import { REGISTRY, SHARED_STATE } from '../script/shared-state.lua.js';
 import { logArguments } from './initial-log.js';
 
 /** The fields of a new record, in Lua. */
-const NEW_RECORD: Readonly<Record<RecordField, string>> = {
+const NEW_RECORD: Readonly<Record<RecordLine, string>> = {
   incarnation: 'ARGV[5]',
   created: 'time',
   expires: 'text(NEVER)',
@@ -26,7 +27,7 @@ const NEW_RECORD: Readonly<Record<RecordField, string>> = {
   ...fieldsWith("'0'", ['turns', 'events', 'length', 'tokens']),
 };
 
-function fieldsWith<Field extends RecordField>(value: string, fields: readonly Field[]): Record<Field, string> {
+function fieldsWith<Field extends RecordLine>(value: string, fields: readonly Field[]): Record<Field, string> {
   return Object.fromEntries(fields.map((field) => [field, value])) as Record<Field, string>;
 }
 
@@ -71,7 +72,7 @@ local function createPlainly()
   end
   for first = 13, #ARGV, 2000 do redis.call('HSET', STATE, unpack(ARGV, first, math.min(first + 1999, #ARGV))) end
   redis.call('HSET', RECORD, 'base', ARGV[6], 'record',
-    table.concat({ ${RECORD_FIELD_NAMES.map((field) => NEW_RECORD[field]).join(', ')} }, '\n'))
+    table.concat({ ${RECORD_LINES.map((field) => NEW_RECORD[field]).join(', ')} }, '\n'))
   return { time, '', {}, userState, appState }
 end
 
@@ -128,7 +129,7 @@ local appTtl, appRenewBelow = takeNumber(), takeNumber()
 local ownWrites, userWrites = takeWrites(), takeWrites()
 local appWrites = APP_STATE and takeWrites() or take()
 local tip, highWater = take(), take()
-${ALL_COUNTER_FIELDS.map((field) => `local ${field} = take()`).join('\n')}
+${ALL_COUNTER_LINES.map((field) => `local ${field} = take()`).join('\n')}
 local hidden, viewFrom, summary, marks, covered = take(), take(), take(), take(), take()
 local anchors, groups = take(), take()
 local createdBefore, updatedBefore, expiresBefore, firstBefore = takeNumber(), takeNumber(), takeNumber(), takeNumber()
@@ -197,7 +198,7 @@ local dispatched, waiting = '0', isNews and waitingFrom() or '0'
 local stamp, turnExpires, turnToken, turnNumber, turnRequest, turnHolder = '0', '0', '', '0', '', ''
 local lastSeq = text((firstBefore or 1) - 1 + last)
 redis.call('HSET', RECORD, 'base', base, 'metadata', metadata, 'record',
-  table.concat({ ${RECORD_FIELD_NAMES.map((field) => (field === 'last' ? 'lastSeq' : field)).join(', ')} }, '\n'))
+  table.concat({ ${RECORD_LINES.map((field) => (field === 'last' ? 'lastSeq' : field)).join(', ')} }, '\n'))
 -- Writing 1,000 fields at a time takes half as long; Lua limits how many values it unpacks.
 for first = 1, last, 1000 do
   local events = {}

@@ -10,17 +10,16 @@ import { afterWrite } from '../connect/driver-errors.js';
 import type { RedisKeys } from '../redis-keys.js';
 import {
   type FlatHash,
-  type RecordReply,
   type ScriptArguments,
   excessFrom,
   flag,
   keyArguments,
   lifetimeArguments,
   limitArguments,
-  recordOf,
   stateOfScopes,
   writeArguments,
 } from '../script/codec.js';
+import { type RecordText, parseRecord } from '../../record-text.js';
 import type { ScriptRunner } from '../script/script.js';
 import { CREATE_SESSION } from './create-session.lua.js';
 import { logArguments } from './initial-log.js';
@@ -31,7 +30,7 @@ type CreateReply =
   | ExcessReply
   | readonly [
       now: string,
-      record: RecordReply,
+      record: RecordText,
       session: FlatHash,
       user: FlatHash,
       app: FlatHash,
@@ -88,7 +87,7 @@ export async function createSession(
   const { atMost: stateBytes } = sizeAfter({ atMost: 0 }, writes, 'session');
   const record = isNew
     ? newRecord(key, incarnation, Number(now), expiresAt(Number(now), expiry.session), log, turnsOnly, stateBytes)
-    : recordOf(key, recordReply);
+    : parseRecord(key, recordReply);
   if (record.waitingSince !== NOTHING_WAITS) app.announceChange(key);
   const appState = await afterWrite(async () => {
     await app.applyPending({ key, incarnation: record.incarnation, pending, readAt });

@@ -6,7 +6,8 @@ import type { PlannedEntry, PlannedScope, PlannedWrite, Upkeep } from '../../pla
 import type { Repairs } from '../../rebuild.js';
 import type { AppScope } from '../app-scope/app-scope.js';
 import type { RedisKeys } from '../redis-keys.js';
-import { type ScriptArguments, idField, lifetimeArguments, recordText } from '../script/codec.js';
+import { type ScriptArguments, idField, lifetimeArguments } from '../script/codec.js';
+import { recordText } from '../../record-text.js';
 import { SESSION_USAGE, usageFields, usageText, usageTimes } from '../script/usage.lua.js';
 import { runsOf } from '../audit/grouped-events.js';
 import { memberOfPartial } from '../live/partial-events.js';

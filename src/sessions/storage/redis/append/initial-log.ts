@@ -1,7 +1,8 @@
 import { LimitExceededError } from '../../../domain/errors.js';
 import { payloadChecksum } from '../../../domain/event-digest.js';
 import { type InitialEvent, type InitialLog, type LogOrigin, EMPTY_LOG } from '../../../domain/session-record.js';
-import { type ScriptArguments, counterValues, countersText, optional, rangesText } from '../script/codec.js';
+import { type ScriptArguments, optional } from '../script/codec.js';
+import { counterValues, countersText, rangesText } from '../../record-text.js';
 
 /** A Redis command takes at most 1,048,576 arguments. */
 const MAX_INITIAL_EVENTS = 1_000_000;

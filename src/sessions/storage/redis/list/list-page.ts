@@ -4,17 +4,15 @@ import type { ListPosition, ListRequest } from '../../session-storage.js';
 import type { ListPage } from '../app-scope/app-scope.js';
 import {
   type FlatHash,
-  type RecordReply,
   type ScriptArguments,
   excessFrom,
   flag,
-  incarnationOf,
   limitArguments,
   optional,
   pairsOf,
-  recordOf,
   sharedStateOf,
 } from '../script/codec.js';
+import { type RecordText, incarnationIn, parseRecord } from '../../record-text.js';
 import type { ScriptRunner } from '../script/script.js';
 import { LIST_FILTERED, LIST_SESSIONS } from './list-sessions.lua.js';
 
@@ -26,7 +24,7 @@ type ListReply = readonly [
   sessions: readonly (readonly [
     userId: string,
     sessionId: string,
-    record: RecordReply,
+    record: RecordText,
     state: FlatHash,
     pending: FlatHash,
     metadata: string | null,
@@ -58,7 +56,7 @@ export async function readPage(
   const app = sharedStateOf(appState).entries;
   const userStates = new Map(users.map(([userId, state]) => [userId, sharedStateOf(state).entries]));
   const listed = sessions.map(([userId, sessionId, record, state, , metadata]) => ({
-    record: recordOf({ appName, userId, sessionId }, record),
+    record: parseRecord({ appName, userId, sessionId }, record),
     metadata: metadata ?? '',
     state: { session: pairsOf(state), user: userStates.get(userId) ?? [], app },
   }));
@@ -66,7 +64,7 @@ export async function readPage(
     .filter(({ 4: fields }) => fields.length > 0)
     .map(([userId, sessionId, record, , fields]) => ({
       key: { appName, userId, sessionId },
-      incarnation: incarnationOf(record),
+      incarnation: incarnationIn(record),
       pending: fields,
       readAt,
     }));

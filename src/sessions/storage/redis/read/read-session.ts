@@ -7,18 +7,17 @@ import { duringRead } from '../connect/driver-errors.js';
 import { ARGUMENTS, TIME } from '../script/base.lua.js';
 import {
   type FlatHash,
-  type RecordReply,
   type ScriptArguments,
   excessFrom,
   flag,
   keyArguments,
   limitArguments,
   optional,
-  recordOf,
   stateOfScopes,
   storedEventOf,
   storedEventsOf,
 } from '../script/codec.js';
+import { type RecordText, parseRecord } from '../../record-text.js';
 import { EVENT_GROUPS } from '../script/event-groups.lua.js';
 import { type NumberReply, type ScriptRunner, defineScript } from '../script/script.js';
 import { CHECKPOINTS, SESSION } from '../script/session.lua.js';
@@ -30,7 +29,7 @@ type ReadReply =
   | ExcessReply
   | readonly [
       now: string,
-      record: RecordReply,
+      record: RecordText,
       seqs: readonly string[],
       texts: readonly (string | null)[],
       session: FlatHash,
@@ -90,7 +89,7 @@ export async function readSession(
   ] = reply;
   noteTime(now);
   const [checkpointText, checkpointSeq] = checkpoint;
-  const record = recordOf(key, recordReply);
+  const record = parseRecord(key, recordReply);
   await duringRead(() => app.applyPending({ key, incarnation: record.incarnation, pending, readAt }));
   return {
     record,

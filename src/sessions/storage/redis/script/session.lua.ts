@@ -1,10 +1,11 @@
 import { KEY_TYPES } from './base.lua.js';
-import { RECORD_FIELD_NAMES, luaPlaceOf, recordPattern } from './codec.js';
+import { luaPlaceOf, recordPattern } from './codec.js';
+import { RECORD_LINES } from '../../record-text.js';
 import { ENTRY_INDEX } from './metadata.lua.js';
 import { SESSION_KEYS } from './session-keys.lua.js';
 
 /** Fields that hold numbers, besides the expiry. */
-const NUMBERS = RECORD_FIELD_NAMES.filter(
+const NUMBERS = RECORD_LINES.filter(
   (name) =>
     !['incarnation', 'expires', 'turnsOnly', 'hidden', 'covered', 'stamp'].includes(name) && !name.startsWith('turn'),
 );
@@ -23,7 +24,7 @@ export const RECORD =
 -- The record by field name, with numbers decoded, and its text. Nil if the session is missing or has expired.
 local function liveRecord()
   local record = readRecord(RECORD)
-  local values = record and { string.match(record, ${recordPattern(...RECORD_FIELD_NAMES)}) } or {}
+  local values = record and { string.match(record, ${recordPattern(...RECORD_LINES)}) } or {}
   local expires = tonumber(values[${luaPlaceOf('expires')}])
   if not expires or expires <= now then return nil end
   return {

@@ -2,7 +2,8 @@ import { expiresAt, NEVER } from '../../../domain/expiry.js';
 import { indexEntries } from '../../../domain/metadata-entries.js';
 import { EMPTY_LOG, newRecord } from '../../../domain/session-record.js';
 import { sizeAfter } from '../../../domain/state-size.js';
-import type { CreateRequest, StoredSession } from '../../session-storage.js';
+import type { StoredSession } from '../../session-storage.js';
+import type { NewSessionRequest } from '../../session-store.js';
 import { stateOf } from '../state/read-state.js';
 import { type PlanTime, timeRange } from '../../plan-time.js';
 import type { DirectCreate, DirectWrites } from './direct-writes.js';
@@ -12,7 +13,7 @@ const MAX_ENTRIES = 50;
 const MAX_CHARACTERS = 64_000;
 
 /** Whether the session has no initial log, and changes no shared state and no expiry of it. */
-function isPlain({ baseState, upserts, expiry, metadata = '', log = EMPTY_LOG }: CreateRequest): boolean {
+function isPlain({ baseState, upserts, expiry, metadata = '', log = EMPTY_LOG }: NewSessionRequest): boolean {
   return (
     log === EMPTY_LOG &&
     upserts.length <= MAX_ENTRIES &&
@@ -23,8 +24,8 @@ function isPlain({ baseState, upserts, expiry, metadata = '', log = EMPTY_LOG }:
   );
 }
 
-function planOf(request: CreateRequest, stamp: number, moment: PlanTime): DirectCreate {
-  const { key, baseState, upserts, expiry, metadata = '', turnsOnly, maxStateBytes: limits } = request;
+function planOf(request: NewSessionRequest, stamp: number, moment: PlanTime): DirectCreate {
+  const { key, baseState, upserts, expiry, metadata = '', turnsOnly, maxStateBytes: limits, stateText } = request;
   const { now } = moment;
   const { atMost: stateBytes } = sizeAfter({ atMost: 0 }, { upserts, removals: [] }, 'session');
   const record = newRecord(key, '', now, expiresAt(now, expiry.session), EMPTY_LOG, turnsOnly, stateBytes);
@@ -35,7 +36,8 @@ function planOf(request: CreateRequest, stamp: number, moment: PlanTime): Direct
     baseState,
     metadata,
     entries: indexEntries(metadata),
-    state: upserts,
+    stateText,
+    state: stateText === undefined ? upserts : [],
     time: timeRange(moment),
   };
 }
@@ -46,7 +48,7 @@ function planOf(request: CreateRequest, stamp: number, moment: PlanTime): Direct
  */
 export async function createDirectly(
   database: DirectWrites,
-  request: CreateRequest,
+  request: NewSessionRequest,
   stamp: number,
   calledAt: number,
 ): Promise<StoredSession | undefined> {
@@ -54,16 +56,16 @@ export async function createDirectly(
   let planned: DirectCreate | undefined;
   const created = await database.createDirectly((moment) => (planned = planOf(request, stamp, moment)), calledAt);
   if (!created || !planned) return undefined;
-  const { record, metadata, state } = planned;
+  const { record, metadata, stateText, state } = planned;
   const now = record.createTime;
   const lasting = created.shared.filter(({ expires_at: expiry }) => (expiry ?? 0) > now);
-  const shared = stateOf(lasting, request.key, request.maxStateBytes, true);
+  const shared = stateOf(lasting, request.key, { limits: request.maxStateBytes, isWritten: true });
   return {
     record: { ...record, incarnation: String(created.pk) },
     now,
     events: [],
     metadata,
     ...shared,
-    state: { ...shared.state, session: state.map(({ name, value }) => [name, value] as const) },
+    state: { ...shared.state, session: stateText ?? state.map(({ name, value }) => [name, value] as const) },
   };
 }

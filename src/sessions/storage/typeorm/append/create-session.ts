@@ -3,7 +3,8 @@ import { EMPTY_LOG, newRecord, NOTHING_WAITS } from '../../../domain/session-rec
 import { scopeOfOwner, type SessionKey, type StateOwner } from '../../../domain/ids.js';
 import { initialExcess, sizeAfter, writeExcessError } from '../../../domain/state-size.js';
 import { scopesWritten, writesOf } from '../../../domain/stored-json.js';
-import type { CreateRequest, StoredSession } from '../../session-storage.js';
+import type { StoredSession } from '../../session-storage.js';
+import type { NewSessionRequest } from '../../session-store.js';
 import { changeIndex, lockSession } from '../sql/session-rows.js';
 import { sql } from '../sql/sql.js';
 import type { SqlTransaction, Transactions } from '../sql/transaction.js';
@@ -21,7 +22,7 @@ const BOTH = 2;
 /** Creates a session; returns `undefined` if a live one has the id. */
 export async function createSession(
   transactions: Transactions & DirectWrites,
-  request: CreateRequest,
+  request: NewSessionRequest,
   stamp: number,
 ): Promise<StoredSession | undefined> {
   const excess = initialExcess({ upserts: request.upserts, removals: [] }, request.maxStateBytes);
@@ -37,7 +38,17 @@ export async function createSession(
 /** Also replaces an expired session. What it returns throws if the state of user or app has just become too large: an import writes it. */
 async function createInTransaction(
   transaction: SqlTransaction,
-  { key, baseState, upserts, expiry, metadata = '', log = EMPTY_LOG, turnsOnly, maxStateBytes }: CreateRequest,
+  {
+    key,
+    baseState,
+    upserts,
+    expiry,
+    metadata = '',
+    log = EMPTY_LOG,
+    turnsOnly,
+    maxStateBytes,
+    stateText,
+  }: NewSessionRequest,
   stamp: number,
 ): Promise<(() => StoredSession) | undefined> {
   const found = await lockSession(transaction, key);
@@ -56,7 +67,10 @@ async function createInTransaction(
 
   const { atMost: stateBytes } = sizeAfter({ atMost: 0 }, commit, 'session');
   const blank = newRecord(key, '', now, expiresAt(now, expiry.session), log, turnsOnly, stateBytes);
-  const pk = await transaction.insert(insertOfSession(tables, { record: blank, stamp, baseState, metadata }), 'pk');
+  const pk = await transaction.insert(
+    insertOfSession(tables, { record: blank, stamp, baseState, metadata, stateText }),
+    'pk',
+  );
   const record = { ...blank, incarnation: String(pk) };
   const events = log.events.map((event, index) => ({ ...event, pk, seq: record.firstSeq + index }));
   for (const statement of insertEvents(tables, events)) await transaction.change(statement);
@@ -67,16 +81,22 @@ async function createInTransaction(
     shared.add({ owner, lifetime: expiry[scopeOfOwner(owner)], entries });
   }
   scopes.growBy(commit);
-  const own = entriesOf(writesOf('session', commit)).map((entry) => ({ ...entry, ownerPk: pk }));
+  const ownState = stateText === undefined ? entriesOf(writesOf('session', commit)) : [];
+  const own = ownState.map((entry) => ({ ...entry, ownerPk: pk }));
   const indexed = changeIndex(tables, { pk, record, before: '', after: metadata });
   transaction.addToCommit([
     ...indexed,
     ...writeEntries(transaction.dialect, tables.sessionState, STATE_OWNER, own),
     ...(await shared.statements()),
   ]);
-  const [rows = []] = await transaction.commitWith([selectState(transaction, { pk, record, stamp }, maxStateBytes)]);
+  const [rows = []] = await transaction.commitWith([
+    selectState(transaction, { pk, record, state: stateText }, maxStateBytes),
+  ]);
   const stored = { record, now, events: [], metadata };
-  return () => ({ ...stored, ...stateOf(rows as StateRow[], key, maxStateBytes, true) });
+  return () => ({
+    ...stored,
+    ...stateOf(rows as StateRow[], key, { limits: maxStateBytes, text: stateText, isWritten: true }),
+  });
 }
 
 function ownersOf({ appName, userId }: SessionKey): readonly StateOwner[] {

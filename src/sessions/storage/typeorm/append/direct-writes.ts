@@ -1,6 +1,7 @@
 import type { IndexEntry, MetadataText } from '../../../domain/metadata-entries.js';
 import type { Upsert } from '../../../domain/commit.js';
 import type { SessionRecord } from '../../../domain/session-record.js';
+import type { StateText } from '../../../domain/state-text.js';
 import type { StateLimits } from '../../../domain/state-size.js';
 import type { StateRow } from '../state/read-state.js';
 import type { SessionHead } from '../../planned-write.js';
@@ -26,7 +27,8 @@ export interface DirectCreate {
   readonly metadata: MetadataText;
   /** What the index of metadata gets. */
   readonly entries: readonly IndexEntry[];
-  /** State of the session. */
+  /** State of the session: as one text, or key by key. */
+  readonly stateText: StateText | undefined;
   readonly state: readonly Upsert[];
   /** How large the state of user and app may be to be read. If it is larger, nothing is written. */
   readonly limits: StateLimits | undefined;

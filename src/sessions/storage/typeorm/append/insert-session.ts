@@ -1,5 +1,6 @@
 import type { MetadataText } from '../../../domain/metadata-entries.js';
 import type { SessionRecord } from '../../../domain/session-record.js';
+import type { StateText } from '../../../domain/state-text.js';
 import { SESSIONS } from '../schema/session-tables.js';
 import { columnsOf } from '../schema/table.js';
 import { rowOf } from '../sql/session-rows.js';
@@ -12,6 +13,8 @@ export interface NewSession {
   readonly stamp: number;
   readonly baseState: string;
   readonly metadata: MetadataText;
+  /** The state, if it is one text. */
+  readonly stateText: StateText | undefined;
 }
 
 /**
@@ -21,10 +24,10 @@ export interface NewSession {
  */
 export function insertOfSession(
   { sessions }: Pick<Tables, 'sessions'>,
-  { record, stamp, baseState, metadata }: NewSession,
+  { record, stamp, baseState, metadata, stateText }: NewSession,
   createTime: Sql = sql`${record.createTime}`,
 ): Sql {
-  const row = { ...rowOf(record), base_state: baseState, metadata, stamp };
+  const row = { ...rowOf({ record, stamp }), base_state: baseState, metadata, state: stateText ?? null };
   return sql`
     INSERT INTO ${sessions} (create_time, ${OTHER_COLUMNS})
     VALUES (${createTime}, ${sqlList(OTHERS.map((name) => row[name]))})`;

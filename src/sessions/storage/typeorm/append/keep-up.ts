@@ -23,7 +23,7 @@ export function keepUp(
   return [
     ...(trim
       ? [
-          sql`UPDATE ${sessions} SET first_seq = ${after.firstSeq}, base_state = ${trim.baseState} WHERE pk = ${pk}`,
+          sql`UPDATE ${sessions} SET base_state = ${trim.baseState} WHERE pk = ${pk}`,
           ...replacePayloads(tables, pk, before.firstSeq, trim.digests),
           sql`DELETE FROM ${checkpoints} WHERE session_pk = ${pk} AND seq < ${after.firstSeq - 1}`,
         ]

@@ -6,7 +6,7 @@ import type { PlannedWrite, SessionHead } from '../../planned-write.js';
 import { endPartials, type NewPartial, savePartials } from '../live/partial-events.js';
 import type { Dialect } from '../sql/dialect.js';
 import { changedColumns, changeIndex, type IndexedSession, rareColumns } from '../sql/session-rows.js';
-import { joinSql, Sql, sql, sqlList, type SqlValue } from '../sql/sql.js';
+import { type Columns, joinSql, Sql, sql, sqlList } from '../sql/sql.js';
 import type { ConsumerNews, LogProgress } from '../sql/transaction.js';
 import { Entries, type Entry, SHARED_OWNER, STATE_OWNER, writeEntries } from '../state/write-state.js';
 import { type UsageRows, UsageSums, writeUsage } from '../state/write-usage.js';
@@ -18,9 +18,6 @@ export interface NewEvent extends NumberedEvent {
   readonly pk: number;
 }
 
-/** Columns with their new values. */
-export type Columns<Value extends SqlValue = SqlValue> = readonly (readonly [column: string, value: Value])[];
-
 /** The row of a session to change. */
 export interface PlannedSession {
   readonly pk: number;
@@ -30,8 +27,10 @@ export interface PlannedSession {
   /** Columns that must have these values. A server that lost its last writes may give a key again: the new session has another time. */
   readonly guards: Columns<number>;
   /** The columns that every write sets. */
-  readonly sets: Columns<number>;
+  readonly sets: Columns;
   readonly rareSets: Columns;
+  /** The state as one text, or NULL if it has rows; undefined if it stays. */
+  readonly state: { readonly text: string | null } | undefined;
   readonly indexed: IndexedSession;
 }
 
@@ -69,8 +68,9 @@ export class PlannedRows {
         ['create_time', before.record.createTime],
         ['stamp', before.stamp],
       ],
-      sets: [...changedColumns(after.record), ['stamp', after.stamp]],
+      sets: changedColumns(after),
       rareSets: rareColumns(before, after),
+      state: before.state === after.state ? undefined : { text: after.state ?? null },
       indexed: { pk, record: after.record, before: before.metadata ?? '', after: after.metadata ?? '' },
     });
     for (const event of events) this.events.push({ ...event, pk });
@@ -148,12 +148,21 @@ export function insertEvents({ events: table }: Pick<Tables, 'events'>, events: 
   });
 }
 
-/** `a = 1, b = 2` or `a = 1 AND b = 2`. */
-export function equalities(columns: Columns, separator: ', ' | ' AND '): Sql {
-  return joinSql(
-    columns.map(([column, value]) => sql`${new Sql(column)} = ${value}`),
-    separator,
+/** All columns that change. */
+export function allSets({ sets, rareSets, state }: PlannedSession): Columns {
+  return [...sets, ...rareSets, ...(state ? [stateSet(state.text)] : [])];
+}
+
+/** The same columns for all of these sessions, none of which has rare ones. The state is among them if one of them changes it. */
+export function alikeSets(sessions: readonly PlannedSession[]): readonly Columns[] {
+  const withState = sessions.some(({ state }) => state !== undefined);
+  return sessions.map(({ before, sets, state }) =>
+    withState ? [...sets, stateSet(state ? state.text : (before.state ?? null))] : sets,
   );
+}
+
+function stateSet(text: string | null): Columns[number] {
+  return ['state', text];
 }
 
 /** What follows the rows of the sessions. All transactions write these tables in this order, which prevents deadlocks. */

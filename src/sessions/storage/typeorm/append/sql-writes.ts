@@ -12,14 +12,15 @@ import type {
 } from '../../planned-write.js';
 import { type PlanTime, timeRange } from '../../plan-time.js';
 import { minuteColumns } from '../sql/minutes.js';
-import { joinSql, type Sql, sql } from '../sql/sql.js';
+import { rareColumns } from '../sql/session-rows.js';
+import { equalities, joinSql, type Sql, sql } from '../sql/sql.js';
 import type { SqlTransaction, Transactions } from '../sql/transaction.js';
 import { LockedScopes, ownerKey } from '../state/locked-scopes.js';
 import { ScopeWriter } from '../state/write-state.js';
 import type { Tables } from '../tables.js';
 import type { DirectWrites, PlannedMessage } from './direct-writes.js';
 import { holdSessions, type LockPolicy, SKIP_LOCKED, WAIT_FOR_LOCKED } from './held-sessions.js';
-import { equalities, PlannedRows, type PlannedSession, writeChildren, writeSums } from './planned-rows.js';
+import { alikeSets, allSets, PlannedRows, type PlannedSession, writeChildren, writeSums } from './planned-rows.js';
 
 /** One statement inserts all events. */
 const MAX_EVENTS = 256;
@@ -111,11 +112,7 @@ function withoutRareOnes(writes: readonly PlannedWrite[]): readonly PlannedWrite
 }
 
 function isRare({ before, after }: PlannedWrite): boolean {
-  return (
-    before.metadata !== after.metadata ||
-    before.record.marksSeq !== after.record.marksSeq ||
-    before.record.turn.number !== after.record.turn.number
-  );
+  return rareColumns(before, after).length > 0;
 }
 
 /** If the stored sessions are all as they were, one of them is locked, or something else is in the way. */
@@ -191,8 +188,9 @@ function updateSessions({ tables, dialect }: SqlTransaction, sessions: readonly 
   const changed = sessions.filter(({ isUnchanged }) => !isUnchanged);
   const alike = changed.filter(({ rareSets }) => rareSets.length === 0);
   if (!dialect.updateRows || alike.length < UPDATED_TOGETHER) return changed.map((one) => updateSession(tables, one));
-  const columns = alike[0]?.sets.map(([column]) => column) ?? [];
-  const rows = alike.map(({ pk, sets }) => [pk, ...sets.map(([, value]) => value)]);
+  const all = alikeSets(alike);
+  const columns = all[0]?.map(([column]) => column) ?? [];
+  const rows = all.map((sets, index) => [alike[index]?.pk ?? 0, ...sets.map(([, value]) => value)]);
   const others = changed.filter(({ rareSets }) => rareSets.length > 0);
   return [
     dialect.updateRows(tables.sessions, { key: 'pk', columns, rows }),
@@ -200,16 +198,17 @@ function updateSessions({ tables, dialect }: SqlTransaction, sessions: readonly 
   ];
 }
 
-function updateSession({ sessions }: Tables, { pk, sets, rareSets }: PlannedSession): Sql {
-  return sql`UPDATE ${sessions} SET ${equalities([...sets, ...rareSets], ', ')} WHERE pk = ${pk}`;
+function updateSession({ sessions }: Tables, session: PlannedSession): Sql {
+  return sql`UPDATE ${sessions} SET ${equalities(allSets(session), ', ')} WHERE pk = ${session.pk}`;
 }
 
 /** The same, if the session is as it was. Without minutes that stay: SQLite writes each index anew of which a column is set. */
-export function updateUnchanged({ sessions }: Tables, { pk, before, guards, sets, rareSets }: PlannedSession): Sql {
-  const minutes = new Map(minuteColumns(before.record));
-  const changed = sets.filter(([column, value]) => minutes.get(column) !== value);
+export function updateUnchanged({ sessions }: Tables, session: PlannedSession): Sql {
+  const { pk, before, guards } = session;
+  const minutes: ReadonlyMap<string, unknown> = new Map(minuteColumns(before.record));
+  const changed = allSets(session).filter(([column, value]) => minutes.get(column) !== value);
   return sql`
-    UPDATE ${sessions} SET ${equalities([...changed, ...rareSets], ', ')}
+    UPDATE ${sessions} SET ${equalities(changed, ', ')}
     WHERE pk = ${pk} AND ${equalities(guards, ' AND ')}`;
 }
 

@@ -1,25 +1,14 @@
 import { indexEntries } from '../../../domain/metadata-entries.js';
 import type { StoreProblem } from '../../store-audit.js';
-import {
-  changeIndex,
-  recordOf,
-  type MetadataRow,
-  type RecordRow,
-  METADATA_COLUMN,
-  columnsWith,
-} from '../sql/session-rows.js';
-import { sql, sqlList } from '../sql/sql.js';
+import { DamagedDataError } from '../../../domain/stored-json.js';
+import type { SESSIONS } from '../schema/session-tables.js';
+import type { RowOf } from '../schema/table.js';
+import { changeIndex, headOf, type RecordRow, rowOf } from '../sql/session-rows.js';
+import { equalities, sql, sqlList } from '../sql/sql.js';
 import type { SqlTransaction, Transactions } from '../sql/transaction.js';
 import type { StepRequest, StepResult } from './step.js';
 
-interface SessionRow extends MetadataRow {
-  readonly pk: number;
-  readonly app_name: string;
-  readonly user_id: string;
-  readonly session_id: string;
-  readonly create_time: number;
-  readonly first_seq: number;
-  readonly last_seq: number;
+interface SessionRow extends RowOf<typeof SESSIONS> {
   /** Rows of trimmed events. */
   readonly trimmed: number;
   /** The last row of an event; NULL if there is none. */
@@ -47,10 +36,13 @@ export async function auditSessions(
     const problem = { appName, userId, sessionId };
     problems.push(...logProblems(session).map((found) => ({ ...problem, ...found })));
     const rows = entries.filter(({ session_pk: pk }) => pk === session.pk);
-    if (isIndexed(session, rows)) continue;
+    const different = [
+      !hasColumnsOfRecord(session) && 'the columns of the session are not those of its record',
+      !isIndexed(session, rows) && 'the rows in the index of metadata are not those of the metadata',
+    ].filter((detail) => detail !== false);
+    if (different.length === 0) continue;
     if (repair) await transactions.write((transaction) => rebuildIndex(transaction, session.pk));
-    const detail = 'the rows in the index of metadata are not those of the metadata';
-    problems.push({ ...problem, code: 'INDEX_DIFFERS', detail, isRepaired: repair });
+    problems.push({ ...problem, code: 'INDEX_DIFFERS', detail: different.join('; '), isRepaired: repair });
   }
   return { problems, examined: sessions.length, last: sessions.length < limit ? undefined : sessions.at(-1)?.pk };
 }
@@ -62,7 +54,7 @@ async function readPage(
 ): Promise<{ sessions: readonly SessionRow[]; entries: readonly IndexRow[] }> {
   const { tables, now } = transaction;
   const sessions = await transaction.rows<SessionRow>(sql`
-    SELECT s.pk, s.app_name, s.user_id, s.session_id, s.create_time, s.first_seq, s.last_seq, ${METADATA_COLUMN},
+    SELECT s.*,
       (SELECT COUNT(*) FROM ${tables.events} t WHERE t.session_pk = s.pk AND t.seq < s.first_seq) AS trimmed,
       (SELECT MAX(e.seq) FROM ${tables.events} e WHERE e.session_pk = s.pk) AS last_event
     FROM ${tables.sessions} s WHERE s.pk > ${after} AND s.expires_at > ${now} ORDER BY s.pk LIMIT ${limit}`);
@@ -85,6 +77,23 @@ function logProblems({ first_seq: first, last_seq: last, trimmed, last_event: la
   ];
 }
 
+/** A record that cannot be read is another problem, which no column can solve. */
+function hasColumnsOfRecord(row: SessionRow): boolean {
+  const expected = columnsOfRecord(row);
+  return (
+    expected === undefined || Object.entries(expected).every(([name, value]) => row[name as keyof SessionRow] === value)
+  );
+}
+
+function columnsOfRecord(row: RecordRow): ReturnType<typeof rowOf> | undefined {
+  try {
+    return rowOf(headOf(row));
+  } catch (error) {
+    if (error instanceof DamagedDataError) return undefined;
+    throw error;
+  }
+}
+
 function isIndexed(session: SessionRow, rows: readonly IndexRow[]): boolean {
   const expected = new Set(indexEntries(session.metadata));
   const isRight = (row: IndexRow): boolean =>
@@ -96,13 +105,21 @@ function isIndexed(session: SessionRow, rows: readonly IndexRow[]): boolean {
   return rows.length === expected.size && rows.every(isRight);
 }
 
-/** Writes the index of a session anew, under its lock. */
+/** Writes the columns and the index of a session anew, under its lock. */
 async function rebuildIndex(transaction: SqlTransaction, pk: number): Promise<void> {
   const { tables, dialect } = transaction;
-  const [row] = await transaction.lockedRows<RecordRow & MetadataRow>(
-    sql`SELECT ${columnsWith(METADATA_COLUMN)} FROM ${tables.sessions} s WHERE s.pk = ${pk} ${dialect.lock('s')}`,
+  const [row] = await transaction.lockedRows<SessionRow>(
+    sql`SELECT s.* FROM ${tables.sessions} s WHERE s.pk = ${pk} ${dialect.lock('s')}`,
   );
   if (!row) return;
+  const columns = columnsOfRecord(row);
+  if (columns) {
+    await transaction.change(
+      sql`UPDATE ${tables.sessions} SET ${equalities(Object.entries(columns), ', ')} WHERE pk = ${pk}`,
+    );
+  }
   await transaction.change(sql`DELETE FROM ${tables.sessionIndex} WHERE session_pk = ${pk}`);
-  await transaction.changeAll(changeIndex(tables, { pk, record: recordOf(row), before: '', after: row.metadata }));
+  const { app_name: appName, user_id: userId, session_id: sessionId, create_time: createTime } = row;
+  const key = { appName, userId, sessionId, createTime };
+  await transaction.changeAll(changeIndex(tables, { pk, record: key, before: '', after: row.metadata }));
 }

@@ -1,16 +1,19 @@
 import { newStamp } from '../../../domain/stamp.js';
 import { inBatches } from '../../../domain/batches.js';
-import { sql, sqlList } from '../sql/sql.js';
+import type { SESSIONS } from '../schema/session-tables.js';
+import type { RowOf } from '../schema/table.js';
+import { changedColumns, RECORD_COLUMNS, recordOf, type RecordRow } from '../sql/session-rows.js';
+import { equalities, sql } from '../sql/sql.js';
 import type { SqlTransaction, Transactions } from '../sql/transaction.js';
 
 /** Limits how long one transaction delays appends. */
 const EVENTS_PER_BATCH = 5_000;
 
 /** A session to remove. */
-export interface SizedSession {
-  readonly pk: number;
-  readonly last_seq: number;
-}
+export type SizedSession = RecordRow & Pick<RowOf<typeof SESSIONS>, 'last_seq'>;
+
+/** The columns of a {@link SizedSession}. */
+export const SIZED_COLUMNS = sql`${RECORD_COLUMNS}, s.last_seq`;
 
 /** Sessions to delete in one transaction, with their events. The events of large sessions are deleted before. */
 export function inSessionBatches(sessions: readonly SizedSession[]): (readonly SizedSession[])[] {
@@ -23,12 +26,13 @@ export function inSessionBatches(sessions: readonly SizedSession[]): (readonly S
 
 /** Lets large sessions expire. An append that is still running must not find a partly deleted log. */
 export function endLargeSessions(transaction: SqlTransaction, sessions: readonly SizedSession[]): void {
-  const large = sessions.filter(isLarge).map(({ pk }) => pk);
-  if (large.length === 0) return;
   const { tables } = transaction;
-  transaction.addToCommit([
-    sql`UPDATE ${tables.sessions} SET expires_at = 0, expiry_minute = 0, stamp = ${newStamp()} WHERE pk IN (${sqlList(large)})`,
-  ]);
+  transaction.addToCommit(
+    sessions.filter(isLarge).map((session) => {
+      const ended = { record: { ...recordOf(session), expiresAt: 0 }, stamp: newStamp() };
+      return sql`UPDATE ${tables.sessions} SET ${equalities(changedColumns(ended), ', ')} WHERE pk = ${session.pk}`;
+    }),
+  );
 }
 
 /** Deletes the events of large sessions, some in each transaction. */

@@ -1,29 +1,19 @@
 import { sessionKeyOf } from '../../../domain/ids.js';
 import type { IndexEntry } from '../../../domain/metadata-entries.js';
+import { positionOf } from '../../list-order.js';
 import type { ListFilter, ListPosition, ListRequest, ListResult } from '../../session-storage.js';
-import { afterPosition, inOrder, ofOwner } from './list-order.js';
-import { firstByUpdate, type PositionRow, rowsByUpdate } from './update-order.js';
-import { METADATA_COLUMN, listedRecordOf, recordLines } from '../sql/session-rows.js';
-import { joinSql, NO_SQL, Sql, sql, sqlList } from '../sql/sql.js';
 import { LastQueries } from '../sql/last-queries.js';
+import { joinSql, NO_SQL, Sql, sql, sqlList } from '../sql/sql.js';
 import type { SqlTransaction } from '../sql/transaction.js';
-import {
-  type FoundRow,
-  type StateRow,
-  expectOwnStates,
-  keyList,
-  rowsWithState,
-  selectStates,
-  withoutState,
-} from './listed-states.js';
-
-/** Sessions whose state is read without knowing its size. */
-const FEW = 32;
+import { afterPosition, inOrder, ofOwner } from './list-order.js';
+import { fittingRows, type FoundRow, keyList, pageColumns, readRows } from './listed-rows.js';
+import { type StateRow, expectOwnStates, rowsWithState, selectStates, withoutState } from './listed-states.js';
+import { firstByUpdate, type PositionRow, positionOfRow, rowsByUpdate } from './update-order.js';
 
 /** Reads a page of sessions with the sizes of their states, then with COMMIT the states of those that fit. */
 export async function listSessions(transaction: SqlTransaction, request: ListRequest): Promise<ListResult> {
   const { rows: found, examinedTo } = await pageOf(transaction, request);
-  const rows = fittingRows(found, request.maxBytes);
+  const rows = await fittingRows(transaction, found, request);
   const hasState = rows.length > 0 && request.withState !== false;
   if (hasState) await expectOwnStates(transaction, rows, request.maxStateBytes);
   const last = new LastQueries(transaction);
@@ -39,80 +29,46 @@ export async function listSessions(transaction: SqlTransaction, request: ListReq
   };
 }
 
-function fittingRows(rows: readonly FoundRow[], maxBytes = Infinity): readonly FoundRow[] {
-  let bytes = 0;
-  const count = rows.findIndex(({ stateBytes, metadata }, index) => {
-    bytes += stateBytes + metadata.length;
-    return index > 0 && bytes > maxBytes;
-  });
-  return count < 0 ? rows : rows.slice(0, count);
-}
-
 async function pageOf(transaction: SqlTransaction, request: ListRequest): Promise<FilteredPage> {
   const { filter, orderBy, offset } = request;
   if (filter) return filteredPage(transaction, { ...request, filter });
-  if (orderBy === 'createTime') {
-    return { rows: (await transaction.rows<ListedRow>(pageOfSessions(transaction, request))).map(foundRow) };
-  }
+  const { sessions } = transaction.tables;
+  if (orderBy === 'createTime') return { rows: await readRows(transaction, pageOfSessions(transaction, request)) };
   if (offset) {
-    const found = await rowsByUpdate<PositionRow>(transaction, request, sql`s.pk, ${POSITION}`);
-    return { rows: await rowsOf(transaction, request, found) };
+    const found = await rowsByUpdate(transaction, request, positionOfRow, (range) =>
+      transaction.rows<PositionRow>(sql`SELECT s.pk, ${POSITION} ${range}`),
+    );
+    return { rows: await rowsOf(transaction, found) };
   }
-  const columns = sql`${pageColumns(transaction, request)}, ${POSITION}`;
-  return { rows: (await rowsByUpdate<ListedRow & PositionRow>(transaction, request, columns)).map(foundRow) };
+  const columns = pageColumns(transaction);
+  const placeOf = ({ record }: FoundRow): ListPosition => positionOf(record, request);
+  const rows = await rowsByUpdate(transaction, request, placeOf, (range, isOrdered) => {
+    // Only keys are put in order, since the columns are many.
+    const keyed = sql`SELECT ${columns} FROM (SELECT s.pk ${range}) x JOIN ${sessions} s ON s.pk = x.pk`;
+    return readRows(transaction, isOrdered ? keyed : sql`SELECT ${columns} ${range}`);
+  });
+  return { rows };
 }
 
-/** A row of {@link pageColumns}. */
-interface ListedRow {
-  readonly record: string;
-  readonly metadata: string;
-  readonly state_bytes?: number;
-}
-
-function foundRow({ record: lines, metadata, state_bytes: stateBytes = 0 }: ListedRow): FoundRow {
-  const { record, isDamaged } = listedRecordOf(lines);
-  return { pk: Number(record.incarnation), record, isDamaged, metadata, stateBytes };
-}
-
-function listedSessions(request: ListRequest, now: number): Sql {
-  return sql`${ofOwner(request, new Sql('s'))} AND s.expires_at > ${now}`;
+function listedSessions(request: ListRequest, time: Sql): Sql {
+  return sql`${ofOwner(request, new Sql('s'))} AND s.expires_at > ${time}`;
 }
 
 const POSITION = new Sql('s.last_update_time AS time, s.user_id, s.session_id');
 
-/** The columns of a page. Of a few sessions, the size of the state does not matter. */
-function pageColumns(transaction: SqlTransaction, request: ListRequest): Sql {
-  const { withState = true, limit, maxBytes } = request;
-  const needsSize = withState && maxBytes !== undefined && limit > FEW;
-  const columns = sql`${recordLines(transaction.dialect)} AS record, ${METADATA_COLUMN}`;
-  return needsSize ? sql`${columns}, ${stateBytesColumn(transaction, request)}` : columns;
-}
-
 function pageOfSessions(transaction: SqlTransaction, request: ListRequest): Sql {
   const { limit, offset } = request;
-  const { now, tables } = transaction;
+  const { tables } = transaction;
   const [session, time] = [new Sql('s'), new Sql('s.create_time')];
   return sql`
-    SELECT ${pageColumns(transaction, request)} FROM ${tables.sessions} s
-    WHERE ${listedSessions(request, now)} ${afterPosition(request, session, time)}
+    SELECT ${pageColumns(transaction)} FROM ${tables.sessions} s
+    WHERE ${listedSessions(request, transaction.time)} ${afterPosition(request, session, time)}
     ${inOrder(request, session, time)}
     LIMIT ${limit} ${offset ? sql`OFFSET ${offset}` : NO_SQL}`;
 }
 
-function selectCount({ tables, now }: SqlTransaction, request: ListRequest): Sql {
-  return sql`SELECT COUNT(*) AS total FROM ${tables.sessions} s WHERE ${listedSessions(request, now)}`;
-}
-
-/** The size of the state that a session brings into a list: its own and, in the list of an app, that of its user. */
-function stateBytesColumn({ tables, dialect }: SqlTransaction, { userId }: ListRequest): Sql {
-  const { sessionState, sharedScopes, sharedState } = tables;
-  const bytes = sql`COALESCE(SUM(${dialect.bytesOf(new Sql('v.name'))} + ${dialect.bytesOf(new Sql('v.value'))}), 0)`;
-  const own = sql`(SELECT ${bytes} FROM ${sessionState} v WHERE v.session_pk = s.pk)`;
-  if (userId !== undefined) return sql`${own} AS state_bytes`;
-  return sql`${own} + (
-      SELECT ${bytes} FROM ${sharedScopes} c JOIN ${sharedState} v ON v.scope_pk = c.pk
-      WHERE c.app_name = s.app_name AND c.user_id = s.user_id
-    ) AS state_bytes`;
+function selectCount({ tables, time }: SqlTransaction, request: ListRequest): Sql {
+  return sql`SELECT COUNT(*) AS total FROM ${tables.sessions} s WHERE ${listedSessions(request, time)}`;
 }
 
 /** A list with a filter. */
@@ -136,7 +92,7 @@ interface Examined {
  * with all entries. The subqueries prevent that a planner joins whole tables.
  */
 export async function filteredPage(transaction: SqlTransaction, request: FilteredRequest): Promise<FilteredPage> {
-  const { tables, now } = transaction;
+  const { tables, time } = transaction;
   const { limit, filter } = request;
   const rarest = await rarestEntry(transaction, request);
   if (rarest.count === 0) return { rows: [] };
@@ -151,11 +107,11 @@ export async function filteredPage(transaction: SqlTransaction, request: Filtere
         ) = ${wanted.length}`;
   const found = await transaction.rows<PositionRow>(sql`
     SELECT x.pk, x.time, x.user_id, x.session_id FROM (${examined.statement} LIMIT ${filter.maxExamined}) x
-    WHERE (SELECT s.expires_at FROM ${tables.sessions} s WHERE s.pk = x.pk) > ${now} ${hasRest}
+    WHERE (SELECT s.expires_at FROM ${tables.sessions} s WHERE s.pk = x.pk) > ${time} ${hasRest}
       ${examined.isAll ? afterPosition(request, new Sql('x'), new Sql('x.time')) : NO_SQL}
     ${inOrder(request, new Sql('x'), new Sql('x.time'))} LIMIT ${limit}`);
   return {
-    rows: await rowsOf(transaction, request, found),
+    rows: await rowsOf(transaction, found),
     ...(!examined.isAll && found.length < limit && { examinedTo: await lastExamined(transaction, examined, filter) }),
   };
 }
@@ -220,15 +176,13 @@ async function lastExamined(
   return last && { time: last.time, userId: last.user_id, sessionId: last.session_id };
 }
 
-async function rowsOf(
-  transaction: SqlTransaction,
-  request: ListRequest,
-  found: readonly PositionRow[],
-): Promise<FoundRow[]> {
+async function rowsOf(transaction: SqlTransaction, found: readonly PositionRow[]): Promise<FoundRow[]> {
   if (found.length === 0) return [];
   const pks = found.map(({ pk }) => pk);
-  const rows = await transaction.rows<ListedRow>(sql`
-    SELECT ${pageColumns(transaction, request)} FROM ${transaction.tables.sessions} s WHERE s.pk IN (${keyList(pks)})`);
-  const byPk = new Map(rows.map(foundRow).map((row) => [row.pk, row]));
+  const rows = await readRows(
+    transaction,
+    sql`SELECT ${pageColumns(transaction)} FROM ${transaction.tables.sessions} s WHERE s.pk IN (${keyList(pks)})`,
+  );
+  const byPk = new Map(rows.map((row) => [row.pk, row]));
   return pks.flatMap((pk) => byPk.get(pk) ?? []);
 }

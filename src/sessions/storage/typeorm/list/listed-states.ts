@@ -1,20 +1,11 @@
-import type { MetadataText } from '../../../domain/metadata-entries.js';
-import type { SessionRecord } from '../../../domain/session-record.js';
+import { expectReadableText } from '../../../domain/state-text.js';
 import { type StateLimits, readExcessError } from '../../../domain/state-size.js';
 import type { ListedSession, ListRequest, StateEntries } from '../../session-storage.js';
 import { Sql, sql, sqlList } from '../sql/sql.js';
 import type { SqlTransaction } from '../sql/transaction.js';
+import { type FoundRow, keyList } from './listed-rows.js';
 import { selectScopes } from '../state/read-state.js';
 import { TOO_LARGE, expectReadable, sumOfState } from '../state/state-sizes.js';
-
-/** A session of the page. */
-export interface FoundRow {
-  readonly pk: number;
-  readonly record: SessionRecord;
-  readonly isDamaged: boolean;
-  readonly metadata: MetadataText;
-  readonly stateBytes: number;
-}
 
 export interface StateRow {
   readonly session_pk: number | null;
@@ -27,13 +18,16 @@ export function withoutState({ record, metadata }: FoundRow): ListedSession {
   return { record, metadata, state: { session: [], user: [], app: [] } };
 }
 
-/** Refuses sessions whose own state is too large. Only those whose bound is too large are counted. */
+/** Refuses sessions whose own state has rows and is too large. Only those whose bound is too large are counted. */
 export async function expectOwnStates(
   transaction: SqlTransaction,
   rows: readonly FoundRow[],
   limits: StateLimits | undefined,
 ): Promise<void> {
-  const suspects = limits ? rows.filter(({ record }) => record.stateBytes > limits.session) : [];
+  for (const { state, record } of rows) if (state !== undefined) expectReadableText(state, limits, record);
+  const suspects = limits
+    ? rows.filter(({ record, state }) => state === undefined && record.stateBytes > limits.session)
+    : [];
   if (!limits || suspects.length === 0) return;
   const { tables, dialect } = transaction;
   const sum = sumOfState(dialect, { table: tables.sessionState, owner: sql`session_pk`, pk: sql`s.pk` });
@@ -56,19 +50,17 @@ export function selectStates(
   const users = [...new Set(rows.map(({ record }) => record.userId))];
   const where = sql`
     c.app_name = ${appName} AND c.user_id IN (${sqlList(['', ...users])}) AND c.expires_at > ${now}`;
+  const shared = selectScopes({ tables, dialect, limits }, where, {
+    entry: sql`NULL AS session_pk, c.user_id, v.name, v.value`,
+    tooLarge: (bytes) => sql`NULL, c.user_id, '${new Sql(TOO_LARGE)}', ${bytes}`,
+  });
+  const withRows = rows.filter(({ state }) => state === undefined);
+  if (withRows.length === 0) return shared;
   return sql`
     SELECT session_pk, NULL AS user_id, name, value FROM ${tables.sessionState}
-    WHERE session_pk IN (${keyList(rows.map(({ pk }) => pk))})
+    WHERE session_pk IN (${keyList(withRows.map(({ pk }) => pk))})
     UNION ALL
-    ${selectScopes({ tables, dialect, limits }, where, {
-      entry: sql`NULL, c.user_id, v.name, v.value`,
-      tooLarge: (bytes) => sql`NULL, c.user_id, '${new Sql(TOO_LARGE)}', ${bytes}`,
-    })}`;
-}
-
-/** In the text, since drivers and databases need long for thousands of values. */
-export function keyList(pks: readonly number[]): Sql {
-  return new Sql(pks.map(Number).join(','));
+    ${shared}`;
 }
 
 export function rowsWithState(
@@ -89,10 +81,10 @@ export function rowsWithState(
     else entries.set(owner, [[name, value]]);
   }
   const app = entries.get('') ?? NO_ENTRIES;
-  return rows.map(({ pk, record, metadata }) => ({
+  return rows.map(({ pk, record, metadata, state }) => ({
     record,
     metadata,
-    state: { session: entries.get(pk) ?? NO_ENTRIES, user: entries.get(record.userId) ?? NO_ENTRIES, app },
+    state: { session: state ?? entries.get(pk) ?? NO_ENTRIES, user: entries.get(record.userId) ?? NO_ENTRIES, app },
   }));
 }
 

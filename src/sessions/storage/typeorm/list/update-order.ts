@@ -21,38 +21,45 @@ export interface PositionRow {
  * Reads a page in the order of the last update. The index knows only its minute, so sessions of the same minute are put in order here.
  * If the page ends within a minute, the database puts the sessions of that minute in order.
  *
- * @param columns among them those of {@link PositionRow}
+ * @param read reads sessions; `range` follows what is selected from `s`, and `isOrdered` says that the database has to put them in order
  */
-export async function rowsByUpdate<Row extends PositionRow>(
+export async function rowsByUpdate<Row>(
   transaction: SqlTransaction,
   request: ListRequest,
-  columns: Sql,
+  positionOf: (row: Row) => ListPosition,
+  read: (range: Sql, isOrdered: boolean) => Promise<readonly Row[]>,
 ): Promise<Row[]> {
   const { limit, offset = 0 } = request;
   const end = offset + limit;
   const { sessions } = transaction.tables;
-  const source = sql`FROM ${sessions} s WHERE ${afterCursor(request)} AND s.expires_at > ${transaction.now}`;
-  const found = await transaction.rows<Row & MinuteRow>(
-    sql`SELECT ${columns}, ${MINUTE} AS minute ${source} ${inOrder(request, SESSION, MINUTE)} LIMIT ${end + 1}`,
-  );
-  const cut = found[end]?.minute;
-  const rows: Row[] = found.filter(({ minute }) => minute !== cut);
-  if (cut !== undefined && rows.length < end) {
-    // Only keys are put in order, since the columns are many.
-    const inMinute = sql`
-      SELECT s.pk ${source} AND ${MINUTE} = ${cut} ${inOrder(request, SESSION, TIME)} LIMIT ${end - rows.length}`;
-    rows.push(
-      ...(await transaction.rows<Row>(sql`SELECT ${columns} FROM (${inMinute}) x JOIN ${sessions} s ON s.pk = x.pk`)),
-    );
-  }
-  return rows.sort((a, b) => comparePositions(positionOf(a), positionOf(b), request)).slice(offset, end);
+  const source = sql`FROM ${sessions} s WHERE ${afterCursor(request)} AND s.expires_at > ${transaction.time}`;
+  const range = sql`${source} ${inOrder(request, SESSION, MINUTE)} LIMIT ${end + 1}`;
+  const found = (await read(range, false)).map((row) => ({ row, position: positionOf(row) }));
+  const next = found[end];
+  if (!next) return inExactOrder(found, request, end);
+  const cut = minuteOf(next.position.time);
+  const whole = found.filter(({ position }) => minuteOf(position.time) !== cut);
+  const ofMinute = sql`${source} AND ${MINUTE} = ${cut} ${inOrder(request, SESSION, TIME)} LIMIT ${end - whole.length}`;
+  const others = whole.length < end ? await read(ofMinute, true) : [];
+  return inExactOrder([...whole, ...others.map((row) => ({ row, position: positionOf(row) }))], request, end);
+}
+
+interface Placed<Row> {
+  readonly row: Row;
+  readonly position: ListPosition;
+}
+
+function inExactOrder<Row>(rows: readonly Placed<Row>[], request: ListRequest, end: number): Row[] {
+  const ordered = rows.toSorted((a, b) => comparePositions(a.position, b.position, request));
+  return ordered.slice(request.offset ?? 0, end).map(({ row }) => row);
 }
 
 interface MinuteRow {
   readonly minute: number;
 }
 
-function positionOf({ time, user_id: userId, session_id: sessionId }: PositionRow): ListPosition {
+/** Of a row with the columns of {@link PositionRow}. */
+export function positionOfRow({ time, user_id: userId, session_id: sessionId }: PositionRow): ListPosition {
   return { time, userId, sessionId };
 }
 

@@ -19,9 +19,9 @@ import { TOO_LARGE, isReadable, isTooLarge, limitText, sumOfState } from '../sta
 import { boundedWindow, isOver, outermostFitting } from './event-window.js';
 
 /** What a row is. */
-const PART = { record: 0, event: 1, summary: 2, session: 3, user: 4, app: 5 } as const;
+const PART = { record: 0, event: 1, summary: 2, session: 3, user: 4, app: 5, text: 6 } as const;
 
-/** Of a record, the lines and the metadata; of an event, the head and the payload; of state, the expiry of the scope, name and value. */
+/** Of a record, the lines and the metadata; of state that is one text, that; of an event, the head and the payload; of state, the expiry of the scope, name and value. */
 interface PartRow {
   readonly part: number;
   readonly number: number;
@@ -50,7 +50,8 @@ export async function readAtOnce(
   const { now } = transaction;
   const lines = rows.find(({ part }) => part === PART.record);
   if (!lines) return undefined;
-  const { record, stamp } = headOfLines(lines.head, lines.body ?? '');
+  const text = rows.find(({ part }) => part === PART.text)?.body ?? null;
+  const { record, state, stamp } = headOfLines(lines.head, lines.body ?? '', text);
   if (isExpired(record.expiresAt, now)) return undefined;
   const events = eventsOf(rows, PART.event).sort((a, b) => a.seq - b.seq);
   const isCut = isOver(events, window?.maxBytes);
@@ -60,11 +61,11 @@ export async function readAtOnce(
     now,
     events,
     ...(isCut && { isCut }),
-    ...(request.withState && stateOf(stateRows(rows, now), record, request.maxStateBytes)),
+    ...(request.withState && stateOf(stateRows(rows, now), record, { limits: request.maxStateBytes, text: state })),
     ...(summary && { summary }),
     ...(request.withMetadata && { metadata: lines.body ?? '' }),
   };
-  return { session, stamp };
+  return { session, stamp, stateText: state };
 }
 
 function eventsOf(rows: readonly PartRow[], wanted: number): StoredEvent[] {
@@ -94,12 +95,16 @@ function selectParts(transaction: SqlTransaction, request: ReadRequest, window: 
   const metadata = withMetadata ? METADATA_COLUMN : sql`NULL`;
   const branches = [
     sql`SELECT ${partOf('record')} AS part, 0 AS number, ${recordLines(dialect)} AS head, ${metadata} AS body FROM s`,
+    sql`SELECT ${partOf('text')}, 0, '', s.state FROM s`,
     ...(window ? [sql`(${selectTail(transaction, window)})`] : []),
     ...(withSummary ? [selectSummary(transaction)] : []),
     ...(withState ? selectStates({ tables, dialect, limits: request.maxStateBytes }, key) : []),
   ];
   return sql`
-    WITH s AS (SELECT ${RECORD_COLUMNS}, ${METADATA_COLUMN} FROM ${tables.sessions} s WHERE ${hasKey(key)})
+    WITH s AS (
+      SELECT ${RECORD_COLUMNS}, ${METADATA_COLUMN}, first_seq, last_seq, view_from_seq, summary_seq, state_bytes
+      FROM ${tables.sessions} s WHERE ${hasKey(key)}
+    )
     ${joinSql(branches, ' UNION ALL ')}`;
 }
 

@@ -55,14 +55,14 @@ async function readInSteps(transaction: SqlTransaction, request: ReadRequest): P
     record: session.record,
     now: transaction.now,
     ...events(),
-    ...(states && stateOf(states(), session.record, request.maxStateBytes)),
+    ...(states && stateOf(states(), session.record, { limits: request.maxStateBytes, text: session.state })),
     ...(summaryEvent && { summary: summaryEvent }),
     ...(request.withMetadata && { metadata: session.metadata ?? '' }),
     ...(bases && { baseState: bases()[0]?.base_state ?? '{}' }),
     ...(checkpoints && checkpointOf(checkpoints())),
     ...(groups && { found: groups()[0]?.seq ?? 0 }),
   };
-  return { session: found, stamp: session.stamp };
+  return { session: found, stamp: session.stamp, stateText: session.state };
 }
 
 interface BaseRow {

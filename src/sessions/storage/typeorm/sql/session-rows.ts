@@ -1,130 +1,79 @@
 import type { StoredEvent } from '../../../domain/commit.js';
-import { COUNTERS, type Counters, countersWith, storedCounters } from '../../../domain/counters.js';
 import { isExpired } from '../../../domain/expiry.js';
 import type { SessionKey } from '../../../domain/ids.js';
 import { type MetadataText, indexChanges, indexEntries } from '../../../domain/metadata-entries.js';
-import type { SeqRange } from '../../../domain/seq-ranges.js';
 import type { SessionRecord } from '../../../domain/session-record.js';
-import { DamagedDataError, storedJson } from '../../../domain/stored-json.js';
-import { type EVENTS, SESSIONS } from '../schema/session-tables.js';
-import { type RowOf, columnsOf } from '../schema/table.js';
+import type { StateText } from '../../../domain/state-text.js';
+import type { EVENTS, SESSIONS } from '../schema/session-tables.js';
+import type { RowOf } from '../schema/table.js';
 import type { SessionHead } from '../../planned-write.js';
+import { parseRecord, recordText, type RecordText, stampIn } from '../../record-text.js';
 import type { Tables } from '../tables.js';
 import type { Dialect } from './dialect.js';
 import { minuteColumns, minuteOf } from './minutes.js';
-import { joinSql, NO_SQL, Sql, sql, sqlList, type SqlValue } from './sql.js';
+import { type Columns, joinSql, NO_SQL, Sql, sql, sqlList, type SqlValue } from './sql.js';
 import type { SqlTransaction } from './transaction.js';
 
-/** The column of each counter. */
-const COUNTER_COLUMNS = {
-  turns: 'turns',
-  events: 'events',
-  contentLength: 'content_length',
-  tokens: 'tokens',
-} as const satisfies Record<keyof Counters, string>;
-
-/** The columns that every append changes, which all have numbers. */
-export function changedColumns(record: SessionRecord): readonly (readonly [column: string, value: number])[] {
+/** The columns that every append changes. */
+export function changedColumns({ record, stamp }: Pick<SessionHead, 'record' | 'stamp'>): Columns {
   return [
+    ['record', textWithoutKey({ record, stamp })],
     ['last_seq', record.lastSeq],
-    ['tip_seq', record.tipSeq],
-    ['high_water', record.highWater],
     ['last_update_time', record.lastUpdateTime],
     ['expires_at', record.expiresAt],
-    ...COUNTERS.map((name) => [COUNTER_COLUMNS[name], record.counters[name]] as const),
-    ['turn_expires_at', record.turn.expiresAt],
     ['state_bytes', record.stateBytes],
-    ...minuteColumns(record),
-    ['dispatched_seq', record.dispatchedSeq],
     ['waiting_since', record.waitingSince],
+    ...minuteColumns(record),
+    ['stamp', stamp],
   ];
 }
 
 /** The columns that rare writes change besides. */
-export function rareColumns(
-  before: SessionHead,
-  after: SessionHead,
-): readonly (readonly [column: string, value: SqlValue])[] {
-  const { turn, marks, marksSeq } = after.record;
-  const hasNewTurn = turn.number !== before.record.turn.number;
-  const hasNewMarks = marksSeq !== before.record.marksSeq;
-  const hasNewMetadata = after.metadata !== before.metadata;
-  return [
-    ...(hasNewTurn
-      ? ([
-          ['turn_number', turn.number],
-          ['turn_token', turn.token],
-          ['turn_holder', turn.holder],
-          ['turn_request', turn.requestId],
-        ] as const)
-      : []),
-    ...(hasNewMarks
-      ? ([
-          ['hidden', JSON.stringify(marks.hidden)],
-          ['view_from_seq', marks.viewFromSeq],
-          ['summary_seq', marks.summarySeq],
-          ['covered', JSON.stringify(marks.covered)],
-          ['marks_seq', marksSeq],
-        ] as const)
-      : []),
-    ...(hasNewMetadata ? ([['metadata', after.metadata ?? '']] as const) : []),
-  ];
+export function rareColumns(before: SessionHead, after: SessionHead): Columns {
+  const [old, next] = [rareValues(before), rareValues(after)];
+  return Object.entries(next).filter(([name, value]) => old[name] !== value);
+}
+
+function rareValues({ record: { firstSeq, marks }, metadata = '' }: SessionHead): Record<string, SqlValue> {
+  return { first_seq: firstSeq, view_from_seq: marks.viewFromSeq, summary_seq: marks.summarySeq, metadata };
 }
 
 /** A row of the sessions table, with the columns of {@link RECORD_COLUMNS}. */
-export type RecordRow = Omit<RowOf<typeof SESSIONS>, OtherColumn>;
+export type RecordRow = Pick<RowOf<typeof SESSIONS>, 'pk' | 'app_name' | 'user_id' | 'session_id' | 'record' | 'state'>;
 
-/** Texts that can be large, and what only indexes need. */
-const OTHERS = ['base_state', 'metadata', 'update_minute', 'expiry_minute'] as const;
-type OtherColumn = (typeof OTHERS)[number];
+/** The record, and the state if it is one text. */
+export const RECORD_COLUMNS = new Sql('s.app_name, s.user_id, s.session_id, s.pk, s.record, s.state');
 
-const RECORD = columnsOf(SESSIONS).filter(([name]) => !OTHERS.some((other) => other === name));
-
-const RECORD_PARTS = RECORD.map(([name]) => new Sql(`s.${name}`));
-
-export const RECORD_COLUMNS = joinSql(RECORD_PARTS, ', ');
-
-/** The columns of a record as one text, for statements that return many. {@link recordOfLines} decodes it. */
+/**
+ * The record and its key as one text, for statements that return many. {@link headOfLines} decodes it: no line break is in ids, and the key of the row
+ * is the first line of a record.
+ */
 export function recordLines({ lines }: Dialect): Sql {
-  return lines(RECORD_PARTS);
+  return lines(['app_name', 'user_id', 'session_id', 'pk', 'record'].map((name) => new Sql(`s.${name}`)));
 }
 
-/** No line break is in ids, in numbers, or in JSON text. */
-export function recordOfLines(text: string): SessionRecord {
-  return recordOf(new RowOfLines(text) as unknown as RecordRow);
+/** The database generates the key of the row, which is the incarnation, so the stored text lacks it. */
+function textWithoutKey(head: Pick<SessionHead, 'record' | 'stamp'>): string {
+  const text = recordText(head);
+  return text.slice(text.indexOf('\n') + 1);
 }
 
-/** The same for a list: a session of which the texts of the record are damaged is listed without what they say. */
-export function listedRecordOf(text: string): { readonly record: SessionRecord; readonly isDamaged: boolean } {
-  const row = new RowOfLines(text) as unknown as RecordRow;
-  try {
-    return { record: recordOf(row), isDamaged: false };
-  } catch (error) {
-    if (!(error instanceof DamagedDataError)) throw error;
-    const texts = { hidden: { value: '[]' }, covered: { value: '{}' } };
-    return { record: recordOf(Object.create(row, texts) as RecordRow), isDamaged: true };
-  }
+interface KeyedText {
+  readonly key: SessionKey;
+  readonly text: RecordText;
 }
 
-/** Reads each column from its line when it is needed, since a list has thousands of rows. */
-class RowOfLines {
-  readonly lines: readonly string[];
-
-  constructor(text: string) {
-    this.lines = text.split('\n');
-  }
-}
-
-for (const [place, [name, { kind }]] of RECORD.entries()) {
-  const isText = kind === 'exact' || kind === 'text';
-  const get = isText
-    ? function (this: RowOfLines) {
-        return this.lines[place];
-      }
-    : function (this: RowOfLines) {
-        return Number(this.lines[place]);
-      };
-  Object.defineProperty(RowOfLines.prototype, name, { get });
+/** The key and the text of a record in {@link recordLines}. */
+export function splitLines(lines: string): KeyedText {
+  const endOfApp = lines.indexOf('\n');
+  const endOfUser = lines.indexOf('\n', endOfApp + 1);
+  const endOfSession = lines.indexOf('\n', endOfUser + 1);
+  const key = {
+    appName: lines.slice(0, endOfApp),
+    userId: lines.slice(endOfApp + 1, endOfUser),
+    sessionId: lines.slice(endOfUser + 1, endOfSession),
+  };
+  return { key, text: lines.slice(endOfSession + 1) };
 }
 
 /** Only in statements that need it, since it can be large. */
@@ -138,72 +87,32 @@ export function columnsWith(besides: Sql | undefined): Sql {
   return besides ? joinSql([RECORD_COLUMNS, besides], ', ') : RECORD_COLUMNS;
 }
 
-export function recordOf(row: RecordRow): SessionRecord {
-  return {
-    appName: row.app_name,
-    userId: row.user_id,
-    sessionId: row.session_id,
-    incarnation: String(row.pk),
-    createTime: row.create_time,
-    lastUpdateTime: row.last_update_time,
-    expiresAt: row.expires_at,
-    firstSeq: row.first_seq,
-    lastSeq: row.last_seq,
-    tipSeq: row.tip_seq,
-    highWater: row.high_water,
-    counters: countersWith((name) => row[COUNTER_COLUMNS[name]]),
-    marks: {
-      hidden: row.hidden === '[]' ? [] : (storedJson(row.hidden, 'a session') as SeqRange[]),
-      viewFromSeq: row.view_from_seq,
-      summarySeq: row.summary_seq,
-      covered: storedCounters(storedJson(row.covered, 'a session') as Partial<Counters>),
-    },
-    marksSeq: row.marks_seq,
-    turn: {
-      number: row.turn_number,
-      token: row.turn_token,
-      holder: row.turn_holder,
-      requestId: row.turn_request,
-      expiresAt: row.turn_expires_at,
-    },
-    turnsOnly: row.turns_only === 1,
-    stateBytes: row.state_bytes,
-    dispatchedSeq: row.dispatched_seq,
-    waitingSince: row.waiting_since,
-  };
+function keyedTextOf({ app_name: appName, user_id: userId, session_id: sessionId, pk, record }: RecordRow): KeyedText {
+  return { key: { appName, userId, sessionId }, text: `${pk}\n${record}` };
 }
 
-/** The row of a record, but for its generated key. */
-export function rowOf({ counters, marks, turn, ...record }: SessionRecord): NewRow {
+export function recordOf(row: RecordRow): SessionRecord {
+  const { key, text } = keyedTextOf(row);
+  return parseRecord(key, text);
+}
+
+/** The row of a new session, but for its generated key. */
+export function rowOf({ record, stamp }: Pick<SessionHead, 'record' | 'stamp'>): NewRow {
   return {
     app_name: record.appName,
     user_id: record.userId,
     session_id: record.sessionId,
+    record: textWithoutKey({ record, stamp }),
     create_time: record.createTime,
     last_update_time: record.lastUpdateTime,
     expires_at: record.expiresAt,
     first_seq: record.firstSeq,
     last_seq: record.lastSeq,
-    tip_seq: record.tipSeq,
-    high_water: record.highWater,
-    turns: counters.turns,
-    events: counters.events,
-    content_length: counters.contentLength,
-    tokens: counters.tokens,
-    hidden: JSON.stringify(marks.hidden),
-    view_from_seq: marks.viewFromSeq,
-    summary_seq: marks.summarySeq,
-    covered: JSON.stringify(marks.covered),
-    marks_seq: record.marksSeq,
-    turn_number: turn.number,
-    turn_token: turn.token,
-    turn_holder: turn.holder,
-    turn_request: turn.requestId,
-    turn_expires_at: turn.expiresAt,
-    turns_only: record.turnsOnly ? 1 : 0,
+    view_from_seq: record.marks.viewFromSeq,
+    summary_seq: record.marks.summarySeq,
     state_bytes: record.stateBytes,
-    dispatched_seq: record.dispatchedSeq,
     waiting_since: record.waitingSince,
+    stamp,
     update_minute: minuteOf(record.lastUpdateTime),
     expiry_minute: minuteOf(record.expiresAt),
   };
@@ -211,15 +120,19 @@ export function rowOf({ counters, marks, turn, ...record }: SessionRecord): NewR
 
 /** What planned writes are compared with. */
 export function headOf(row: RecordRow & Partial<MetadataRow>): SessionHead {
-  return { record: recordOf(row), metadata: row.metadata, stamp: row.stamp };
+  return headIn(keyedTextOf(row), row.metadata, row.state);
 }
 
 /** The same, with the record as lines. */
-export function headOfLines(text: string, metadata: string): SessionHead {
-  return headOf(Object.assign(new RowOfLines(text), { metadata }) as unknown as RecordRow & MetadataRow);
+export function headOfLines(lines: string, metadata: string, state: string | null): SessionHead {
+  return headIn(splitLines(lines), metadata, state);
 }
 
-type NewRow = Omit<RowOf<typeof SESSIONS>, 'pk' | 'stamp' | 'base_state' | 'metadata'>;
+function headIn({ key, text }: KeyedText, metadata: string | undefined, state: string | null): SessionHead {
+  return { record: parseRecord(key, text), metadata, state: state ?? undefined, stamp: stampIn(text) };
+}
+
+type NewRow = Omit<RowOf<typeof SESSIONS>, 'pk' | 'base_state' | 'metadata' | 'state'>;
 
 /** A row of the events table, with the columns of {@link EVENT_COLUMNS}. */
 export type EventRow = Pick<RowOf<typeof EVENTS>, 'seq' | 'event_id' | 'digest' | 'appended_at' | 'payload'>;
@@ -261,6 +174,8 @@ export interface FoundSession {
   readonly pk: number;
   readonly record: SessionRecord;
   readonly stamp: number;
+  /** Its own state, unless that has rows. */
+  readonly state: StateText | undefined;
   /** If it was requested. */
   readonly metadata?: string | undefined;
   /** The `seq` after which a window of events begins, if it was requested and is not the beginning of the log. */
@@ -301,8 +216,7 @@ type FoundRow = RecordRow & Partial<MetadataRow> & { readonly window_start?: num
 
 function sessionOf([row]: readonly FoundRow[]): FoundSession | undefined {
   if (!row) return undefined;
-  const { pk, stamp, metadata, window_start: windowStart } = row;
-  return { pk, record: recordOf(row), stamp, metadata, windowStart };
+  return { pk: row.pk, ...headOf(row), windowStart: row.window_start };
 }
 
 function unlessExpired(found: FoundSession | undefined, { now }: SqlTransaction): FoundSession | undefined {
@@ -312,7 +226,7 @@ function unlessExpired(found: FoundSession | undefined, { now }: SqlTransaction)
 /** A session with its metadata before and after a transaction. */
 export interface IndexedSession {
   readonly pk: number;
-  readonly record: SessionRecord;
+  readonly record: SessionKey & Pick<SessionRecord, 'createTime'>;
   readonly before: MetadataText;
   readonly after: MetadataText;
 }

@@ -49,3 +49,14 @@ export const NO_SQL = new Sql('');
 export function orderBy(columns: Sql | undefined): Sql {
   return columns ? sql`ORDER BY ${columns}` : NO_SQL;
 }
+
+/** Columns with their values. */
+export type Columns<Value extends SqlValue = SqlValue> = readonly (readonly [column: string, value: Value])[];
+
+/** `a = 1, b = 2` or `a = 1 AND b = 2`. */
+export function equalities(columns: Columns, separator: ', ' | ' AND '): Sql {
+  return joinSql(
+    columns.map(([column, value]) => sql`${new Sql(column)} = ${value}`),
+    separator,
+  );
+}

@@ -1,5 +1,6 @@
 import type { SessionKey, StateOwner } from '../../../domain/ids.js';
 import { scopeOfOwner } from '../../../domain/ids.js';
+import { expectReadableText, type StateText } from '../../../domain/state-text.js';
 import type { StateLimits } from '../../../domain/state-size.js';
 import type { SharedScope, StateEntries, StoredSession, StoredState } from '../../session-storage.js';
 import type { Dialect } from '../sql/dialect.js';
@@ -34,17 +35,19 @@ export interface StateSource {
   readonly limits?: StateLimits | undefined;
 }
 
-/** Selects the state of a session in all scopes. {@link stateOf} reads the rows. */
+/** Selects the state of a session in all scopes, its own unless that is one text. {@link stateOf} reads the rows. */
 export function selectState(
   { tables, dialect, now }: SqlTransaction,
-  { pk, record }: FoundSession,
+  { pk, record, state }: Pick<FoundSession, 'pk' | 'record' | 'state'>,
   limits?: StateLimits,
 ): Sql {
   const isLive = sql`AND c.expires_at > ${now}`;
+  const shared = selectSharedState({ tables, dialect, limits }, record, isLive);
+  if (state !== undefined) return shared;
   return sql`
     ${selectOwnState({ tables, dialect, limits }, pk, record.stateBytes)}
     UNION ALL
-    ${selectSharedState({ tables, dialect, limits }, record, isLive)}`;
+    ${shared}`;
 }
 
 /**
@@ -133,20 +136,20 @@ function limitOfScopes({ tables, dialect }: Omit<StateSource, 'limits'>, limits:
   return { most: limitOfScope(limits), stored: sql`c.state_bytes`, sum: sumOfState(dialect, rows) };
 }
 
-/** The state of a session in all scopes. */
+/** The state of a session in all scopes. `text`: its own state, unless that has rows. */
 export function stateOf(
   rows: readonly StateRow[],
   owner: SessionKey,
-  limits?: StateLimits,
-  isWritten = false,
+  { limits, text, isWritten }: { limits?: StateLimits | undefined; text?: StateText | undefined; isWritten?: boolean },
 ): Required<Pick<StoredSession, 'state' | 'scopeExpiry'>> {
+  if (text !== undefined) expectReadableText(text, limits, owner);
   expectReadable(rows, limits, owner, isWritten);
   const entries = (scope: keyof StoredState): StateEntries =>
     rows.flatMap((row) => (row.scope === scope ? [[row.name ?? '', row.value ?? ''] as const] : []));
   const user = rows.find(({ scope }) => scope === 'user')?.expires_at;
   const app = rows.find(({ scope }) => scope === 'app')?.expires_at;
   return {
-    state: { session: entries('session'), user: entries('user'), app: entries('app') },
+    state: { session: text ?? entries('session'), user: entries('user'), app: entries('app') },
     scopeExpiry: { ...(user && { user }), ...(app && { app }) },
   };
 }

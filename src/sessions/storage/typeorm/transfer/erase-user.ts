@@ -1,5 +1,11 @@
 import type { UserKey } from '../../../domain/ids.js';
-import { type SizedSession, emptyLargeLogs, endLargeSessions, inSessionBatches } from '../expire/session-batches.js';
+import {
+  SIZED_COLUMNS,
+  type SizedSession,
+  emptyLargeLogs,
+  endLargeSessions,
+  inSessionBatches,
+} from '../expire/session-batches.js';
 import { type Sql, sql, sqlList } from '../sql/sql.js';
 import type { SqlTransaction, Transactions } from '../sql/transaction.js';
 
@@ -30,7 +36,7 @@ export async function eraseUser(transactions: Transactions, user: UserKey): Prom
 
 async function sessionsOf(transaction: SqlTransaction, user: UserKey): Promise<SizedSession[]> {
   const found = await transaction.rows<SizedSession>(sql`
-    SELECT pk, last_seq FROM ${transaction.tables.sessions} WHERE ${isOf(user)} LIMIT ${SESSIONS_PER_STEP}`);
+    SELECT ${SIZED_COLUMNS} FROM ${transaction.tables.sessions} s WHERE ${isOf(user)} LIMIT ${SESSIONS_PER_STEP}`);
   endLargeSessions(transaction, found);
   return found;
 }

@@ -1,13 +1,13 @@
 import type { SessionHead } from '../../../planned-write.js';
 import type { DirectCreate, PlannedMessage } from '../../append/direct-writes.js';
-import { equalities, type PlannedSession, writeChildren, writeSums } from '../../append/planned-rows.js';
+import { alikeSets, allSets, type PlannedSession, writeChildren, writeSums } from '../../append/planned-rows.js';
 import { growScopes } from '../../append/sql-writes.js';
 import { insertOfSession } from '../../append/insert-session.js';
 import { headOfLines, insertEntries, recordLines } from '../../sql/session-rows.js';
 import { areReadable, selectSharedState } from '../../state/read-state.js';
 import type { Dialect } from '../../sql/dialect.js';
 import { MYSQL_NOW } from '../../sql/server-time.js';
-import { joinSql, NO_SQL, Sql, sql, sqlList } from '../../sql/sql.js';
+import { equalities, joinSql, NO_SQL, Sql, sql, sqlList } from '../../sql/sql.js';
 import type { Tables } from '../../tables.js';
 
 /** Fails with the code {@link NOT_WRITTEN}, in every `sql_mode`, so that the server runs no further statement of the message. */
@@ -40,14 +40,14 @@ export function directWriteOfMysql(dialect: Dialect, tables: Tables, { rows, tim
 /** The sessions of a message, after it has written nothing. */
 export function selectHeadsOfMysql(dialect: Dialect, tables: Tables, { rows }: PlannedMessage): Sql {
   return sql`
-    SELECT ${recordLines(dialect)} AS head, s.metadata FROM ${tables.sessions} s
+    SELECT ${recordLines(dialect)} AS head, s.metadata, s.state FROM ${tables.sessions} s
     WHERE s.pk IN (${sqlList(rows.sessions.map(({ pk }) => pk))})`;
 }
 
 /** The rows of {@link selectHeadsOfMysql}. */
 export function headsIn(rows: unknown): SessionHead[] {
-  return (rows as readonly { head: string; metadata: string }[]).map(({ head, metadata }) =>
-    headOfLines(head, metadata),
+  return (rows as readonly { head: string; metadata: string; state: string | null }[]).map(
+    ({ head, metadata, state }) => headOfLines(head, metadata, state),
   );
 }
 
@@ -93,16 +93,17 @@ function isOneOf(sessions: readonly PlannedSession[]): Sql {
 function update({ sessions: table }: Tables, sessions: readonly PlannedSession[], limits: Sql): Sql {
   const [first, ...others] = sessions;
   if (first && others.length === 0) {
-    const { pk, guards, sets, rareSets } = first;
+    const { pk, guards } = first;
     return sql`
-      UPDATE ${table} SET ${equalities([...sets, ...rareSets], ', ')}
+      UPDATE ${table} SET ${equalities(allSets(first), ', ')}
       WHERE pk = ${pk} AND ${equalities(guards, ' AND ')} AND ${limits}`;
   }
   const guards = first?.guards.map(([column]) => column) ?? [];
-  const sets = first?.sets.map(([column]) => column) ?? [];
+  const all = alikeSets(sessions);
+  const sets = all[0]?.map(([column]) => column) ?? [];
   const names = ['pk', ...guards.map((column) => `old_${column}`), ...sets.map((column) => `new_${column}`)];
   const selects = sessions.map(({ pk, ...one }, index) => {
-    const values = [pk, ...one.guards.map(([, value]) => value), ...one.sets.map(([, value]) => value)];
+    const values = [pk, ...one.guards.map(([, value]) => value), ...(all[index] ?? []).map(([, value]) => value)];
     if (index > 0) return sql`SELECT ${sqlList(values)}`;
     return sql`SELECT ${joinSql(
       values.map((value, place) => sql`${value} AS ${new Sql(names[place] ?? '')}`),

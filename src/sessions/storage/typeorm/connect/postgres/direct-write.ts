@@ -2,7 +2,8 @@ import { NEVER } from '../../../../domain/expiry.js';
 import type { TimeRange } from '../../../plan-time.js';
 import type { DirectCreate, MessageAnswer, PlannedMessage } from '../../append/direct-writes.js';
 import {
-  equalities,
+  alikeSets,
+  allSets,
   EVENT_COLUMN_TYPES,
   INSERTED_COLUMNS,
   type PlannedGrowth,
@@ -14,7 +15,8 @@ import { insertOfSession, UNLESS_THERE } from '../../append/insert-session.js';
 import { PARTIAL_COLUMN_TYPES, PARTIAL_COLUMNS, replacesPartial, valuesOfPartial } from '../../live/partial-events.js';
 import { postgresDialect } from '../../sql/dialect.js';
 import { POSTGRES_NOW } from '../../sql/server-time.js';
-import { joinSql, NO_SQL, Sql, sql } from '../../sql/sql.js';
+import { equalities, joinSql, NO_SQL, Sql, sql } from '../../sql/sql.js';
+import { arrayText, typesOf, unnest } from '../../sql/postgres-arrays.js';
 import { entryChanges, headOfLines, INDEX_COLUMNS, recordLines } from '../../sql/session-rows.js';
 import { areReadable, selectSharedState } from '../../state/read-state.js';
 import type { Entry } from '../../state/write-state.js';
@@ -48,8 +50,8 @@ export function directWriteOfPostgres(tables: Tables, { rows, time }: PlannedMes
       ${removal(tables.sessionState, sessionState)}
       ${addition(sql`usage_of_sessions`, tables, SESSION_USAGE, { rows: usage.ofSessions })}
       ${addition(sql`usage`, tables, SHARED_USAGE, { rows: usage.shared, after: sharedState.length > 0 ? sql`shared` : undefined })}
-    SELECT ${now} AS now, NULL AS head, NULL AS metadata WHERE EXISTS (SELECT 1 FROM written)
-    UNION ALL SELECT ${now}, ${recordLines(postgresDialect)}, s.metadata FROM ${tables.sessions} s
+    SELECT ${now} AS now, NULL AS head, NULL AS metadata, NULL AS state WHERE EXISTS (SELECT 1 FROM written)
+    UNION ALL SELECT ${now}, ${recordLines(postgresDialect)}, s.metadata, s.state FROM ${tables.sessions} s
       WHERE s.pk = ANY(${pks}) AND NOT EXISTS (SELECT 1 FROM written)`;
 }
 
@@ -59,6 +61,7 @@ interface MessageRow {
   /** Null if all is written. */
   readonly head: string | null;
   readonly metadata: string | null;
+  readonly state: string | null;
 }
 
 /** What the rows of {@link directWriteOfPostgres} say, and the server's time. */
@@ -69,7 +72,10 @@ export function messageAnswerOf(answer: readonly unknown[]): {
   const rows = answer as readonly MessageRow[];
   const [first] = rows;
   if (first?.head === null) return { now: first.now, result: 'written' };
-  return { now: first?.now, result: rows.map(({ head, metadata }) => headOfLines(head ?? '', metadata ?? '')) };
+  return {
+    now: first?.now,
+    result: rows.map(({ head, metadata, state }) => headOfLines(head ?? '', metadata ?? '', state)),
+  };
 }
 
 function limitsOf(tables: Tables, scopes: readonly PlannedGrowth[], time: TimeRange | undefined): Sql {
@@ -180,17 +186,14 @@ export function directCreateOfPostgres(tables: Tables, session: DirectCreate): S
 }
 
 /** Never waits for a session: it might expire meanwhile. One that stays as it is has no new version of its row. */
-function updateOne(
-  { sessions }: Tables,
-  { pk, guards, sets, rareSets, isUnchanged }: PlannedSession,
-  limits: Sql,
-): Sql {
+function updateOne({ sessions }: Tables, session: PlannedSession, limits: Sql): Sql {
+  const { pk, guards, isUnchanged } = session;
   const unchanged = sql`SELECT pk FROM ${sessions} WHERE pk = ${pk} AND ${equalities(guards, ' AND ')} ${limits} FOR UPDATE SKIP LOCKED`;
   if (isUnchanged) return sql`written AS MATERIALIZED (${unchanged})`;
   return sql`
     locked AS MATERIALIZED (${unchanged}),
     written AS (
-      UPDATE ${sessions} AS s SET ${equalities([...sets, ...rareSets], ', ')} FROM locked WHERE s.pk = locked.pk RETURNING s.pk)`;
+      UPDATE ${sessions} AS s SET ${equalities(allSets(session), ', ')} FROM locked WHERE s.pk = locked.pk RETURNING s.pk)`;
 }
 
 /** Never waits either, so that a locked session does not delay the others, and two batches cannot deadlock. */
@@ -200,7 +203,7 @@ function updateTogether({ sessions: table }: Tables, sessions: readonly PlannedS
   const columns = new Sql(['pk', ...guards].join(', '));
   const isSame = new Sql(guards.map((column) => `s.${column} = v.${column}`).join(' AND '));
   return sql`
-    v AS MATERIALIZED (SELECT * FROM ${unnestNumbers(expected)} AS v(${columns})),
+    v AS MATERIALIZED (SELECT * FROM ${unnest(typesOf(expected), expected)} AS v(${columns})),
     locked AS MATERIALIZED (
       SELECT s.pk FROM v JOIN ${table} s ON s.pk = v.pk WHERE ${isSame} ${limits} FOR UPDATE OF s SKIP LOCKED),
     written AS MATERIALIZED (SELECT 1 WHERE (SELECT COUNT(*) FROM locked) = (SELECT COUNT(*) FROM v))
@@ -209,13 +212,14 @@ function updateTogether({ sessions: table }: Tables, sessions: readonly PlannedS
 
 function updates(table: Sql, sessions: readonly PlannedSession[]): Sql {
   const changed = sessions.filter(({ isUnchanged }) => !isUnchanged);
-  const columns = changed[0]?.sets.map(([column]) => column) ?? [];
-  if (columns.length === 0) return NO_SQL;
-  const rows = changed.map(({ pk, sets }) => [pk, ...sets.map(([, value]) => value)]);
+  const [first, ...others] = alikeSets(changed);
+  if (!first) return NO_SQL;
+  const rows = [first, ...others].map((sets, index) => [changed[index]?.pk ?? 0, ...sets.map(([, value]) => value)]);
+  const columns = first.map(([column]) => column);
   const names = new Sql(['pk', ...columns].join(', '));
   const changes = new Sql(columns.map((column) => `${column} = c.${column}`).join(', '));
   return sql`, updated AS (
-    UPDATE ${table} AS s SET ${changes} FROM ${unnestNumbers(rows)} AS c(${names})
+    UPDATE ${table} AS s SET ${changes} FROM ${unnest(typesOf(rows), rows)} AS c(${names})
     WHERE s.pk = c.pk AND EXISTS (SELECT 1 FROM written))`;
 }
 
@@ -287,26 +291,4 @@ function removal(table: Sql, entries: readonly Entry[]): Sql {
   return sql`, removed AS (
     DELETE FROM ${table} k USING ${unnest(['bigint', 'text'], rows)} AS v(owner, name)
     WHERE k.session_pk = v.owner AND k.name = v.name AND EXISTS (SELECT 1 FROM written))`;
-}
-
-type Values = readonly (string | number)[];
-
-function unnest(types: readonly string[], rows: readonly Values[]): Sql {
-  const arrays = types.map((type, place) => {
-    const column = rows.map((row) => row[place] ?? '');
-    return sql`CAST(${arrayText(column)} AS ${new Sql(type)}[])`;
-  });
-  return sql`unnest(${joinSql(arrays, ', ')})`;
-}
-
-function unnestNumbers(rows: readonly (readonly number[])[]): Sql {
-  return unnest(rows[0]?.map(() => 'bigint') ?? [], rows);
-}
-
-/** An array as PostgreSQL writes it. */
-function arrayText(values: Values): string {
-  const items = values.map((value) =>
-    typeof value === 'number' ? String(value) : `"${value.replaceAll(/[\\"]/g, String.raw`\$&`)}"`,
-  );
-  return `{${items.join(',')}}`;
 }

@@ -1,0 +1,61 @@
+import { ownEntries } from '../../sessions/storage/state-entries.js';
+import { topic } from '../contract-runner.js';
+import { KEY, type StorageFixture, commitOf, creation, parsed, readSession, together, upsert } from './support.js';
+
+/** A store may keep a small state in another way than a large one. */
+const MANY = Array.from({ length: 40 }, (_, index) => `key-${index}`);
+const VALUE = 'é'.repeat(40);
+
+export const ownState = topic<StorageFixture>("a session's own state", (test) => {
+  test('grows from small to large, and back, without losing a key', async ({ storage }) => {
+    await storage.create(creation({ upserts: [upsert('session', 'first', 1)] }));
+    const expected: Record<string, unknown> = { first: 1 };
+    for (const name of MANY) {
+      expected[name] = VALUE;
+      await storage.append(commitOf(name, { upserts: [upsert('session', name, VALUE)] }));
+    }
+    expect(parsed((await readSession(storage)).state.session)).toEqual(expected);
+    const removals = MANY.slice(1).map((name) => ({ scope: 'session' as const, name }));
+    await storage.append(commitOf('less', { removals, upserts: [upsert('session', 'first', 2)] }));
+    expect(parsed((await readSession(storage)).state.session)).toEqual({ first: 2, 'key-0': VALUE });
+    const { sessions } = await storage.list({ ...KEY, orderBy: 'lastUpdateTime', order: 'desc', limit: 10 });
+    expect(sessions.map(({ state }) => parsed(state.session))).toEqual([{ first: 2, 'key-0': VALUE }]);
+  });
+
+  test('keeps every key that concurrent commits set, while it becomes large', async ({ storage }) => {
+    await storage.create(creation());
+    await together(MANY.length, async (index) =>
+      storage.append(commitOf(`e${index}`, { upserts: [upsert('session', MANY[index] ?? '', VALUE)] })),
+    );
+    const { state } = await readSession(storage);
+    expect(parsed(state.session)).toEqual(Object.fromEntries(MANY.map((name) => [name, VALUE])));
+  });
+
+  test('keeps names and values as they are', async ({ storage }) => {
+    const entries = [
+      ['"', '"\\""'],
+      ['a":1,\n"b', '{"a":[1,\n2]}'],
+      ['\\', '"\\\\"'],
+      ['__proto__', '{}'],
+      ['1', '1'],
+      ['\u2028', '"\u2028"'],
+    ] as const;
+    for (const [name, value] of entries) {
+      const key = { ...KEY, sessionId: `text-${entries.findIndex(([other]) => other === name)}` };
+      await storage.create(creation({ key, upserts: [upsert('session', 'k', 1)] }));
+      await storage.append({ ...commitOf('e1'), key, upserts: [{ scope: 'session', name, value }] });
+      const { state } = await readSession(storage, key);
+      expect(new Map(state.session as readonly (readonly [string, string])[])).toEqual(
+        new Map([
+          ['k', '1'],
+          [name, value],
+        ]),
+      );
+    }
+    await storage.create(
+      creation({ upserts: entries.map(([name, value]) => ({ scope: 'session' as const, name, value })) }),
+    );
+    const read = await storage.read({ key: KEY, withState: true });
+    expect(new Map(ownEntries(read?.state?.session))).toEqual(new Map(entries));
+  });
+});
