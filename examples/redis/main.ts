@@ -35,7 +35,7 @@ await sessions.appendEvent({ session, event: { id: 'e-1', author: 'user', action
 const redis = app.get<Redis>(getRedisConnectionToken());
 const keys = (await redis.keys(`${prefix}*`)).sort();
 for (const key of keys) console.log((await redis.type(key)).padEnd(5), key.slice(prefix.length));
-console.log('state of the session', await redis.hgetall(`${prefix}{shop|ann}:state:order-7`));
+console.log('state of the session', await redis.hget(`${prefix}{shop|ann}:session:order-7`, 'state'));
 console.log('the number of e-1   ', await redis.hget(`${prefix}{shop|ann}:session:order-7`, '=e-1'));
 
 await redis.unlink(keys);

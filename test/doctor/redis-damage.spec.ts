@@ -36,7 +36,8 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
   users: { key: '{APP}:users', commands: [['ZREM', 'ann|b']], mended: 'INDEX_DIFFERS' },
   noexpiry: { key: `${USER}:user-state`, commands: [['HDEL', '']], mended: 'SCOPE_WITHOUT_EXPIRY' },
   empty: { key: `${USER}:user-state`, commands: [['HDEL', 'k']], mended: 'SCOPE_EMPTY' },
-  state: { key: `${USER}:state:${ID}`, commands: [['HSET', 'own', '7']], mended: 'STATE_DIFFERS' },
+  state: { key: `${USER}:session:${ID}`, commands: [['HSET', 'state', '"own":7']], mended: 'STATE_DIFFERS' },
+  largestate: { key: `${USER}:state:${ID}`, commands: [['HSET', 'own', '7']], mended: 'STATE_DIFFERS' },
   gap: { key: `${USER}:session:${ID}`, commands: [['HDEL', '1']], left: 'EVENT_MISSING' },
   beyond: {
     key: `${USER}:session:${ID}`,
@@ -61,9 +62,12 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
   otherid: { key: `${USER}:session:${ID}`, commands: [['HSET', '=ghost', '2']], mended: 'INDEX_DIFFERS' },
 };
 
+/** Apps with a state that is a hash of keys. */
+const WITH_KEYS: ReadonlySet<string> = new Set(['largestate', 'lost']);
+
 async function fill(sessions: SessionService, appName: string): Promise<void> {
   const key = { appName, userId: 'ann|b', sessionId: 'chat:1' };
-  const state = { own: 1, 'user:k': 1, 'app:k': 1 };
+  const state = { own: 1, ...(WITH_KEYS.has(appName) && { large: 'x'.repeat(2_000) }), 'user:k': 1, 'app:k': 1 };
   const session = await sessions.createSession({ ...key, state, metadata: { status: 'open' } });
   // What came with the creation is not judged.
   await until(() => Date.now() > session.createTime + 1);

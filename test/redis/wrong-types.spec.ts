@@ -37,8 +37,10 @@ interface Operation {
   check?(scene: Scene): Promise<void>;
 }
 
-const STATE = { step: 1, 'user:name': 'Ann', 'app:name': 'Shop' };
-const NEXT = { step: 2, 'user:name': 'Bea', 'app:name': 'Store' };
+/** Only a large state has a key of its own. */
+const LARGE = 'x'.repeat(2_000);
+const STATE = { step: 1, large: LARGE, 'user:name': 'Ann', 'app:name': 'Shop' };
+const NEXT = { step: 2, large: LARGE, 'user:name': 'Bea', 'app:name': 'Store' };
 
 const OPERATIONS: Readonly<Record<string, Operation>> = {
   create: {

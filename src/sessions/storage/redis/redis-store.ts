@@ -8,18 +8,16 @@ import type { WriteStore } from '../planned-write.js';
 import type { GroupedEvents, GroupedEventsRequest } from '../rebuild.js';
 import type { LogTail, TailRequest } from '../session-changes.js';
 import type {
-  CreateRequest,
   ListRequest,
   ListResult,
   PurgeCounts,
   ReadRequest,
   SharedScope,
   StateEntries,
-  StoredSession,
   UsageReply,
   WriteStateRequest,
 } from '../session-storage.js';
-import type { DeletedSession, SessionStore, StampedSession } from '../session-store.js';
+import type { DeletedSession, NewSessionRequest, SessionStore, StampedSession } from '../session-store.js';
 import type { TransferStore } from '../transfer-store.js';
 import type { AuditPage, AuditRequest } from '../store-audit.js';
 import { ALL_SCRIPTS } from './all-scripts.js';
@@ -38,7 +36,7 @@ import { listSessions } from './list/list-sessions.js';
 import { logTails } from './live/log-tails.js';
 import { RedisFeed } from './live/redis-feed.js';
 import { RedisMarks } from './live/redis-marks.js';
-import { readSession } from './read/read-session.js';
+import { readSession, type ReadSession } from './read/read-session.js';
 import { readUsage } from './read/read-usage.js';
 import { RedisKeys } from './redis-keys.js';
 import { stampOf } from '../record-text.js';
@@ -92,7 +90,7 @@ export class RedisStore implements SessionStore {
     return this.#writes;
   }
 
-  async create(request: CreateRequest): Promise<StampedSession | undefined> {
+  async create(request: NewSessionRequest): Promise<StampedSession | undefined> {
     return stamped(
       await this.#call((scripts, app) => createSession(scripts, this.#keys, app, request, this.#noteTime)),
     );
@@ -159,6 +157,6 @@ export class RedisStore implements SessionStore {
   }
 }
 
-function stamped(session: StoredSession | undefined): StampedSession | undefined {
-  return session && { session, stamp: stampOf(session.record), stateText: undefined };
+function stamped(found: ReadSession | undefined): StampedSession | undefined {
+  return found && { ...found, stamp: stampOf(found.session.record) };
 }

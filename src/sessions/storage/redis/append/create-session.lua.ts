@@ -19,7 +19,7 @@ const NEW_RECORD: Readonly<Record<RecordLine, string>> = {
   turnsOnly: 'ARGV[7]',
   hidden: "''",
   covered: `'${countersText(NO_COUNTS)}'`,
-  stateBytes: 'text(stateBytes)',
+  stateBytes: 'stateBytes',
   stamp: "'0'",
   ...fieldsWith("''", ['turnToken', 'turnRequest', 'turnHolder']),
   ...fieldsWith("'0'", ['turnExpires', 'turnNumber']),
@@ -58,8 +58,7 @@ local function createPlainly()
     or tonumber(redis.call('ZSCORE', baseOfApp .. 'users', USER_ID)) ~= NEVER then return end
   local userState, appState = stateIfLive(USER_STATE, tonumber(ARGV[11])), stateIfLive(APP_STATE, tonumber(ARGV[12]))
   if not userState or not appState then return end
-  local stateBytes = 0
-  for index = 13, #ARGV do stateBytes = stateBytes + #ARGV[index] end
+  local stateBytes = ARGV[14]
   local time, member = text(now), USER_ID .. '\0' .. SESSION_ID
   -- The first writes. If a key of another type refuses one, those before it are taken back, which is faster than to look at all types before.
   local indexes = { { BY_UPDATE, SESSION_ID }, { byCreation, SESSION_ID }, { APP_BY_UPDATE, member }, { byCreationOfApp, member } }
@@ -70,8 +69,8 @@ local function createPlainly()
       error(reply)
     end
   end
-  for first = 13, #ARGV, 2000 do redis.call('HSET', STATE, unpack(ARGV, first, math.min(first + 1999, #ARGV))) end
-  redis.call('HSET', RECORD, 'base', ARGV[6], 'record',
+  for first = 15, #ARGV, 2000 do redis.call('HSET', STATE, unpack(ARGV, first, math.min(first + 1999, #ARGV))) end
+  redis.call('HSET', RECORD, 'base', ARGV[6], 'state', ARGV[13], 'record',
     table.concat({ ${RECORD_LINES.map((field) => NEW_RECORD[field]).join(', ')} }, '\n'))
   return { time, '', {}, userState, appState }
 end
@@ -83,8 +82,8 @@ if isPlain then
   local created = createPlainly()
   if created then return created end
   nameAllKeys()
-  local all = { ARGV[1], SESSION_ID, USER_ID, APP_NAME, ARGV[5], ARGV[6], ARGV[7], '', ARGV[11], ARGV[12], NEVER, NEVER, 0, NEVER, 0, (#ARGV - 12) / 2 }
-  for index = 13, #ARGV do all[#all + 1] = ARGV[index] end
+  local all = { ARGV[1], SESSION_ID, USER_ID, APP_NAME, ARGV[5], ARGV[6], ARGV[7], '', ARGV[13], ARGV[14], ARGV[11], ARGV[12], NEVER, NEVER, 0, NEVER, 0, (#ARGV - 14) / 2 }
+  for index = 15, #ARGV do all[#all + 1] = ARGV[index] end
   for _, value in ipairs({ ${REST_OF_PLAIN.join(', ')} }) do all[#all + 1] = value end
   ARGV = all
 else
@@ -98,9 +97,9 @@ end
  *
  * KEYS and ARGV 1–4: see SESSION; or of a plain session only key 1, and
  * ARGV 5 incarnation, 6 base state, 7 whether events need a turn (1 or 0), 8–10 bytes of the encoded app name, user id and session
- *      id, 11–12 most bytes of user state and app state ('' = any), 13 and on: name and value of each key of its state. It never expires, and has no metadata and no log.
+ *      id, 11–12 most bytes of user state and app state ('' = any), 13 its state as one text or '-', 14 bytes of its state, 15 and on: name and value of each key of its state. It never expires, and has no metadata and no log.
  * Otherwise
- * ARGV 5 and on: incarnation, base state, whether events need a turn (1 or 0), metadata, most bytes of user state and app state ('' = any), ttl of the session, ttl and renewal threshold of user state, then of app
+ * ARGV 5 and on: incarnation, base state, whether events need a turn (1 or 0), metadata, session state as one text or '-', its bytes, most bytes of user state and app state ('' = any), ttl of the session, ttl and renewal threshold of user state, then of app
  *      state; writes to session state, to user state, and to app state (on a cluster: as one text, '' = none); of the
  *      initial log: tip, high water mark, all counters, hidden ranges, viewFrom, summary, marks
  *      seq, covered counters, the numbers of its anchors in one text, the group of each
@@ -123,6 +122,7 @@ export const CREATE_SESSION = defineScript(
   EVENT_GROUPS,
   String.raw`
 local incarnation, base, turnsOnly, metadata = take(), take(), take(), take()
+local stateText, stateBytes = take(), take()
 local userMost, appMost = takeNumber(), takeNumber()
 local ttl, userTtl, userRenewBelow = takeNumber(), takeNumber(), takeNumber()
 local appTtl, appRenewBelow = takeNumber(), takeNumber()
@@ -149,7 +149,7 @@ end
 if live then
   local userState, appState = readState(USER_STATE), APP_STATE and readState(APP_STATE) or {}
   return excessOf(userState, userMost, 'user') or excessOf(appState, appMost, 'app')
-    or reply(live.text, redis.call('HGETALL', STATE), userState, appState)
+    or reply(live.text, ownStateText(RECORD) or redis.call('HGETALL', STATE), userState, appState)
 end
 
 -- Sessions that Redis expired are still in the indexes. Each new session removes up to 16 of them.
@@ -186,9 +186,6 @@ for _, scope in ipairs({ { 'user', USER_STATE, userExpiry, userWrites, userMost 
     if after > most then return { 'excess', name, text(after), 1 } end
   end
 end
-local stateBytes = 0
-for _, part in ipairs(ownWrites.sets) do stateBytes = stateBytes + #part end
-stateBytes = text(stateBytes)
 
 unlinkIfPresent(unpack(KEYS, 1, 5))
 if maySweep then sweepIndexes() end
@@ -197,7 +194,7 @@ local first, isNews = text(firstBefore or 1), last > 0 and not createdBefore
 local dispatched, waiting = '0', isNews and waitingFrom() or '0'
 local stamp, turnExpires, turnToken, turnNumber, turnRequest, turnHolder = '0', '0', '', '0', '', ''
 local lastSeq = text((firstBefore or 1) - 1 + last)
-redis.call('HSET', RECORD, 'base', base, 'metadata', metadata, 'record',
+redis.call('HSET', RECORD, 'base', base, 'metadata', metadata, 'state', stateText, 'record',
   table.concat({ ${RECORD_LINES.map((field) => (field === 'last' ? 'lastSeq' : field)).join(', ')} }, '\n'))
 -- Writing 1,000 fields at a time takes half as long; Lua limits how many values it unpacks.
 for first = 1, last, 1000 do

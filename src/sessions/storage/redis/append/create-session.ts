@@ -2,14 +2,18 @@ import { randomUUID } from 'node:crypto';
 import { type Lifetimes, NEVER, expiresAt } from '../../../domain/expiry.js';
 import type { SessionKey } from '../../../domain/ids.js';
 import { NOTHING_WAITS, newRecord } from '../../../domain/session-record.js';
+import type { StateText } from '../../../domain/state-text.js';
 import { initialExcess, readExcessError, sizeAfter, writeExcessError } from '../../../domain/state-size.js';
 import { type StateWrites, changesNothing, writesOf } from '../../../domain/stored-json.js';
-import type { CreateRequest, StoredSession } from '../../session-storage.js';
+import type { NewSessionRequest } from '../../session-store.js';
+import type { ReadSession } from '../read/read-session.js';
 import type { AppScope } from '../app-scope/app-scope.js';
 import { afterWrite } from '../connect/driver-errors.js';
 import type { RedisKeys } from '../redis-keys.js';
 import {
   type FlatHash,
+  type OwnStateReply,
+  STATE_HAS_KEYS,
   type ScriptArguments,
   excessFrom,
   flag,
@@ -31,7 +35,7 @@ type CreateReply =
   | readonly [
       now: string,
       record: RecordText,
-      session: FlatHash,
+      session: OwnStateReply,
       user: FlatHash,
       app: FlatHash,
       pending?: FlatHash,
@@ -43,17 +47,19 @@ export async function createSession(
   scripts: ScriptRunner,
   keys: RedisKeys,
   app: AppScope,
-  { key, baseState, upserts, expiry, metadata = '', log, turnsOnly, maxStateBytes }: CreateRequest,
+  { key, baseState, upserts, expiry, metadata = '', log, turnsOnly, maxStateBytes, stateText }: NewSessionRequest,
   noteTime: (now: string) => void,
-): Promise<StoredSession | undefined> {
+): Promise<ReadSession | undefined> {
   const incarnation = randomUUID();
   const writes = { upserts, removals: [] };
   const before = await app.stateBefore(key.appName, maxStateBytes);
   const excess = initialExcess(writes, maxStateBytes) ?? (await app.excessOf(key, writes, maxStateBytes));
   if (excess) throw writeExcessError(excess);
-  const own = writesOf('session', writes);
+  const { atMost: stateBytes } = sizeAfter({ atMost: 0 }, writes, 'session');
+  const ofSession = writesOf('session', writes);
+  const own = { stateText, stateBytes, writes: stateText === undefined ? ofSession : NO_WRITES };
   const isPlain =
-    !app.isCluster && own.upserts.length === upserts.length && isEndless(expiry) && metadata === '' && !log;
+    !app.isCluster && ofSession.upserts.length === upserts.length && isEndless(expiry) && metadata === '' && !log;
   const reply = await scripts.write<CreateReply>(CREATE_SESSION, {
     keys: isPlain ? [keys.partsOf(key).recordKey] : app.sessionKeys(key),
     usedKeys: () => app.sessionKeys(key),
@@ -65,11 +71,13 @@ export async function createSession(
           baseState,
           flag(turnsOnly),
           metadata,
+          stateText ?? STATE_HAS_KEYS,
+          stateBytes,
           ...limitArguments(maxStateBytes),
           expiry.session.ttlMs,
           ...lifetimeArguments(expiry.user),
           ...lifetimeArguments(expiry.app),
-          ...writeArguments(own),
+          ...writeArguments(own.writes),
           ...writeArguments(writesOf('user', writes)),
           ...app.writeArguments(writesOf('app', writes), expiry.app),
           ...logArguments(log),
@@ -84,7 +92,6 @@ export async function createSession(
   const [now, recordReply, session, user, appReply, pending = [], readAt = ''] = reply;
   noteTime(now);
   const isNew = recordReply === '';
-  const { atMost: stateBytes } = sizeAfter({ atMost: 0 }, writes, 'session');
   const record = isNew
     ? newRecord(key, incarnation, Number(now), expiresAt(Number(now), expiry.session), log, turnsOnly, stateBytes)
     : parseRecord(key, recordReply);
@@ -95,9 +102,13 @@ export async function createSession(
     const isUnchanged = changesNothing(writesOf('app', writes)) && expiry.app.ttlMs >= NEVER;
     return (isUnchanged && before) || app.stateOf(key.appName, appReply, maxStateBytes);
   });
-  const ownState = isNew ? own.upserts.flatMap(({ name, value }) => [name, value]) : session;
-  return { record, now: Number(now), events: [], metadata, ...stateOfScopes(ownState, user, appState) };
+  const ofNew = stateText ?? ofSession.upserts.flatMap(({ name, value }) => [name, value]);
+  const ownState = isNew ? ofNew : session;
+  const created = { record, now: Number(now), events: [], metadata, ...stateOfScopes(ownState, user, appState) };
+  return { session: created, stateText: typeof ownState === 'string' ? ownState : undefined };
 }
+
+const NO_WRITES: StateWrites = { upserts: [], removals: [] };
 
 function isExcess(reply: NonNullable<CreateReply>): reply is ExcessReply {
   return reply[0] === 'excess';
@@ -105,6 +116,13 @@ function isExcess(reply: NonNullable<CreateReply>): reply is ExcessReply {
 
 function isEndless({ session, user, app }: Lifetimes): boolean {
   return Math.min(session.ttlMs, user.ttlMs, app.ttlMs) >= NEVER;
+}
+
+/** A session's own state: as one text, or what writes its keys. */
+interface OwnState {
+  readonly stateText: StateText | undefined;
+  readonly stateBytes: number;
+  readonly writes: StateWrites;
 }
 
 /** What most new sessions have, and the lengths of their encoded ids. */
@@ -117,11 +135,11 @@ function plainArguments(
     turnsOnly,
     own,
     maxStateBytes,
-  }: { own: StateWrites; incarnation: string } & Pick<CreateRequest, 'baseState' | 'turnsOnly' | 'maxStateBytes'>,
+  }: { own: OwnState; incarnation: string } & Pick<NewSessionRequest, 'baseState' | 'turnsOnly' | 'maxStateBytes'>,
 ): ScriptArguments {
   const { app, user, id } = keys.partsOf(key);
   const args = [...keyArguments(key), incarnation, baseState, flag(turnsOnly), app.length, user.length, id.length];
-  args.push(...limitArguments(maxStateBytes));
-  for (const { name, value } of own.upserts) args.push(name, value);
+  args.push(...limitArguments(maxStateBytes), own.stateText ?? STATE_HAS_KEYS, own.stateBytes);
+  for (const { name, value } of own.writes.upserts) args.push(name, value);
   return args;
 }

@@ -6,7 +6,7 @@ import type { PlannedEntry, PlannedScope, PlannedWrite, Upkeep } from '../../pla
 import type { Repairs } from '../../rebuild.js';
 import type { AppScope } from '../app-scope/app-scope.js';
 import type { RedisKeys } from '../redis-keys.js';
-import { type ScriptArguments, idField, lifetimeArguments } from '../script/codec.js';
+import { type ScriptArguments, idField, lifetimeArguments, STATE_HAS_KEYS } from '../script/codec.js';
 import { recordText } from '../../record-text.js';
 import { SESSION_USAGE, usageFields, usageText, usageTimes } from '../script/usage.lua.js';
 import { runsOf } from '../audit/grouped-events.js';
@@ -48,10 +48,18 @@ export function encodeWrite(write: PlannedWrite, context: WriteContext): Encoded
   const sizes = [events.length, groups.length / 2, counts.length, sets.length, removals.length, partials.length].join(
     ' ',
   );
-  const numbers = `${parts.id.length} ${ofApp} ${sizes}`;
+  const stateAfter = after.state === before.state ? [] : ['state', after.state ?? STATE_HAS_KEYS];
+  const numbers = `${parts.id.length} ${ofApp} ${sizes} ${stateAfter.length}`;
   const head = `${numbers} ${more ? 1 : 0} ${times.isExpiring ? '' : times.updatedAt}\n${anchorsOf(events)}`;
   const textAfter = after.stamp === before.stamp ? '' : recordText(after);
-  const args: ScriptArguments = [0, recordText(before), `${key.userId}\0${key.sessionId}`, head, textAfter];
+  const args: ScriptArguments = [
+    0,
+    recordText(before),
+    `${key.userId}\0${key.sessionId}`,
+    head,
+    textAfter,
+    ...stateAfter,
+  ];
   for (const event of events) args.push(event.seq, encodeEvent(event));
   for (const { id, seq } of events) args.push(idField(id), seq);
   args.push(...groups);

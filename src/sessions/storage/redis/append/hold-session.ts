@@ -21,6 +21,7 @@ type HeadReply = readonly [
   pending: FlatHash,
   bytes: readonly string[],
   events: FlatHash,
+  state?: string | null,
 ];
 
 /** A session as a script found it. */
@@ -52,10 +53,10 @@ export async function findSession(
     keys: [record, keys.pendingOf(key), ...states],
     args: [lease, LEASE_MS, flag(withMetadata), flag(app.isCluster), flag(owners.length > 0), ...ids.map(idField)],
   };
-  const [now, serverTime, heldForMs, text, metadata, pending, bytes, found] = await (lease === ''
+  const [now, serverTime, heldForMs, text, metadata, pending, bytes, found, state = null] = await (lease === ''
     ? scripts.read<HeadReply>(FIND_SESSION, call)
     : duringRead(() => scripts.write<HeadReply>(FIND_SESSION, call)));
-  const head = text === null ? undefined : headOf(key, text, withMetadata ? (metadata ?? '') : undefined);
+  const head = text === null ? undefined : headOf(key, text, state, withMetadata ? (metadata ?? '') : undefined);
   if (head) {
     const { incarnation } = head.record;
     await duringRead(() => app.applyPending({ key, incarnation, pending, readAt: serverTime }));
@@ -87,15 +88,15 @@ export async function leaveSession(scripts: ScriptRunner, recordKey: string, lea
  * ARGV 1 time, 2 the token of a lease to take ('' = none), 3 how long, 4 with metadata, 5 with pending writes, 6 with the bytes of state (1 or
  *      0 each), 7 and on: fields of ids of events.
  * Returns { now, server time, how long another caller holds the session, record or nothing, metadata or nothing, pending, bytes of each state, number and
- *      text of each stored event }.
+ *      text of each stored event, session state as one text }.
  */
 export const FIND_SESSION = defineScript(
   'find-session',
   TIME,
   SHARED_STATE,
   String.raw`
-local record, held, metadata = unpack(redis.call('HMGET', KEYS[1], 'record', 'held', 'metadata'))
-local found = { text(now), text(serverTime), 0, record, false, {}, {}, {} }
+local record, held, metadata, state = unpack(redis.call('HMGET', KEYS[1], 'record', 'held', 'metadata', 'state'))
+local found = { text(now), text(serverTime), 0, record, false, {}, {}, {}, state }
 if not record then return found end
 local token, untilTime = string.match(held or '', '^(%S+) (%d+)$')
 if token and token ~= ARGV[2] and tonumber(untilTime) > serverTime then

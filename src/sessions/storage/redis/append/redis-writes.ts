@@ -36,7 +36,10 @@ const FREE_ATTEMPTS = 1;
 const WAIT_MS = 1;
 
 /** Nothing for one that another answer says: see WRITE_SESSIONS. */
-type WriteReply = NumberReply | readonly [record: string | null] | readonly [written: NumberReply, pending: FlatHash];
+type WriteReply = NumberReply | ChangedReply | readonly [written: NumberReply, pending: FlatHash];
+
+/** The session as it is. */
+type ChangedReply = readonly [record: string | null, state: string | null, isChanged: NumberReply];
 
 interface RedisWritesOptions {
   readonly keys: RedisKeys;
@@ -169,14 +172,15 @@ export class RedisWrites implements WriteStore {
 
   /** What a reply says. On a cluster, what is pending for the app follows. */
   async #complete({ app }: WriteCall, write: PlannedWrite, reply: WriteReply | undefined): Promise<WriteAnswer> {
-    if (!Array.isArray(reply)) return Number(reply) === 1 ? WRITTEN : UNWRITTEN;
+    if (typeof reply !== 'object') return Number(reply) === 1 ? WRITTEN : UNWRITTEN;
     const { key, before, after, scopes } = write;
-    const [record, pending] = reply as readonly [NumberReply | null, FlatHash?];
-    if (pending === undefined) {
+    if (isChanged(reply)) {
+      const [record, state] = reply;
       // Perhaps it is the time that does not fit.
       this.#clock.renew();
-      return { kind: 'changed', head: record === null ? undefined : headOf(key, String(record)) };
+      return { kind: 'changed', head: record === null ? undefined : headOf(key, record, state) };
     }
+    const [, pending] = reply;
     const { incarnation } = after.record;
     const ofApp = scopes.find(({ owner }) => owner.userId === undefined);
     await afterWrite(async () => {
@@ -186,6 +190,10 @@ export class RedisWrites implements WriteStore {
     if (beginsToWait(before.record, after.record)) app.announceChange(key);
     return WRITTEN;
   }
+}
+
+function isChanged(reply: Exclude<WriteReply, NumberReply>): reply is ChangedReply {
+  return reply.length === 3;
 }
 
 const WRITTEN: WriteAnswer = { kind: 'written' };

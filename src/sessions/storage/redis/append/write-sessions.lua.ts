@@ -15,13 +15,13 @@ import { RARE_WRITES } from './rare-writes.lua.js';
  * ARGV 1 time; 2–3 the server's time when it may write, from and to ('' = at any time); 4 the token of the caller who holds the session, or '';
  *      then for each session: the number of its arguments, then
  *      1 the record before; 2 user id, NUL, session id; 3 one line: bytes of the encoded session id, bytes of the key of the record from the separator of the
- *      user on ('-' on a cluster), numbers of events, of groups, of counts of usage, of names and values of session state to set, of those to remove, and of
- *      partial events, whether there is what few writes have (1 or 0), the time of the update if it changes; in another line the numbers of anchors; 4 the record
- *      after, or '' if it stays; then number and text of each event; field of the id and number of each; field and new runs of each group; field and number of each
+ *      user on ('-' on a cluster), numbers of events, of groups, of counts of usage, of names and values of session state to set, of those to remove, of
+ *      partial events, and of arguments for the state as one text (2 or 0), whether there is what few writes have (1 or 0), the time of the update if it changes; in another line the numbers of anchors; 4 the record
+ *      after, or '' if it stays; the field of the state and its text if it changes; then number and text of each event; field of the id and number of each; field and new runs of each group; field and number of each
  *      count of usage; state to set, state to remove; of partial events what watchers are told, then number, expiry and text of each; the times of usage; then what few writes
  *      have: a line for app name, user id and session id; RARE_NUMBERS ('-' = none); metadata; messages whose partial events end; of a trim the base state, the first event before and after, and digests; a checkpoint; what stays pending on a cluster;
  *      of user state and app state ttl, renewal threshold, growth, most bytes, the sizes that were counted or '', and writes.
- * Returns the server's time, then for each session 1 if it is written, on a cluster { 1, pending }; { record } if the record or the time is
+ * Returns the server's time, then for each session 1 if it is written, on a cluster { 1, pending }; { record, state, 1 } if the record or the time is
  *      another one; otherwise a text with the reason.
  */
 export const WRITE_SESSIONS = defineScript(
@@ -73,10 +73,10 @@ end
 
 local function writeSession(record, start)
   local stored, member = ARGV[start + 1], ARGV[start + 2]
-  local idBytes, tail, events, groups, counts, upserts, removals, partials, hasMore, updated, anchored =
-    string.match(ARGV[start + 3], '^(%d+) ([^ ]*) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d) ([^\n]*)\n(.*)$')
+  local idBytes, tail, events, groups, counts, upserts, removals, partials, ofState, hasMore, updated, anchored =
+    string.match(ARGV[start + 3], '^(%d+) ([^ ]*) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d) (%d) ([^\n]*)\n(.*)$')
   events, counts, idBytes = tonumber(events), tonumber(counts), tonumber(idBytes)
-  local firstEvent = start + 5
+  local firstEvent = start + 5 + ofState
   local firstId = firstEvent + 2 * events
   local firstGroup = firstId + 2 * events
   local firstCount = firstGroup + 2 * groups
@@ -89,7 +89,7 @@ local function writeSession(record, start)
   for index = firstId, firstUpsert - 1, 2 do fields[#fields + 1] = ARGV[index] end
   local found = getAll(record, fields)
   local held = found[2]
-  if found[1] ~= stored or isOff then return { found[1] } end
+  if found[1] ~= stored or isOff then return { found[1], redis.call('HGET', record, 'state'), 1 } end
   if held and isHeldByOther(held) then return 'held' end
   -- An id above the last one is left from damage.
   for index = 3, 2 + events do

@@ -1,4 +1,5 @@
 import { MAX_ID_BYTES, type StateOwner, compareBytes } from '../../../domain/ids.js';
+import { expectReadableText } from '../../../domain/state-text.js';
 import { readExcessError } from '../../../domain/state-size.js';
 import type { ListPosition, ListRequest } from '../../session-storage.js';
 import type { ListPage } from '../app-scope/app-scope.js';
@@ -9,7 +10,8 @@ import {
   flag,
   limitArguments,
   optional,
-  pairsOf,
+  type OwnStateReply,
+  ownStateOf,
   sharedStateOf,
 } from '../script/codec.js';
 import { type RecordText, incarnationIn, parseRecord } from '../../record-text.js';
@@ -25,7 +27,7 @@ type ListReply = readonly [
     userId: string,
     sessionId: string,
     record: RecordText,
-    state: FlatHash,
+    state: OwnStateReply,
     pending: FlatHash,
     metadata: string | null,
   ])[],
@@ -55,10 +57,13 @@ export async function readPage(
   }
   const app = sharedStateOf(appState).entries;
   const userStates = new Map(users.map(([userId, state]) => [userId, sharedStateOf(state).entries]));
+  for (const [userId, sessionId, , state] of sessions) {
+    if (typeof state === 'string') expectReadableText(state, request.maxStateBytes, { appName, userId, sessionId });
+  }
   const listed = sessions.map(([userId, sessionId, record, state, , metadata]) => ({
     record: parseRecord({ appName, userId, sessionId }, record),
     metadata: metadata ?? '',
-    state: { session: pairsOf(state), user: userStates.get(userId) ?? [], app },
+    state: { session: ownStateOf(state), user: userStates.get(userId) ?? [], app },
   }));
   const pending = sessions
     .filter(({ 4: fields }) => fields.length > 0)

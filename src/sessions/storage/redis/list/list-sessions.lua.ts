@@ -1,10 +1,11 @@
 import { COMPARE_BYTES, ENCODE_ID, TIME } from '../script/base.lua.js';
 import { READABLE_RECORD, recordPattern } from '../script/codec.js';
 import { defineScript } from '../script/script.js';
+import { OWN_STATE } from '../script/session.lua.js';
 import { SHARED_STATE, STATE_BYTES } from '../script/shared-state.lua.js';
 
 /**
- * What the scripts that list sessions share. Needs TIME, ENCODE_ID, SHARED_STATE and STATE_BYTES.
+ * What the scripts that list sessions share. Needs TIME, ENCODE_ID, SHARED_STATE, STATE_BYTES and OWN_STATE.
  *
  * KEYS 1 by update, 2 by creation, 3 expiring, 4 by entry: the sessions of the user or the app; 5 prefix of the user's keys,
  *      or for an app the prefix that the keys of all its users share; 6 app state (not on a cluster).
@@ -13,7 +14,7 @@ import { SHARED_STATE, STATE_BYTES } from '../script/shared-state.lua.js';
  *      of the cursor, 7 with state (1 or 0), 8 by creation (1) or by update (0), 9 maximum bytes ('' = none),
  *      10–12 most bytes of session state, user state and app state ('' = any).
  *
- * `reply` returns { now, total, app state, { user id, user state } …, { user id, session id, record, state, pending, metadata
+ * `reply` returns { now, total, app state, { user id, user state } …, { user id, session id, record, state as one text or key by key, pending, metadata
  * or nothing } …, server time, { time, member } of the last session that was examined or
  * nothing, 1 if the page ended early, { user id, session id } of those whose record is damaged, { scope, user id, session id,
  * bytes } of state that is too large or nothing }.
@@ -52,7 +53,7 @@ end
 local sessionMost, userMost, appMost = tonumber(ARGV[10]), tonumber(ARGV[11]), tonumber(ARGV[12])
 local appState = withState and APP_STATE and readState(APP_STATE) or {}
 local sessions, users, damaged, sizes, bytes, isCut, excess = {}, {}, {}, {}, 0, false, false
-local sizeOfApp = sizeOf(appState)
+local sizeOfApp, bytesOfApp = sizeOf(appState), bytesOfState(appState)
 
 -- Ends the page if the state is too large.
 local function expectReadable(found, most, scope, userId, sessionId)
@@ -77,7 +78,7 @@ end
 local function addSession(member)
   local userId, sessionId, base = keysOf(member)
   local id = encode(sessionId)
-  local record, metadata = unpack(redis.call('HMGET', base .. 'session:' .. id, 'record', 'metadata'))
+  local record, metadata, ownState = unpack(redis.call('HMGET', base .. 'session:' .. id, 'record', 'metadata', 'state'))
   if not record then return end
   local expires = tonumber(string.match(record, ${READABLE_RECORD}))
   if not expires then damaged[#damaged + 1] = { userId, sessionId } end
@@ -85,13 +86,18 @@ local function addSession(member)
   local pending = APP_STATE and {} or redis.call('HGETALL', base .. 'pending:' .. id)
   local state = {}
   if withState then
-    expectReadable(bytesOfState(appState), appMost, 'app', userId, sessionId)
-    if sessionMost and (tonumber(string.match(record, ${recordPattern('stateBytes')})) or math.huge) > sessionMost then
+    expectReadable(bytesOfApp, appMost, 'app', userId, sessionId)
+    state = textOfState(ownState)
+    if not state and sessionMost and (tonumber(string.match(record, ${recordPattern('stateBytes')})) or math.huge) > sessionMost then
       expectReadable(countState(base .. 'state:' .. id), sessionMost, 'session', userId, sessionId)
     end
     if excess then return end
-    state = redis.call('HGETALL', base .. 'state:' .. id)
-    bytes = bytes + sizeOf(state) + sizeOfUser(userId, base) + sizeOfApp
+    if state then bytes = bytes + #state end
+    if not state then
+      state = redis.call('HGETALL', base .. 'state:' .. id)
+      bytes = bytes + sizeOf(state)
+    end
+    bytes = bytes + sizeOfUser(userId, base) + sizeOfApp
   end
   bytes = bytes + (metadata and #metadata or 0)
   isCut = bytes > maxBytes and #sessions > 0
@@ -116,6 +122,7 @@ export const LIST_SESSIONS = defineScript(
   ENCODE_ID,
   SHARED_STATE,
   STATE_BYTES,
+  OWN_STATE,
   COMPARE_BYTES,
   LISTED_SESSIONS,
   String.raw`
@@ -160,6 +167,7 @@ export const LIST_FILTERED = defineScript(
   ENCODE_ID,
   SHARED_STATE,
   STATE_BYTES,
+  OWN_STATE,
   COMPARE_BYTES,
   LISTED_SESSIONS,
   String.raw`

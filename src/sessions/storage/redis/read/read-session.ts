@@ -1,5 +1,6 @@
 import { CHECKPOINT_EVERY } from '../../../domain/checkpoint.js';
 import type { StoredEvent } from '../../../domain/commit.js';
+import { expectReadableText, type StateText } from '../../../domain/state-text.js';
 import { readExcessError } from '../../../domain/state-size.js';
 import type { EventWindow, ReadRequest, StoredSession } from '../../session-storage.js';
 import type { AppScope } from '../app-scope/app-scope.js';
@@ -7,6 +8,7 @@ import { duringRead } from '../connect/driver-errors.js';
 import { ARGUMENTS, TIME } from '../script/base.lua.js';
 import {
   type FlatHash,
+  type OwnStateReply,
   type ScriptArguments,
   excessFrom,
   flag,
@@ -32,7 +34,7 @@ type ReadReply =
       record: RecordText,
       seqs: readonly string[],
       texts: readonly (string | null)[],
-      session: FlatHash,
+      session: OwnStateReply,
       user: FlatHash,
       app: FlatHash,
       summary: string | null,
@@ -46,12 +48,18 @@ type ReadReply =
     ]
   | null;
 
+/** A session, and its own state if that is one text. */
+export interface ReadSession {
+  readonly session: StoredSession;
+  readonly stateText: StateText | undefined;
+}
+
 export async function readSession(
   scripts: ScriptRunner,
   app: AppScope,
   request: ReadRequest,
   noteTime: (now: string) => void,
-): Promise<StoredSession | undefined> {
+): Promise<ReadSession | undefined> {
   const { key, window, withState, withMetadata, withSummary, withBase, checkpointAt, find, maxStateBytes } = request;
   const reply = await scripts.read<ReadReply>(READ_SESSION, {
     keys: app.sessionKeys(key),
@@ -90,19 +98,24 @@ export async function readSession(
   noteTime(now);
   const [checkpointText, checkpointSeq] = checkpoint;
   const record = parseRecord(key, recordReply);
+  const statesOf = async (own: OwnStateReply, ofUser: FlatHash, ofApp: FlatHash): Promise<Partial<StoredSession>> => {
+    if (typeof own === 'string') expectReadableText(own, maxStateBytes, key);
+    return stateOfScopes(own, ofUser, await app.stateOf(key.appName, ofApp, maxStateBytes));
+  };
   await duringRead(() => app.applyPending({ key, incarnation: record.incarnation, pending, readAt }));
-  return {
+  const stored: StoredSession = {
     record,
     now: Number(now),
     events: eventsInOrder(storedEventsOf(seqs, texts)),
     ...(isCut && { isCut: true }),
-    ...(withState && stateOfScopes(session, user, await app.stateOf(key.appName, appReply, maxStateBytes))),
+    ...(withState && (await statesOf(session, user, appReply))),
     ...(withMetadata && { metadata: metadata ?? '' }),
     ...(summary !== null && { summary: storedEventOf(record.marks.summarySeq, summary) }),
     ...(base !== null && { baseState: base }),
     ...(checkpointText !== undefined && { checkpoint: { seq: Number(checkpointSeq), text: checkpointText } }),
     ...(find && found !== null && { found: Number(found) }),
   };
+  return { session: stored, stateText: typeof session === 'string' ? session : undefined };
 }
 
 function isExcess(reply: NonNullable<ReadReply>): reply is ExcessReply {
@@ -141,7 +154,7 @@ function windowArguments(window: EventWindow): ScriptArguments {
  *      from where, with a window (1 or 0); of the window: in view, afterSeq, since, maxAgeMs ('' = any age), anchors only, limit ('' = none), keep the oldest, maximum bytes ('' =
  *      none), number of ranges ('' = the whole log), from and to of each range.
  * Returns nothing if there is no session; { 'excess', scope, bytes } if state to read is too large; else { now, record, numbers of the events (if they are consecutive: the first and, if they descend, the second),
- *      texts of the events, session state, user state, app state, summary or nothing, base state or nothing, metadata or nothing, text and seq of a checkpoint or an
+ *      texts of the events, session state as one text or key by key, user state, app state, summary or nothing, base state or nothing, metadata or nothing, text and seq of a checkpoint or an
  *      empty table, pending, server time, the event that was found, 0 or nothing, 1 if the window
  *      ended early }.
  */
@@ -163,9 +176,9 @@ local checkpointAt, checkpointDistance = takeNumber(), takeNumber()
 local wantedGroup, isNext, findFrom = take(), take() == '1', takeNumber()
 local withWindow = take() == '1'
 
-local userState, appState = {}, {}
+local userState, appState, ownState = {}, {}, ownStateText(RECORD)
 if withState then
-  if sessionMost and record.stateBytes > sessionMost then
+  if not ownState and sessionMost and record.stateBytes > sessionMost then
     local bytes = countState(STATE)
     if bytes > sessionMost then return { 'excess', 'session', text(bytes) } end
   end
@@ -277,7 +290,7 @@ return {
   record.text,
   numbers,
   events,
-  withState and redis.call('HGETALL', STATE) or {},
+  ownState or withState and redis.call('HGETALL', STATE) or {},
   userState,
   appState,
   hasSummary and redis.call('HGET', RECORD, text(record.summary)),

@@ -4,10 +4,11 @@ import type { Lifetime } from '../../../domain/expiry.js';
 import type { SessionKey } from '../../../domain/ids.js';
 import type { StoredScope } from '../../../../state/scopes.js';
 import type { StateWrites } from '../../../domain/stored-json.js';
+import type { StateText } from '../../../domain/state-text.js';
 import type { StateExcess, StateLimits, StateSize } from '../../../domain/state-size.js';
 import type { SessionHead } from '../../planned-write.js';
 import { parseRecord, RECORD_LINES, type RecordLine, type RecordText, stampIn } from '../../record-text.js';
-import type { SharedScope, StoredSession } from '../../session-storage.js';
+import type { OwnState, SharedScope, StoredSession } from '../../session-storage.js';
 
 /** What scripts take: the arguments after the time. */
 export type ScriptArguments = (string | number)[];
@@ -105,8 +106,8 @@ export const READABLE_RECORD = `'^${RECORD_LINES.map((name) => {
 }).join('\\n')}$'`;
 
 /** The head of a session, as scripts return it. */
-export function headOf(key: SessionKey, text: RecordText, metadata?: string): SessionHead {
-  return { record: parseRecord(key, text), metadata, state: undefined, stamp: stampIn(text) };
+export function headOf(key: SessionKey, text: RecordText, state: string | null, metadata?: string): SessionHead {
+  return { record: parseRecord(key, text), metadata, state: textOfState(state), stamp: stampIn(text) };
 }
 
 /** In the hash of a session, the field that has the number of the event with this id. */
@@ -165,15 +166,31 @@ export function sharedStateOf(reply: FlatHash): SharedScope {
   };
 }
 
+/** Stands for the text of a session's own state that is a hash of keys. No text is like it. */
+export const STATE_HAS_KEYS = '-';
+
+/** A session's own state as one text; undefined if it is a hash of keys. */
+export function textOfState(stored: string | null): StateText | undefined {
+  return stored === null || stored === STATE_HAS_KEYS ? undefined : stored;
+}
+
+/** A session's own state, as scripts return it: one text, or a hash of keys. */
+export type OwnStateReply = StateText | FlatHash;
+
+/** Of a session in a list or a read. */
+export function ownStateOf(reply: OwnStateReply): OwnState {
+  return typeof reply === 'string' ? reply : pairsOf(reply);
+}
+
 /** The state of all scopes that a session sees. */
 export function stateOfScopes(
-  session: FlatHash,
+  session: OwnStateReply,
   userReply: FlatHash,
   app: SharedScope,
 ): Pick<StoredSession, 'state' | 'scopeExpiry'> {
   const user = sharedStateOf(userReply);
   return {
-    state: { session: pairsOf(session), user: user.entries, app: app.entries },
+    state: { session: ownStateOf(session), user: user.entries, app: app.entries },
     scopeExpiry: {
       ...(user.expiresAt !== undefined && { user: user.expiresAt }),
       ...(app.expiresAt !== undefined && { app: app.expiresAt }),

@@ -1,5 +1,5 @@
 import { KEY_TYPES } from './base.lua.js';
-import { luaPlaceOf, recordPattern } from './codec.js';
+import { luaPlaceOf, recordPattern, STATE_HAS_KEYS } from './codec.js';
 import { RECORD_LINES } from '../../record-text.js';
 import { ENTRY_INDEX } from './metadata.lua.js';
 import { SESSION_KEYS } from './session-keys.lua.js';
@@ -14,6 +14,18 @@ const NUMBERS = RECORD_LINES.filter(
 export const RECORD_TEXT = String.raw`
 local function readRecord(key)
   return redis.call('HGET', key, 'record')
+end
+`;
+
+/** How scripts read a session's own state that is one text. */
+export const OWN_STATE = String.raw`
+-- Nil if the state is a hash of keys.
+local function textOfState(stored)
+  if stored and stored ~= '${STATE_HAS_KEYS}' then return stored end
+end
+
+local function ownStateText(record)
+  return textOfState(redis.call('HGET', record, 'state'))
 end
 `;
 
@@ -159,6 +171,7 @@ end
 /** What the scripts of one session share. KEYS and ARGV 1–4: see SESSION_KEYS. Needs TIME. */
 export const SESSION = [
   SESSION_KEYS,
+  OWN_STATE,
   RECORD,
   KEY_TYPES,
   SESSION_INDEXES,
