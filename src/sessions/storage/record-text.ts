@@ -1,4 +1,4 @@
-import { COUNTERS, type Counters, countersWith } from '../domain/counters.js';
+import { COUNTERS, type Counters, countersWith, NO_COUNTS } from '../domain/counters.js';
 import type { SessionKey } from '../domain/ids.js';
 import type { SeqRange } from '../domain/seq-ranges.js';
 import type { SessionRecord } from '../domain/session-record.js';
@@ -71,42 +71,49 @@ export function stampIn(text: RecordText): number {
 
 const STAMP_LINE = RECORD_LINES.indexOf('stamp');
 
+/** Where each line is. A list decodes thousands of records, so they are not looked up by name. */
+const LINE = Object.fromEntries(RECORD_LINES.map((name, place) => [name, place])) as Record<RecordLine, number>;
+
 function decodedRecord({ appName, userId, sessionId }: SessionKey, text: RecordText): SessionRecord {
-  const values = text.split('\n');
-  const [incarnation = '', created, expires, first, last, tip, water, updated, turns, events, length, tokens] = values;
-  const [dispatched, waiting, turnsOnly, hidden = '', viewFrom, summary, marks, covered = '', stateBytes] =
-    values.slice(12);
-  const [turnExpires, token = '', number, requestId = '', holder = ''] = values.slice(22);
+  const lines = text.split('\n');
+  const number = (line: RecordLine): number => Number(lines[LINE[line]]);
+  const word = (line: RecordLine): string => lines[LINE[line]] ?? '';
   return {
     appName,
     userId,
     sessionId,
-    incarnation,
-    createTime: Number(created),
-    lastUpdateTime: Number(updated),
-    expiresAt: Number(expires),
-    firstSeq: Number(first),
-    lastSeq: Number(last),
-    tipSeq: Number(tip),
-    highWater: Number(water),
+    incarnation: word('incarnation'),
+    createTime: number('created'),
+    lastUpdateTime: number('updated'),
+    expiresAt: number('expires'),
+    firstSeq: number('first'),
+    lastSeq: number('last'),
+    tipSeq: number('tip'),
+    highWater: number('water'),
     counters: {
-      turns: Number(turns),
-      events: Number(events),
-      contentLength: Number(length),
-      tokens: Number(tokens),
+      turns: number('turns'),
+      events: number('events'),
+      contentLength: number('length'),
+      tokens: number('tokens'),
     },
     marks: {
-      hidden: rangesOf(hidden),
-      viewFromSeq: Number(viewFrom),
-      summarySeq: Number(summary),
-      covered: countersOf(covered),
+      hidden: rangesOf(word('hidden')),
+      viewFromSeq: number('viewFrom'),
+      summarySeq: number('summary'),
+      covered: countersOf(word('covered')),
     },
-    marksSeq: Number(marks),
-    turn: { number: Number(number), token, holder, requestId, expiresAt: Number(turnExpires) },
-    turnsOnly: turnsOnly === '1',
-    stateBytes: Number(stateBytes),
-    dispatchedSeq: Number(dispatched),
-    waitingSince: Number(waiting),
+    marksSeq: number('marks'),
+    turn: {
+      number: number('turnNumber'),
+      token: word('turnToken'),
+      holder: word('turnHolder'),
+      requestId: word('turnRequest'),
+      expiresAt: number('turnExpires'),
+    },
+    turnsOnly: word('turnsOnly') === '1',
+    stateBytes: number('stateBytes'),
+    dispatchedSeq: number('dispatched'),
+    waitingSince: number('waiting'),
   };
 }
 
@@ -135,6 +142,9 @@ export function countersText(counters: Counters): string {
 
 /** Those that were added later are 0. */
 function countersOf(text: string): Counters {
+  if (text === NOTHING_COUNTED) return NO_COUNTS;
   const values = text.split(' ').map(Number);
   return countersWith((name) => values[COUNTERS.indexOf(name)]);
 }
+
+const NOTHING_COUNTED = countersText(NO_COUNTS);

@@ -32,6 +32,8 @@ import { WRITE_SESSIONS } from './write-sessions.lua.js';
 const MAX_PER_SCRIPT = { items: 32, events: 64, characters: 262_144 };
 /** How often a session is read and written before others have to wait. */
 const FREE_ATTEMPTS = 1;
+/** How long to wait at most before a session that is held is read again. */
+const MOST_PAUSE_MS = 100;
 /** How long to wait at least for a session that another process holds. */
 const WAIT_MS = 1;
 
@@ -137,6 +139,8 @@ export class RedisWrites implements WriteStore {
       const [reply] = await this.#send(call, [encoded], { range, lease });
       const { kind } = await this.#complete(call, write, reply);
       if (kind === 'written') return;
+      // Whoever holds a session and is still refused came too late: this process has more to do than it can, or the server has.
+      if (lease !== '') await delay(Math.min(MOST_PAUSE_MS, 2 ** attempt) * Math.random());
     }
   }
 
