@@ -89,6 +89,15 @@ describe('connections of subscriptions', () => {
     expect(await endOf(await opened())).toEqual({ code: 4408, reason: 'Connection initialisation timeout' });
   });
 
+  it('do not wait for a client that never confirms a close', async () => {
+    await start({ handshakeSeconds: 0.1 });
+    let raw: Socket | undefined;
+    await opened({ createConnection: (to) => (raw = connect(to as NetConnectOpts)) });
+    raw?.pause();
+    await until(async () => (await app.connections()) === 0);
+    // `ws` alone waits 30 seconds.
+  }, 25_000);
+
   it('are limited in number', async () => {
     await start({ maxConnections: 2 });
     const [first] = [await accepted(), await opened()];

@@ -7,6 +7,7 @@ import { bodyOf } from '../../transport/malformed-http.js';
 import { PROBLEM_TYPE } from '../../transport/problems.js';
 import {
   terminateAfterClose,
+  limitClose,
   limitHandshake,
   type WebSocketSettings,
   webSocketSettingsIn,
@@ -56,6 +57,7 @@ function limitServer({ server }: SubscriptionServer, { limits, addressOf }: WebS
     // Client errors must not fill the log. `ws` has already sent the reason and closes the connection.
     socket.removeAllListeners('error');
     socket.on('error', () => terminateAfterClose(socket));
+    limitClose(socket);
     limitHandshake(socket, request, limits.maxHandshakeBytes);
     stalled.add(socket, request.socket);
   });

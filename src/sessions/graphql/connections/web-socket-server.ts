@@ -4,7 +4,7 @@ import type { ConnectionLimits } from '../limits/graphql-limits.js';
 
 /** The part of a `ws` connection that is used here. */
 export interface WebSocketConnection {
-  close(code: number, reason: string): void;
+  close: (code: number, reason: string) => void;
   terminate(): void;
   removeAllListeners(event: 'message' | 'error'): unknown;
   on(event: 'error', listener: () => void): unknown;
@@ -116,6 +116,15 @@ export function endConnection(socket: WebSocketConnection, code: number, reason:
   socket.removeAllListeners('message');
   socket.close(code, reason);
   terminateAfterClose(socket);
+}
+
+/** Terminates the connection if the client does not respond to a close, whoever closes. `ws` waits 30 seconds, and an app waits for it. */
+export function limitClose(socket: WebSocketConnection): void {
+  const close = socket.close.bind(socket);
+  socket.close = (code, reason) => {
+    close(code, reason);
+    terminateAfterClose(socket);
+  };
 }
 
 /** Terminates a closing connection if the client does not respond. */
