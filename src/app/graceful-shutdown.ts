@@ -1,4 +1,5 @@
 import type { Server, IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { constants } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type INestApplication, Logger } from '@nestjs/common';
@@ -73,11 +74,16 @@ function giveUp(): void {
 /** Tracks requests without a complete response. */
 export class OpenRequests {
   readonly #responses = new Set<ServerResponse>();
+  readonly #sockets = new Set<Socket>();
   #isEnding = false;
   #whenNone: () => void = () => undefined;
 
   constructor(private readonly server: Server) {
     server.prependListener('request', (_request: IncomingMessage, response: ServerResponse) => this.#follow(response));
+    server.on('connection', (socket: Socket) => {
+      this.#sockets.add(socket);
+      socket.once('close', () => this.#sockets.delete(socket));
+    });
   }
 
   get count(): number {
@@ -91,11 +97,13 @@ export class OpenRequests {
     this.server.close();
     if (this.count > 0) await new Promise<void>((resolve) => (this.#whenNone = resolve));
     this.server.closeIdleConnections();
+    // Those that a browser opened in advance. Node waits for their first request.
+    for (const socket of this.#sockets) if (socket.bytesRead === 0) socket.destroy();
   }
 
-  /** Closes all connections. */
+  /** Closes all connections, also WebSockets, which Node leaves out. */
   cutOff(): void {
-    this.server.closeAllConnections();
+    for (const socket of this.#sockets) socket.destroy();
   }
 
   #follow(response: ServerResponse): void {

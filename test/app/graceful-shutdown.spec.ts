@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { type ClientRequest, type IncomingMessage, createServer, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, type Socket, connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import { OpenRequests } from '../../src/app/graceful-shutdown.js';
 import { SessionsClient } from '../../src/client/index.js';
 import { DatabaseSessionService } from '../../src/typeorm.js';
 import { LiveWatch } from '../graphql/live-watch.js';
@@ -10,6 +11,15 @@ import { RunningApp } from './running-app.js';
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 's' };
 const SESSION = '/apps/shop/users/ann/sessions/s';
 const WRITERS = 8;
+/** The frame of a server that goes away: a close with the code 1001. */
+const GOING_AWAY = Buffer.from([0x88, 12, 1001 >> 8, 1001 & 0xff, ...Buffer.from('Going away')]);
+const UPGRADE = {
+  connection: 'upgrade',
+  upgrade: 'websocket',
+  'sec-websocket-version': '13',
+  'sec-websocket-key': Buffer.alloc(16).toString('base64'),
+  'sec-websocket-protocol': 'graphql-transport-ws',
+};
 const EVENT = JSON.stringify({ author: 'user' });
 
 describe('graceful shutdown', () => {
@@ -127,6 +137,29 @@ describe('graceful shutdown', () => {
     model.close();
   });
 
+  it('does not wait for a WebSocket whose client never speaks, not even to confirm the close', async () => {
+    await start({ SHUTDOWN_LIMIT_SECONDS: '10' });
+    const socket = await upgraded(`${app.url}/graphql`);
+    app.process.kill('SIGTERM');
+    const [frame] = (await once(socket, 'data')) as [Buffer];
+    expect(frame).toEqual(GOING_AWAY);
+    expect(await app.ended()).toBe(0);
+    expect(app.printed).not.toContain('are cut off');
+  });
+
+  it('does not wait for the first request of a connection', async () => {
+    await start({ SHUTDOWN_LIMIT_SECONDS: '10' });
+    const { hostname, port } = new URL(app.url);
+    const socket = connect(Number(port), hostname);
+    socket.on('error', () => undefined);
+    await once(socket, 'connect');
+    // The app accepts connections in their order.
+    await fetch(`${app.url}/health/live`);
+    app.process.kill('SIGTERM');
+    expect(await app.ended()).toBe(0);
+    expect(app.printed).not.toContain('are cut off');
+  });
+
   it('cuts off unfinished requests at its limit', async () => {
     await start({ SHUTDOWN_LIMIT_SECONDS: '0.3' });
     const unfinished = await startAppend();
@@ -149,3 +182,25 @@ describe('graceful shutdown', () => {
     expect(await app.ended()).toBe(130);
   });
 });
+
+it('The limit of the shutdown cuts off upgraded connections too', async () => {
+  const server = createServer().listen(0, '127.0.0.1');
+  const requests = new OpenRequests(server);
+  server.on('upgrade', (_request, socket: Socket) => {
+    socket.on('error', () => undefined);
+    socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n');
+  });
+  await once(server, 'listening');
+  await upgraded(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  await requests.finish();
+  const closed = once(server, 'close');
+  requests.cutOff();
+  await closed;
+});
+
+/** A connection whose client sends no more, whatever comes. */
+async function upgraded(url: string): Promise<Socket> {
+  const [, socket] = (await once(request(url, { headers: UPGRADE }).end(), 'upgrade')) as [IncomingMessage, Socket];
+  socket.on('error', () => undefined);
+  return socket;
+}
