@@ -11,11 +11,18 @@ function openEntries() {
   const clock = new ManualClock();
   const kept = new InMemoryEntries(() => clock.now());
   const written: (readonly EntryWrite[])[] = [];
+  const reads = { finds: 0, ranges: 0 };
   let left = Infinity;
   const store: EntryStore = {
     groups: 4,
-    find: (places) => kept.find(places),
-    range: (request) => kept.range(request),
+    find: (places) => {
+      reads.finds++;
+      return kept.find(places);
+    },
+    range: (request) => {
+      reads.ranges++;
+      return kept.range(request);
+    },
     count: (space) => kept.count(space),
     write: async (writes) => {
       if (left-- <= 0) throw new Error('The process died');
@@ -24,7 +31,7 @@ function openEntries() {
     },
   };
   const open = (ttlMs?: number): ComponentSession => new ComponentSession({ store: new EntryComponents(store), ttlMs });
-  return { clock, kept, store, written, open, dieAfter: (writes: number) => void (left = writes) };
+  return { clock, kept, store, written, reads, open, dieAfter: (writes: number) => void (left = writes) };
 }
 
 const items = (count: number, length: number): string[] =>
@@ -44,6 +51,17 @@ describe('Entries of components', () => {
     expect(Math.max(...costs)).toBeLessThan(3 * 4_096);
     expect(average(costs.slice(-1_000))).toBeLessThan(1.1 * average(costs.slice(500, 1_500)));
     expect(await components.getList('s', 'list')).toHaveLength(3_000);
+  });
+
+  it('of a session that has expired are read and removed in three calls', async () => {
+    const { clock, store, open, written, reads } = openEntries();
+    for (let index = 0; index < 40; index++) await open(TTL_MS).save(`s-${index}`, 'value', index);
+    clock.advance(TTL_MS + 1);
+    Object.assign(reads, { finds: 0, ranges: 0 });
+    written.length = 0;
+    expect(await new EntryComponents(store).purgeExpired(100)).toBe(40);
+    // And a range for each of the four groups.
+    expect({ ...reads, writes: written.length }).toEqual({ finds: 40, ranges: 40 + 4, writes: 40 });
   });
 
   it('are at most 1,000 in a write, however long the list, and none is left of what is replaced or deleted', async () => {

@@ -20,16 +20,19 @@ const REMOVED_AT_ONCE = { items: 500 };
  */
 export async function tidySession(entries: KnownEntries, places: SessionPlaces, due: StoredEntry): Promise<boolean> {
   let removed: readonly StampedPlace[] = [];
+  let before: EntryView | undefined;
   for await (const page of pagesOfParts(entries, places)) {
     // Read after the parts: a session that has begun since then is not taken for one that is gone.
     const seen = await entries.find([places.head]);
+    before = seen;
     const incarnation = liveHead(seen.at(places.head), seen.now)?.incarnation;
     const garbage = page.filter((part) => incarnationIn(part) !== incarnation);
     const batches = inBatches([...removed, ...garbage.flatMap((part) => entriesOf(places, part))], REMOVED_AT_ONCE);
     for (const batch of batches.slice(0, -1)) await removeUnchanged(entries, batch);
     removed = batches.at(-1) ?? [];
   }
-  return settle(entries, places, due, removed);
+  before ??= await entries.find([places.head]);
+  return settle(entries, { places, due, removed, before });
 }
 
 /** All parts under a session's places, also those that are garbage. */
@@ -72,14 +75,17 @@ async function removeUnchanged(entries: KnownEntries, places: readonly StampedPl
   });
 }
 
-async function settle(
-  entries: KnownEntries,
-  places: SessionPlaces,
-  due: StoredEntry,
-  removed: readonly StampedPlace[],
-): Promise<boolean> {
+/** What is left to do once all parts were looked at. */
+interface Settlement {
+  readonly places: SessionPlaces;
+  readonly due: StoredEntry;
+  readonly removed: readonly StampedPlace[];
+  /** The head as it was read last: the write compares it. */
+  readonly before: EntryView;
+}
+
+async function settle(entries: KnownEntries, { places, due, removed, before }: Settlement): Promise<boolean> {
   const { head: headPlace, due: duePlace } = places;
-  const before = await entries.find([headPlace]);
   const begin = viewOf(before.now, [...removed, due]).after(before.now, [headPlace], [before.at(headPlace)]);
   return decide(entries, { places: [headPlace, duePlace, ...removed], begin }, (seen) => {
     const stored = seen.at(headPlace);
