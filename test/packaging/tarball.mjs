@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { SourceMap } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -63,11 +63,15 @@ export function checkLoaded(manifest) {
 
 /** Whether a position in a file of the package leads to the line of the source. */
 export function checkSourceMaps() {
-  for (const { file, name, source } of [
-    { file: 'chunks/core.js', name: 'EntryLeases', source: 'src/sessions/coordination/entry-leases.ts' },
-    { file: 'chunks/basics.js', name: 'InvalidInputError', source: 'src/sessions/domain/errors.ts' },
-    { file: 'client/index.js', name: 'SessionsClient', source: 'src/client/sessions-client.ts' },
+  const files = readdirSync(dist, { recursive: true }).filter((file) => file.endsWith('.js'));
+  for (const { name, source } of [
+    { name: 'EntryLeases', source: 'src/sessions/coordination/entry-leases.ts' },
+    { name: 'InvalidInputError', source: 'src/sessions/domain/errors.ts' },
+    { name: 'SessionsClient', source: 'src/client/sessions-client.ts' },
   ]) {
+    // Which chunk has it depends on what shares it.
+    const file = files.find((one) => readFileSync(join(dist, one), 'utf8').includes(`class ${name} `));
+    assert.ok(file, `no file has ${name}`);
     const lines = readFileSync(join(dist, file), 'utf8').split('\n');
     const line = lines.findIndex((code) => code.includes(`class ${name} `));
     const map = new SourceMap(JSON.parse(readFileSync(join(dist, `${file}.map`), 'utf8')));
