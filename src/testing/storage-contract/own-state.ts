@@ -1,4 +1,5 @@
 import { ownEntries } from '../../sessions/storage/state-entries.js';
+import type { OwnState } from '../../sessions/storage/session-storage.js';
 import { topic } from '../contract-runner.js';
 import { KEY, type StorageFixture, commitOf, creation, parsed, readSession, together, upsert } from './support.js';
 
@@ -31,7 +32,7 @@ export const ownState = topic<StorageFixture>("a session's own state", (test) =>
     expect(parsed(state.session)).toEqual(Object.fromEntries(MANY.map((name) => [name, VALUE])));
   });
 
-  test('keeps names and values as they are', async ({ storage }) => {
+  test('keeps any name and value', async ({ storage }) => {
     const entries = [
       ['"', '"\\""'],
       ['a":1,\n"b', '{"a":[1,\n2]}'],
@@ -40,22 +41,20 @@ export const ownState = topic<StorageFixture>("a session's own state", (test) =>
       ['1', '1'],
       ['\u2028', '"\u2028"'],
     ] as const;
-    for (const [name, value] of entries) {
-      const key = { ...KEY, sessionId: `text-${entries.findIndex(([other]) => other === name)}` };
+    // A store may format JSON in its own way.
+    const valuesOf = (state: OwnState | undefined): Map<string, unknown> =>
+      new Map(ownEntries(state).map(([name, value]) => [name, JSON.parse(value)]));
+    for (const [place, entry] of entries.entries()) {
+      const [name, value] = entry;
+      const key = { ...KEY, sessionId: `text-${place}` };
       await storage.create(creation({ key, upserts: [upsert('session', 'k', 1)] }));
       await storage.append({ ...commitOf('e1'), key, upserts: [{ scope: 'session', name, value }] });
-      const { state } = await readSession(storage, key);
-      expect(new Map(state.session as readonly (readonly [string, string])[])).toEqual(
-        new Map([
-          ['k', '1'],
-          [name, value],
-        ]),
-      );
+      const read = await storage.read({ key, withState: true });
+      expect(valuesOf(read?.state?.session)).toEqual(valuesOf([['k', '1'], entry]));
     }
-    await storage.create(
-      creation({ upserts: entries.map(([name, value]) => ({ scope: 'session' as const, name, value })) }),
-    );
+    const upserts = entries.map(([name, value]) => ({ scope: 'session' as const, name, value }));
+    await storage.create(creation({ upserts }));
     const read = await storage.read({ key: KEY, withState: true });
-    expect(new Map(ownEntries(read?.state?.session))).toEqual(new Map(entries));
+    expect(valuesOf(read?.state?.session)).toEqual(valuesOf(entries));
   });
 });
