@@ -63,7 +63,7 @@ export function checkLoaded(manifest) {
 
 /** Whether a position in a file of the package leads to the line of the source. */
 export function checkSourceMaps() {
-  const files = readdirSync(dist, { recursive: true }).filter((file) => file.endsWith('.js'));
+  const files = readdirSync(dist, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.js'));
   for (const { name, source } of [
     { name: 'EntryLeases', source: 'src/sessions/coordination/entry-leases.ts' },
     { name: 'InvalidInputError', source: 'src/sessions/domain/errors.ts' },

@@ -118,7 +118,7 @@ function decodedRecord({ appName, userId, sessionId }: SessionKey, text: RecordT
 }
 
 /** Ranges as text: `3-5,8-8`. */
-export function rangesText(ranges: readonly SeqRange[]): string {
+function rangesText(ranges: readonly SeqRange[]): string {
   return ranges.map(({ from, to }) => `${from}-${to}`).join(',');
 }
 
@@ -130,14 +130,9 @@ function rangesOf(text: string): SeqRange[] {
   });
 }
 
-/** The values of all counters. */
-export function counterValues(counters: Counters): number[] {
-  return COUNTERS.map((name) => counters[name]);
-}
-
 /** Counters as text: their values. */
-export function countersText(counters: Counters): string {
-  return counterValues(counters).join(' ');
+function countersText(counters: Counters): string {
+  return COUNTERS.map((name) => counters[name]).join(' ');
 }
 
 /** Those that were added later are 0. */

@@ -1,6 +1,7 @@
 import type { Lifetime } from '../domain/expiry.js';
 import type { SessionKey, StateOwner } from '../domain/ids.js';
 import type { StateLimits } from '../domain/state-size.js';
+import type { SessionRecord } from '../domain/session-record.js';
 import type { StateText } from '../domain/state-text.js';
 import type { UsageQuery } from '../domain/usage-periods.js';
 import type { SessionMarks } from './coordination.js';
@@ -29,8 +30,10 @@ export interface StampedSession {
   readonly stateText: StateText | undefined;
 }
 
-/** A session to create. */
+/** A session to create, with what is decided about it. */
 export interface NewSessionRequest extends CreateRequest {
+  /** The record of the session if this is the store's time. It has no incarnation yet: the store gives it one. */
+  readonly recordAt: (now: number) => SessionRecord;
   /** Its own state if it is kept as one text, instead of key by key. A store in this process may keep it key by key. */
   readonly stateText: StateText | undefined;
 }

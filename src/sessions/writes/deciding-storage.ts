@@ -7,8 +7,8 @@ import type { PartialOutcome, PartialWrite } from '../domain/partial-event.js';
 import type { TurnOutcome, TurnRequest } from '../domain/turn.js';
 import type { UsageQuery } from '../domain/usage-periods.js';
 import { isDeletable } from '../domain/commit-rules.js';
-import { stateText } from '../domain/state-text.js';
 import { retryUndefined } from '../domain/retry-overtaken.js';
+import { newSession } from './new-session.js';
 import { LocalWriter } from './local-writer.js';
 import { SessionWriter } from './session-writer.js';
 import {
@@ -121,11 +121,7 @@ export class DecidingStorage<Store extends SessionStore> implements SessionStora
   }
 
   async create(request: CreateRequest): Promise<StoredSession | undefined> {
-    const own = request.upserts.filter(({ scope }) => scope === 'session');
-    const created = await this.store.create({
-      ...request,
-      stateText: stateText(own.map(({ name, value }) => [name, value])),
-    });
+    const created = await this.store.create(newSession(request));
     // Once the store is closed, nobody writes to it.
     if (created && !this.#isClosed) (await this.#openWriter()).remember(headIn(created));
     return created?.session;

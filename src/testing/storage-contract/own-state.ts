@@ -7,6 +7,11 @@ import { KEY, type StorageFixture, commitOf, creation, parsed, readSession, toge
 const MANY = Array.from({ length: 40 }, (_, index) => `key-${index}`);
 const VALUE = 'é'.repeat(40);
 
+/** A store may format JSON in its own way. */
+function valuesOf(state: OwnState | undefined): Map<string, unknown> {
+  return new Map(ownEntries(state).map(([name, value]) => [name, JSON.parse(value)]));
+}
+
 export const ownState = topic<StorageFixture>("a session's own state", (test) => {
   test('grows from small to large, and back, without losing a key', async ({ storage }) => {
     await storage.create(creation({ upserts: [upsert('session', 'first', 1)] }));
@@ -41,9 +46,6 @@ export const ownState = topic<StorageFixture>("a session's own state", (test) =>
       ['1', '1'],
       ['\u2028', '"\u2028"'],
     ] as const;
-    // A store may format JSON in its own way.
-    const valuesOf = (state: OwnState | undefined): Map<string, unknown> =>
-      new Map(ownEntries(state).map(([name, value]) => [name, JSON.parse(value)]));
     for (const [place, entry] of entries.entries()) {
       const [name, value] = entry;
       const key = { ...KEY, sessionId: `text-${place}` };

@@ -1,8 +1,7 @@
 import { type Clock, systemClock } from '../../domain/clock.js';
 import { StoreUnavailableError } from '../../domain/errors.js';
-import { type Lifetime, expiresAt, isExpired } from '../../domain/expiry.js';
+import { type Lifetime, isExpired } from '../../domain/expiry.js';
 import { type SessionKey, type StateOwner, type UserKey, scopeOfOwner } from '../../domain/ids.js';
-import { newRecord } from '../../domain/session-record.js';
 import { newStamp } from '../../domain/stamp.js';
 import { type StateLimits, writeExcessError } from '../../domain/state-size.js';
 import { type UsageQuery, sessionOfUsage } from '../../domain/usage-periods.js';
@@ -78,7 +77,7 @@ export class InMemoryStore implements SessionStore {
   }
 
   async create(request: NewSessionRequest): Promise<StampedSession | undefined> {
-    const { key, baseState, upserts, expiry, metadata = '', log, turnsOnly, maxStateBytes } = request;
+    const { key, baseState, upserts, expiry, metadata = '', log, maxStateBytes } = request;
     const now = this.#now();
     const before = this.#sessions.get(key);
     if (before && !isExpired(before.record.expiresAt, now)) return undefined;
@@ -96,7 +95,7 @@ export class InMemoryStore implements SessionStore {
       this.#shared.write(owner, writtenEntries(scope, writes), expiry[scope], now);
     }
     const incarnation = String(++this.#incarnations);
-    const record = newRecord(key, incarnation, now, expiresAt(now, expiry.session), log, turnsOnly, state.bytes);
+    const record = { ...request.recordAt(now), incarnation };
     const sharedWrites = log ? undefined : {};
     const stamp = newStamp();
     const entry = {

@@ -25,6 +25,7 @@ import { type AppScope, SingleNodeAppScope } from './app-scope/app-scope.js';
 import { AppMemory, ClusterAppScope } from './app-scope/cluster-app-scope.js';
 import { createSession } from './append/create-session.js';
 import { RedisWrites } from './append/redis-writes.js';
+import { ServerClock } from './append/server-clock.js';
 import { auditRedis } from './audit/audit-redis.js';
 import { groupedEvents } from './audit/grouped-events.js';
 import { RedisConnection } from './connect/redis-connection.js';
@@ -52,6 +53,7 @@ export class RedisStore implements SessionStore {
   readonly transfer: TransferStore;
   readonly #connection: RedisConnection;
   readonly #keys: RedisKeys;
+  readonly #clock: ServerClock;
   readonly #writes: RedisWrites;
   readonly #appScopeOf: (scripts: ScriptRunner) => AppScope;
 
@@ -68,7 +70,8 @@ export class RedisStore implements SessionStore {
       const scripts = this.#connection.startCall(calledAt);
       return { scripts, app: this.#appScopeOf(scripts) };
     };
-    this.#writes = new RedisWrites({ keys: this.#keys, clock: options.clock, startCall });
+    this.#clock = new ServerClock(options.clock);
+    this.#writes = new RedisWrites({ keys: this.#keys, clock: this.#clock, startCall });
     const { client, timeoutMs, isCluster } = this.#connection;
     this.entries = new RedisEntries(this.#connection, this.#keys, isCluster);
     this.marks = new RedisMarks(this.#connection, this.#keys, isCluster);
@@ -91,9 +94,7 @@ export class RedisStore implements SessionStore {
   }
 
   async create(request: NewSessionRequest): Promise<StampedSession | undefined> {
-    return stamped(
-      await this.#call((scripts, app) => createSession(scripts, this.#keys, app, request, this.#noteTime)),
-    );
+    return stamped(await this.#call((scripts, app) => createSession(scripts, this.#keys, app, request, this.#clock)));
   }
 
   async read(request: ReadRequest): Promise<StampedSession | undefined> {
@@ -148,7 +149,7 @@ export class RedisStore implements SessionStore {
     await this.#connection.close();
   }
 
-  readonly #noteTime = (now: string): void => this.#writes.noteTime(now);
+  readonly #noteTime = (now: string): void => this.#clock.note(now);
 
   /** All scripts of one call share one time limit. */
   #call<Result>(work: (scripts: ScriptRunner, app: AppScope) => Promise<Result>): Promise<Result> {

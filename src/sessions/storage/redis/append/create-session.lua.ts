@@ -1,7 +1,5 @@
-import { NO_COUNTS } from '../../../domain/counters.js';
 import { ARGUMENTS, ENCODE_ID, TIME } from '../script/base.lua.js';
-import { ALL_COUNTER_LINES, ID_FIELD } from '../script/codec.js';
-import { type RecordLine, RECORD_LINES, countersText } from '../../record-text.js';
+import { ID_FIELD, recordPattern } from '../script/codec.js';
 import { EVENT_GROUPS } from '../script/event-groups.lua.js';
 import { defineScript } from '../script/script.js';
 import { SESSION, SESSION_REGISTRATION } from '../script/session.lua.js';
@@ -9,30 +7,15 @@ import { SESSION_KEYS_BY_NAME } from '../script/session-keys.lua.js';
 import { REGISTRY, SHARED_STATE } from '../script/shared-state.lua.js';
 import { logArguments } from './initial-log.js';
 
-/** The fields of a new record, in Lua. */
-const NEW_RECORD: Readonly<Record<RecordLine, string>> = {
-  incarnation: 'ARGV[5]',
-  created: 'time',
-  expires: 'text(NEVER)',
-  first: "'1'",
-  updated: 'time',
-  turnsOnly: 'ARGV[7]',
-  hidden: "''",
-  covered: `'${countersText(NO_COUNTS)}'`,
-  stateBytes: 'stateBytes',
-  stamp: "'0'",
-  ...fieldsWith("''", ['turnToken', 'turnRequest', 'turnHolder']),
-  ...fieldsWith("'0'", ['turnExpires', 'turnNumber']),
-  ...fieldsWith("'0'", ['last', 'tip', 'water', 'dispatched', 'waiting', 'viewFrom', 'summary', 'marks']),
-  ...fieldsWith("'0'", ['turns', 'events', 'length', 'tokens']),
-};
-
-function fieldsWith<Field extends RecordLine>(value: string, fields: readonly Field[]): Record<Field, string> {
-  return Object.fromEntries(fields.map((field) => [field, value])) as Record<Field, string>;
-}
-
 /** The arguments after the state of a plain session, in Lua: it removes nothing and writes no shared state; then its log. */
 const REST_OF_PLAIN = [0, 0, 0, 0, 0, ...logArguments()].map((value) => (value === '' ? "''" : `'${value}'`));
+
+/** Needs TIME. */
+const EXACT_TIME = String.raw`
+local function exactTime()
+  return text(serverTime) .. string.format('.%03d', microseconds)
+end
+`;
 
 /**
  * Creates most plain sessions: those of a user who has others, none of which expires, if nothing is left of an earlier session of
@@ -40,6 +23,9 @@ const REST_OF_PLAIN = [0, 0, 0, 0, 0, ...logArguments()].map((value) => (value =
  */
 const PLAIN_SESSION = String.raw`
 local isPlain = #RECORDS == 1
+local from, untilTime = string.match(ARGV[7], '^(%S+) (%S+)$')
+-- Whether the record was planned for another time.
+local isOff = from and (serverTime < tonumber(from) or serverTime > tonumber(untilTime))
 local function stateIfLive(key, most)
   local entries = redis.call('HGETALL', key)
   if most and bytesOfState(entries) > most then return false end
@@ -50,6 +36,7 @@ local function stateIfLive(key, most)
 end
 
 local function createPlainly()
+  if isOff then return end
   local byCreation, byCreationOfApp = baseOfUser .. 'by-creation', baseOfApp .. 'by-creation'
   -- Indexes without expiring sessions have no expiry themselves.
   if redis.call('EXISTS', RECORD, ANCHORS, STATE, baseOfUser .. 'pending:' .. encodedId, baseOfUser .. 'partials:' .. encodedId,
@@ -58,8 +45,7 @@ local function createPlainly()
     or tonumber(redis.call('ZSCORE', baseOfApp .. 'users', USER_ID)) ~= NEVER then return end
   local userState, appState = stateIfLive(USER_STATE, tonumber(ARGV[11])), stateIfLive(APP_STATE, tonumber(ARGV[12]))
   if not userState or not appState then return end
-  local stateBytes = ARGV[14]
-  local time, member = text(now), USER_ID .. '\0' .. SESSION_ID
+  local time, member = string.match(ARGV[5], ${recordPattern('created')}), USER_ID .. '\0' .. SESSION_ID
   -- The first writes. If a key of another type refuses one, those before it are taken back, which is faster than to look at all types before.
   local indexes = { { BY_UPDATE, SESSION_ID }, { byCreation, SESSION_ID }, { APP_BY_UPDATE, member }, { byCreationOfApp, member } }
   for place, index in ipairs(indexes) do
@@ -69,10 +55,9 @@ local function createPlainly()
       error(reply)
     end
   end
-  for first = 15, #ARGV, 2000 do redis.call('HSET', STATE, unpack(ARGV, first, math.min(first + 1999, #ARGV))) end
-  redis.call('HSET', RECORD, 'base', ARGV[6], 'state', ARGV[13], 'record',
-    table.concat({ ${RECORD_LINES.map((field) => NEW_RECORD[field]).join(', ')} }, '\n'))
-  return { time, '', {}, userState, appState }
+  for first = 14, #ARGV, 2000 do redis.call('HSET', STATE, unpack(ARGV, first, math.min(first + 1999, #ARGV))) end
+  redis.call('HSET', RECORD, 'base', ARGV[6], 'state', ARGV[13], 'record', ARGV[5])
+  return { text(now), '', {}, userState, appState }
 end
 
 local ARGV = ARGV
@@ -82,8 +67,8 @@ if isPlain then
   local created = createPlainly()
   if created then return created end
   nameAllKeys()
-  local all = { ARGV[1], SESSION_ID, USER_ID, APP_NAME, ARGV[5], ARGV[6], ARGV[7], '', ARGV[13], ARGV[14], ARGV[11], ARGV[12], NEVER, NEVER, 0, NEVER, 0, (#ARGV - 14) / 2 }
-  for index = 15, #ARGV do all[#all + 1] = ARGV[index] end
+  local all = { ARGV[1], SESSION_ID, USER_ID, APP_NAME, ARGV[5], ARGV[6], ARGV[7], '', ARGV[13], ARGV[11], ARGV[12], NEVER, 0, NEVER, 0, (#ARGV - 13) / 2 }
+  for index = 14, #ARGV do all[#all + 1] = ARGV[index] end
   for _, value in ipairs({ ${REST_OF_PLAIN.join(', ')} }) do all[#all + 1] = value end
   ARGV = all
 else
@@ -96,21 +81,19 @@ end
  * which was sent twice.
  *
  * KEYS and ARGV 1–4: see SESSION; or of a plain session only key 1, and
- * ARGV 5 incarnation, 6 base state, 7 whether events need a turn (1 or 0), 8–10 bytes of the encoded app name, user id and session
- *      id, 11–12 most bytes of user state and app state ('' = any), 13 its state as one text or '-', 14 bytes of its state, 15 and on: name and value of each key of its state. It never expires, and has no metadata and no log.
+ * ARGV 5 record, 6 base state, 7 from and to when it may be created by the server's time ('' = at any time), 8–10 bytes of the encoded app name, user id and session
+ *      id, 11–12 most bytes of user state and app state ('' = any), 13 its state as one text or '-', 14 and on: name and value of each key of its state. It never expires, and has no metadata and no log.
  * Otherwise
- * ARGV 5 and on: incarnation, base state, whether events need a turn (1 or 0), metadata, session state as one text or '-', its bytes, most bytes of user state and app state ('' = any), ttl of the session, ttl and renewal threshold of user state, then of app
- *      state; writes to session state, to user state, and to app state (on a cluster: as one text, '' = none); of the
- *      initial log: tip, high water mark, all counters, hidden ranges, viewFrom, summary, marks
- *      seq, covered counters, the numbers of its anchors in one text, the group of each
- *      event as a line; of a session that another store had, else '': time of creation, of the last update and of expiry, first
- *      seq; number of events, and each event, encoded.
- * Returns nothing if a session exists; if a shared scope is too large, or would be, { 'excess', scope, bytes, 0 if it is already }; else { now, record ('' = the new one), session state (of a new one nothing), user
+ * ARGV 5 and on: record, base state, from and to, metadata, session state as one text or '-', most bytes of user state and app state ('' = any), ttl and renewal threshold of user
+ *      state, then of app state; writes to session state, to user state, and to app state (on a cluster: as one text, '' = none); of the
+ *      initial log the numbers of its anchors in one text, the group of each event as a line, number of events, and each event, encoded.
+ * Returns nothing if a session exists; { 'late', the server's time } if the time is another one; if a shared scope is too large, or would be, { 'excess', scope, bytes, 0 if it is already }; else { now, record ('' = the new one), session state (of a new one nothing), user
  *      state, app state, pending, server time }.
  */
 export const CREATE_SESSION = defineScript(
   'create-session',
   TIME,
+  EXACT_TIME,
   SESSION_KEYS_BY_NAME,
   SHARED_STATE,
   PLAIN_SESSION,
@@ -121,19 +104,15 @@ export const CREATE_SESSION = defineScript(
   SESSION_REGISTRATION,
   EVENT_GROUPS,
   String.raw`
-local incarnation, base, turnsOnly, metadata = take(), take(), take(), take()
-local stateText, stateBytes = take(), take()
+local recordText, base, _, metadata, stateText = take(), take(), take(), take(), take()
+local incarnation, created, expires, updated, waiting = string.match(recordText,
+  ${recordPattern('incarnation', 'created', 'expires', 'updated', 'waiting')})
+local createTime, updateTime, expiry = tonumber(created), tonumber(updated), tonumber(expires)
 local userMost, appMost = takeNumber(), takeNumber()
-local ttl, userTtl, userRenewBelow = takeNumber(), takeNumber(), takeNumber()
-local appTtl, appRenewBelow = takeNumber(), takeNumber()
+local userTtl, userRenewBelow, appTtl, appRenewBelow = takeNumber(), takeNumber(), takeNumber(), takeNumber()
 local ownWrites, userWrites = takeWrites(), takeWrites()
 local appWrites = APP_STATE and takeWrites() or take()
-local tip, highWater = take(), take()
-${ALL_COUNTER_LINES.map((field) => `local ${field} = take()`).join('\n')}
-local hidden, viewFrom, summary, marks, covered = take(), take(), take(), take(), take()
-local anchors, groups = take(), take()
-local createdBefore, updatedBefore, expiresBefore, firstBefore = takeNumber(), takeNumber(), takeNumber(), takeNumber()
-local last = takeNumber()
+local anchors, groups, events = take(), take(), takeNumber()
 
 local function reply(record, state, userState, appState)
   return { text(now), record, state, userState, appState, pendingWrites(), text(serverTime) }
@@ -151,6 +130,7 @@ if live then
   return excessOf(userState, userMost, 'user') or excessOf(appState, appMost, 'app')
     or reply(live.text, ownStateText(RECORD) or redis.call('HGETALL', STATE), userState, appState)
 end
+if isOff then return { 'late', exactTime() } end
 
 -- Sessions that Redis expired are still in the indexes. Each new session removes up to 16 of them.
 local function sweepIndexes()
@@ -171,9 +151,7 @@ for _, index in ipairs(INDEXES) do expectSortedSets(index.by[2]) end
 local maySweep = INDEXES[1].expiring > 0
 local hasEntries = redis.call('HGET', ENTRIES, SESSION_ID) or metadata ~= ''
 if maySweep or hasEntries then expectEntries() end
-if maySweep or last > 0 then readChanged({ waiting = 0 }) end
-local expiry = expiresBefore or expiresAt(ttl)
-local createTime, updateTime = createdBefore or now, updatedBefore or now
+if maySweep or waiting ~= '0' then readChanged({ waiting = 0 }) end
 local registry = readRegistry(math.min(expiry, expiresAt(userTtl), expiresAt(appTtl)))
 local userState, userExpiry, userBytes = readState(USER_STATE)
 local appState, appExpiry, appBytes = {}, nil, 0
@@ -189,23 +167,17 @@ end
 
 unlinkIfPresent(unpack(KEYS, 1, 5))
 if maySweep then sweepIndexes() end
-local created, updated, expires, water = text(createTime), text(updateTime), text(expiry), highWater
-local first, isNews = text(firstBefore or 1), last > 0 and not createdBefore
-local dispatched, waiting = '0', isNews and waitingFrom() or '0'
-local stamp, turnExpires, turnToken, turnNumber, turnRequest, turnHolder = '0', '0', '', '0', '', ''
-local lastSeq = text((firstBefore or 1) - 1 + last)
-redis.call('HSET', RECORD, 'base', base, 'metadata', metadata, 'state', stateText, 'record',
-  table.concat({ ${RECORD_LINES.map((field) => (field === 'last' ? 'lastSeq' : field)).join(', ')} }, '\n'))
+redis.call('HSET', RECORD, 'base', base, 'metadata', metadata, 'state', stateText, 'record', recordText)
 -- Writing 1,000 fields at a time takes half as long; Lua limits how many values it unpacks.
-for first = 1, last, 1000 do
-  local events = {}
-  for number = first, math.min(first + 999, last) do
+for from = 1, events, 1000 do
+  local fields = {}
+  for number = from, math.min(from + 999, events) do
     local event, seq = take(), text(number)
-    local place = 4 * (number - first) + 1
-    events[place], events[place + 1] = seq, event
-    events[place + 2], events[place + 3] = '${ID_FIELD}' .. string.match(event, '^[^\n]*\n[^\n]*\n[^\n]*\n([^\n]*)'), seq
+    local place = 4 * (number - from) + 1
+    fields[place], fields[place + 1] = seq, event
+    fields[place + 2], fields[place + 3] = '${ID_FIELD}' .. string.match(event, '^[^\n]*\n[^\n]*\n[^\n]*\n([^\n]*)'), seq
   end
-  redis.call('HSET', RECORD, unpack(events))
+  redis.call('HSET', RECORD, unpack(fields))
 end
 for seq in string.gmatch(anchors, '%d+') do redis.call('ZADD', ANCHORS, seq, seq) end
 local runs, number = {}, 0
@@ -235,7 +207,14 @@ if hasEntries then indexEntries(SESSION_ID, createTime, metadata) end
 indexSession(updateTime, createTime, expiry, 0)
 register(registry, expiry, nil, userDue, appDue)
 expireSession(expiry, nil)
-if isNews then noteChange({ waiting = 0 }, expiry) end
+if waiting ~= '0' then noteChange({ waiting = 0 }, expiry, waiting) end
 return reply('', {}, userState, appState)
 `,
 );
+
+/**
+ * KEYS 1 the record of a session, whose server is asked.
+ * ARGV 1 time.
+ * Returns the server's time.
+ */
+export const READ_TIME = defineScript('read-time', TIME, EXACT_TIME, 'return exactTime()');

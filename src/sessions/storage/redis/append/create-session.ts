@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { type Lifetimes, NEVER, expiresAt } from '../../../domain/expiry.js';
-import type { SessionKey } from '../../../domain/ids.js';
-import { NOTHING_WAITS, newRecord } from '../../../domain/session-record.js';
-import type { StateText } from '../../../domain/state-text.js';
-import { initialExcess, readExcessError, sizeAfter, writeExcessError } from '../../../domain/state-size.js';
+import { type Lifetimes, NEVER } from '../../../domain/expiry.js';
+import { NOTHING_WAITS } from '../../../domain/session-record.js';
+import { readExcessError, writeExcessError } from '../../../domain/state-size.js';
+import { newStamp } from '../../../domain/stamp.js';
 import { type StateWrites, changesNothing, writesOf } from '../../../domain/stored-json.js';
 import type { NewSessionRequest } from '../../session-store.js';
 import type { ReadSession } from '../read/read-session.js';
@@ -14,23 +13,24 @@ import {
   type FlatHash,
   type OwnStateReply,
   STATE_HAS_KEYS,
-  type ScriptArguments,
   excessFrom,
-  flag,
   keyArguments,
   lifetimeArguments,
   limitArguments,
   stateOfScopes,
   writeArguments,
 } from '../script/codec.js';
-import { type RecordText, parseRecord } from '../../record-text.js';
+import { parseRecord, type RecordText, recordText } from '../../record-text.js';
 import type { ScriptRunner } from '../script/script.js';
-import { CREATE_SESSION } from './create-session.lua.js';
+import { CREATE_SESSION, READ_TIME } from './create-session.lua.js';
 import { logArguments } from './initial-log.js';
+import type { ServerClock } from './server-clock.js';
 
+type LateReply = readonly [kind: 'late', serverTime: string];
 type ExcessReply = readonly [kind: 'excess', scope: string, bytes: string, isByWrite: number];
 
 type CreateReply =
+  | LateReply
   | ExcessReply
   | readonly [
       now: string,
@@ -47,68 +47,104 @@ export async function createSession(
   scripts: ScriptRunner,
   keys: RedisKeys,
   app: AppScope,
-  { key, baseState, upserts, expiry, metadata = '', log, turnsOnly, maxStateBytes, stateText }: NewSessionRequest,
-  noteTime: (now: string) => void,
+  request: NewSessionRequest,
+  clock: ServerClock,
 ): Promise<ReadSession | undefined> {
+  const { key, upserts, expiry, metadata = '', maxStateBytes, stateText, recordAt } = request;
   const incarnation = randomUUID();
   const writes = { upserts, removals: [] };
   const before = await app.stateBefore(key.appName, maxStateBytes);
-  const excess = initialExcess(writes, maxStateBytes) ?? (await app.excessOf(key, writes, maxStateBytes));
+  const excess = await app.excessOf(key, writes, maxStateBytes);
   if (excess) throw writeExcessError(excess);
-  const { atMost: stateBytes } = sizeAfter({ atMost: 0 }, writes, 'session');
+  if (!clock.moment()) clock.note(await scripts.read<string>(READ_TIME, { keys: [keys.recordOf(key)], args: [] }));
+  for (;;) {
+    const plannedAt = clock.moment()?.now ?? 0;
+    const planned = { ...recordAt(plannedAt), incarnation };
+    const text = recordText({ record: planned, stamp: newStamp() });
+    const reply = await sendCreation(scripts, keys, app, request, { text, range: clock.rangeFrom(plannedAt) });
+    if (!reply) return undefined;
+    if (isLate(reply)) {
+      clock.note(reply[1]);
+      clock.renew();
+      continue;
+    }
+    if (isExcess(reply)) {
+      const [, scope, bytes, isByWrite] = reply;
+      const found = excessFrom(scope, bytes, maxStateBytes);
+      throw isByWrite ? writeExcessError(found) : readExcessError(found, key);
+    }
+    const [now, recordReply, session, user, appReply, pending = [], readAt = ''] = reply;
+    clock.note(now);
+    const isNew = recordReply === '';
+    const record = isNew ? planned : parseRecord(key, recordReply);
+    if (record.waitingSince !== NOTHING_WAITS) app.announceChange(key);
+    const appState = await afterWrite(async () => {
+      await app.applyPending({ key, incarnation: record.incarnation, pending, readAt });
+      await app.renewIfDue(key.appName, expiry.app, Number(now));
+      const isUnchanged = changesNothing(writesOf('app', writes)) && expiry.app.ttlMs >= NEVER;
+      return (isUnchanged && before) || app.stateOf(key.appName, appReply, maxStateBytes);
+    });
+    const ofNew = stateText ?? writesOf('session', writes).upserts.flatMap(({ name, value }) => [name, value]);
+    const ownState = isNew ? ofNew : session;
+    const created = { record, now: Number(now), events: [], metadata, ...stateOfScopes(ownState, user, appState) };
+    return { session: created, stateText: typeof ownState === 'string' ? ownState : undefined };
+  }
+}
+
+/** What is planned of a creation. */
+interface PlannedCreation {
+  readonly text: RecordText;
+  readonly range: readonly [from: number | string, to: number | string];
+}
+
+function sendCreation(
+  scripts: ScriptRunner,
+  keys: RedisKeys,
+  app: AppScope,
+  request: NewSessionRequest,
+  { text, range }: PlannedCreation,
+): Promise<CreateReply> {
+  const { key, baseState, upserts, expiry, metadata = '', log, maxStateBytes, stateText } = request;
+  const writes = { upserts, removals: [] };
   const ofSession = writesOf('session', writes);
-  const own = { stateText, stateBytes, writes: stateText === undefined ? ofSession : NO_WRITES };
+  const own = stateText === undefined ? ofSession : NO_WRITES;
   const isPlain =
     !app.isCluster && ofSession.upserts.length === upserts.length && isEndless(expiry) && metadata === '' && !log;
-  const reply = await scripts.write<CreateReply>(CREATE_SESSION, {
-    keys: isPlain ? [keys.partsOf(key).recordKey] : app.sessionKeys(key),
+  const { app: appPart, user, id, recordKey } = keys.partsOf(key);
+  const begin = [...keyArguments(key), text, baseState, range.join(' ').trim()];
+  return scripts.write<CreateReply>(CREATE_SESSION, {
+    keys: isPlain ? [recordKey] : app.sessionKeys(key),
     usedKeys: () => app.sessionKeys(key),
     args: isPlain
-      ? plainArguments(key, keys, { incarnation, baseState, turnsOnly, own, maxStateBytes })
+      ? [
+          ...begin,
+          appPart.length,
+          user.length,
+          id.length,
+          ...limitArguments(maxStateBytes),
+          stateText ?? STATE_HAS_KEYS,
+          ...own.upserts.flatMap(({ name, value }) => [name, value]),
+        ]
       : [
-          ...keyArguments(key),
-          incarnation,
-          baseState,
-          flag(turnsOnly),
+          ...begin,
           metadata,
           stateText ?? STATE_HAS_KEYS,
-          stateBytes,
           ...limitArguments(maxStateBytes),
-          expiry.session.ttlMs,
           ...lifetimeArguments(expiry.user),
           ...lifetimeArguments(expiry.app),
-          ...writeArguments(own.writes),
+          ...writeArguments(own),
           ...writeArguments(writesOf('user', writes)),
           ...app.writeArguments(writesOf('app', writes), expiry.app),
           ...logArguments(log),
         ],
   });
-  if (!reply) return undefined;
-  if (isExcess(reply)) {
-    const [, scope, bytes, isByWrite] = reply;
-    const found = excessFrom(scope, bytes, maxStateBytes);
-    throw isByWrite ? writeExcessError(found) : readExcessError(found, key);
-  }
-  const [now, recordReply, session, user, appReply, pending = [], readAt = ''] = reply;
-  noteTime(now);
-  const isNew = recordReply === '';
-  const record = isNew
-    ? newRecord(key, incarnation, Number(now), expiresAt(Number(now), expiry.session), log, turnsOnly, stateBytes)
-    : parseRecord(key, recordReply);
-  if (record.waitingSince !== NOTHING_WAITS) app.announceChange(key);
-  const appState = await afterWrite(async () => {
-    await app.applyPending({ key, incarnation: record.incarnation, pending, readAt });
-    await app.renewIfDue(key.appName, expiry.app, Number(now));
-    const isUnchanged = changesNothing(writesOf('app', writes)) && expiry.app.ttlMs >= NEVER;
-    return (isUnchanged && before) || app.stateOf(key.appName, appReply, maxStateBytes);
-  });
-  const ofNew = stateText ?? ofSession.upserts.flatMap(({ name, value }) => [name, value]);
-  const ownState = isNew ? ofNew : session;
-  const created = { record, now: Number(now), events: [], metadata, ...stateOfScopes(ownState, user, appState) };
-  return { session: created, stateText: typeof ownState === 'string' ? ownState : undefined };
 }
 
 const NO_WRITES: StateWrites = { upserts: [], removals: [] };
+
+function isLate(reply: NonNullable<CreateReply>): reply is LateReply {
+  return reply[0] === 'late';
+}
 
 function isExcess(reply: NonNullable<CreateReply>): reply is ExcessReply {
   return reply[0] === 'excess';
@@ -116,30 +152,4 @@ function isExcess(reply: NonNullable<CreateReply>): reply is ExcessReply {
 
 function isEndless({ session, user, app }: Lifetimes): boolean {
   return Math.min(session.ttlMs, user.ttlMs, app.ttlMs) >= NEVER;
-}
-
-/** A session's own state: as one text, or what writes its keys. */
-interface OwnState {
-  readonly stateText: StateText | undefined;
-  readonly stateBytes: number;
-  readonly writes: StateWrites;
-}
-
-/** What most new sessions have, and the lengths of their encoded ids. */
-function plainArguments(
-  key: SessionKey,
-  keys: RedisKeys,
-  {
-    incarnation,
-    baseState,
-    turnsOnly,
-    own,
-    maxStateBytes,
-  }: { own: OwnState; incarnation: string } & Pick<NewSessionRequest, 'baseState' | 'turnsOnly' | 'maxStateBytes'>,
-): ScriptArguments {
-  const { app, user, id } = keys.partsOf(key);
-  const args = [...keyArguments(key), incarnation, baseState, flag(turnsOnly), app.length, user.length, id.length];
-  args.push(...limitArguments(maxStateBytes), own.stateText ?? STATE_HAS_KEYS, own.stateBytes);
-  for (const { name, value } of own.writes.upserts) args.push(name, value);
-  return args;
 }

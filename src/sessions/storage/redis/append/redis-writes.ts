@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Clock } from '../../../domain/clock.js';
 import { groupBy, inBatches } from '../../../domain/batches.js';
 import { StoreUnavailableError } from '../../../domain/errors.js';
 import { NEVER, isExpired } from '../../../domain/expiry.js';
@@ -25,7 +24,7 @@ import type { NumberReply, ScriptRunner } from '../script/script.js';
 import { countedState } from '../state/shared-state.js';
 import { type EncodedWrite, encodeWrite } from './encode-write.js';
 import { findSession, leaveSession } from './hold-session.js';
-import { ServerClock } from './server-clock.js';
+import type { ServerClock } from './server-clock.js';
 import { WRITE_SESSIONS } from './write-sessions.lua.js';
 
 /** A script blocks the server while it runs. A larger write has its own. */
@@ -45,7 +44,7 @@ type ChangedReply = readonly [record: string | null, state: string | null, isCha
 
 interface RedisWritesOptions {
   readonly keys: RedisKeys;
-  readonly clock: Clock | undefined;
+  readonly clock: ServerClock;
   /** Starts a call, whose scripts share one time limit. */
   readonly startCall: (calledAt: number) => { readonly scripts: ScriptRunner; readonly app: AppScope };
 }
@@ -70,12 +69,7 @@ export class RedisWrites implements WriteStore {
   readonly #clock: ServerClock;
 
   constructor(private readonly options: RedisWritesOptions) {
-    this.#clock = new ServerClock(options.clock);
-  }
-
-  /** Notes what the store's clock has just shown. */
-  noteTime(now: string): void {
-    this.#clock.note(now);
+    this.#clock = options.clock;
   }
 
   async write(

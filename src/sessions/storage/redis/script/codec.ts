@@ -1,5 +1,4 @@
 import type { StoredEvent } from '../../../domain/commit.js';
-import { COUNTERS, type Counters } from '../../../domain/counters.js';
 import type { Lifetime } from '../../../domain/expiry.js';
 import type { SessionKey } from '../../../domain/ids.js';
 import type { StoredScope } from '../../../../state/scopes.js';
@@ -62,17 +61,6 @@ export function sizesOf(reply: FlatHash): Required<StateSize> {
 
 /** What scripts reply: a hash as alternating names and values. */
 export type FlatHash = readonly string[];
-
-/** The line of each counter in a record. */
-const COUNTER_LINES = {
-  turns: 'turns',
-  events: 'events',
-  contentLength: 'length',
-  tokens: 'tokens',
-} as const satisfies Record<keyof Counters, RecordLine>;
-
-/** The lines of all counters, in the order of `counterValues`. */
-export const ALL_COUNTER_LINES = COUNTERS.map((name) => COUNTER_LINES[name]);
 
 /** The place of a line in a record. Lua counts from 1. */
 export function luaPlaceOf(field: RecordLine): number {

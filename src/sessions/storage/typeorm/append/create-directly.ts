@@ -1,7 +1,6 @@
-import { expiresAt, NEVER } from '../../../domain/expiry.js';
+import { NEVER } from '../../../domain/expiry.js';
 import { indexEntries } from '../../../domain/metadata-entries.js';
-import { EMPTY_LOG, newRecord } from '../../../domain/session-record.js';
-import { sizeAfter } from '../../../domain/state-size.js';
+import { EMPTY_LOG } from '../../../domain/session-record.js';
 import type { StoredSession } from '../../session-storage.js';
 import type { NewSessionRequest } from '../../session-store.js';
 import { stateOf } from '../state/read-state.js';
@@ -25,13 +24,10 @@ function isPlain({ baseState, upserts, expiry, metadata = '', log = EMPTY_LOG }:
 }
 
 function planOf(request: NewSessionRequest, stamp: number, moment: PlanTime): DirectCreate {
-  const { key, baseState, upserts, expiry, metadata = '', turnsOnly, maxStateBytes: limits, stateText } = request;
-  const { now } = moment;
-  const { atMost: stateBytes } = sizeAfter({ atMost: 0 }, { upserts, removals: [] }, 'session');
-  const record = newRecord(key, '', now, expiresAt(now, expiry.session), EMPTY_LOG, turnsOnly, stateBytes);
+  const { baseState, upserts, metadata = '', maxStateBytes: limits, stateText } = request;
   return {
     limits,
-    record,
+    record: request.recordAt(moment.now),
     stamp,
     baseState,
     metadata,

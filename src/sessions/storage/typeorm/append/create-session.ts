@@ -1,7 +1,7 @@
-import { expiresAt, isExpired } from '../../../domain/expiry.js';
-import { EMPTY_LOG, newRecord, NOTHING_WAITS } from '../../../domain/session-record.js';
+import { isExpired } from '../../../domain/expiry.js';
+import { EMPTY_LOG, NOTHING_WAITS } from '../../../domain/session-record.js';
 import { scopeOfOwner, type SessionKey, type StateOwner } from '../../../domain/ids.js';
-import { initialExcess, sizeAfter, writeExcessError } from '../../../domain/state-size.js';
+import { writeExcessError } from '../../../domain/state-size.js';
 import { scopesWritten, writesOf } from '../../../domain/stored-json.js';
 import type { StoredSession } from '../../session-storage.js';
 import type { NewSessionRequest } from '../../session-store.js';
@@ -25,8 +25,6 @@ export async function createSession(
   request: NewSessionRequest,
   stamp: number,
 ): Promise<StoredSession | undefined> {
-  const excess = initialExcess({ upserts: request.upserts, removals: [] }, request.maxStateBytes);
-  if (excess) throw writeExcessError(excess);
   const calledAt = performance.now();
   const direct = await createDirectly(transactions, request, stamp, calledAt);
   if (direct) return direct;
@@ -45,9 +43,9 @@ async function createInTransaction(
     expiry,
     metadata = '',
     log = EMPTY_LOG,
-    turnsOnly,
     maxStateBytes,
     stateText,
+    recordAt,
   }: NewSessionRequest,
   stamp: number,
 ): Promise<(() => StoredSession) | undefined> {
@@ -65,8 +63,7 @@ async function createInTransaction(
   const excess = await scopes.excessOfCommit(commit);
   if (excess) throw writeExcessError(excess);
 
-  const { atMost: stateBytes } = sizeAfter({ atMost: 0 }, commit, 'session');
-  const blank = newRecord(key, '', now, expiresAt(now, expiry.session), log, turnsOnly, stateBytes);
+  const blank = recordAt(now);
   const pk = await transaction.insert(
     insertOfSession(tables, { record: blank, stamp, baseState, metadata, stateText }),
     'pk',
