@@ -369,6 +369,8 @@ export const ownRetries: Readonly<Record<string, string>> = {
 
 /** What decides about writes. A store compares and writes: its files name none of these, in code or in words. */
 export const decidingRules = [
+  'initialExcess',
+  'newRecord',
   'refusalOf',
   'recordAfter',
   'numberedEvents',

@@ -1,5 +1,6 @@
 import { type Counters, NO_COUNTS } from './counters.js';
 import { InvalidInputError } from './errors.js';
+import { NEVER } from './expiry.js';
 import type { SessionKey } from './ids.js';
 import { type StoredTurn, NO_TURN } from './turn.js';
 import type { ModelUsage } from './usage.js';
@@ -68,6 +69,11 @@ export function newRecord(
     // What another store had is no news for consumers.
     waitingSince: events.length > 0 && !origin ? markTime(now) : NOTHING_WAITS,
   };
+}
+
+/** What stands for the record of a session that cannot be read. */
+export function unreadableRecord(key: SessionKey, incarnation: string): SessionRecord {
+  return newRecord(key, incarnation, 0, NEVER);
 }
 
 /** Refuses a rewind or fork to a `seq` whose events were trimmed or do not exist yet. */

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { DAY_MS, NEVER, isExpired } from '../../domain/expiry.js';
 import type { SessionKey } from '../../domain/ids.js';
-import { type LogOrigin, newRecord } from '../../domain/session-record.js';
-import { initialExcess, writeExcessError } from '../../domain/state-size.js';
-import type { CreateRequest, StoredSession } from '../session-storage.js';
+import type { LogOrigin } from '../../domain/session-record.js';
+import type { StoredSession } from '../session-storage.js';
+import type { NewSessionRequest } from '../session-store.js';
 import { stateMembersOf } from './vertex-writes.js';
 import { APP_LABEL } from './engines.js';
 import { EventSender } from './event-sender.js';
@@ -27,18 +27,22 @@ const LAST_EXPIRY = Date.UTC(9999, 11, 31, 23, 59, 59);
 /** Creates a session; returns undefined if there is one. Of several processes, the service lets one create it. */
 export async function createSession(
   connection: VertexConnection,
-  request: CreateRequest,
+  request: NewSessionRequest,
 ): Promise<StoredSession | undefined> {
   const now = connection.now();
-  const { key, baseState, upserts, expiry, metadata = '', log, turnsOnly } = request;
+  const { key, baseState, upserts, expiry, metadata = '', log } = request;
   if (upserts.some(({ scope }) => scope !== 'session')) throw sharedStateError();
   assertOwnState(upserts);
-  const excess = initialExcess({ upserts, removals: [] }, request.maxStateBytes);
-  if (excess) throw writeExcessError(excess);
   const engine = connection.engineOf(key.appName);
   const api = connection.apiOf(engine);
   const nonce = randomUUID();
-  const record = newRecord(key, nonce, now, NEVER, log, turnsOnly);
+  // The service says when it expires, and loads all of the state.
+  const record = {
+    ...request.recordAt(now),
+    incarnation: nonce,
+    expiresAt: log?.origin?.expiresAt ?? NEVER,
+    stateBytes: 0,
+  };
   const origin = log?.origin && originOf(log.origin, now);
   const events = (log?.events ?? []).map((event, index) => ({ ...event, group: event.group ?? '', seq: index + 1 }));
   const done: Snapshot = {

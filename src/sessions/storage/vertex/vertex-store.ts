@@ -8,7 +8,6 @@ import type { SessionMarks } from '../coordination.js';
 import { InMemoryEntries } from '../in-memory/in-memory-entries.js';
 import { tailOf } from '../in-memory/log-tail.js';
 import type {
-  CreateRequest,
   ListRequest,
   ListResult,
   PurgeCounts,
@@ -20,7 +19,7 @@ import type {
 } from '../session-storage.js';
 import type { WriteStore } from '../planned-write.js';
 import type { LogTail, TailRequest } from '../session-changes.js';
-import type { DeletedSession, SessionStore, StampedSession } from '../session-store.js';
+import type { DeletedSession, NewSessionRequest, SessionStore, StampedSession } from '../session-store.js';
 import type { TransferStore } from '../transfer-store.js';
 import { createSession } from './create-session.js';
 import { listSessions } from './list-sessions.js';
@@ -72,7 +71,7 @@ export class VertexStore implements SessionStore {
     return this.#writes;
   }
 
-  create(request: CreateRequest): Promise<StampedSession | undefined> {
+  create(request: NewSessionRequest): Promise<StampedSession | undefined> {
     return this.#connection.inTurn(request.key, async () => stamped(await createSession(this.#connection, request)));
   }
 

@@ -1,6 +1,5 @@
-import { NEVER } from '../../../domain/expiry.js';
 import type { MetadataText } from '../../../domain/metadata-entries.js';
-import { newRecord, type SessionRecord } from '../../../domain/session-record.js';
+import { type SessionRecord, unreadableRecord } from '../../../domain/session-record.js';
 import type { StateText } from '../../../domain/state-text.js';
 import { DamagedDataError } from '../../../domain/stored-json.js';
 import { incarnationIn, parseRecord } from '../../record-text.js';
@@ -45,7 +44,7 @@ function foundRow({ record: lines, metadata, state }: ListedRow): FoundRow {
     return { ...found, record: parseRecord(key, text), isDamaged: false };
   } catch (error) {
     if (!(error instanceof DamagedDataError)) throw error;
-    return { ...found, record: newRecord(key, incarnation, 0, NEVER), isDamaged: true };
+    return { ...found, record: unreadableRecord(key, incarnation), isDamaged: true };
   }
 }
 
