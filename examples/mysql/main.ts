@@ -34,9 +34,9 @@ await app.close();
 // The same that a SQL client shows.
 await server.query(`USE ${name}`);
 for (const sql of [
-  'SELECT app_name, user_id, session_id, events FROM agent_sessions',
+  'SELECT app_name, user_id, session_id, last_seq FROM agent_sessions',
   'SELECT seq, event_id FROM agent_session_events',
-  'SELECT name, value FROM agent_session_state',
+  'SELECT state FROM agent_sessions',
   'SELECT user_id, name, value FROM agent_shared_state JOIN agent_shared_scopes ON pk = scope_pk ORDER BY name',
 ]) {
   const [rows] = await server.query<RowDataPacket[]>({ sql, typeCast: (field) => field.string('utf8') });

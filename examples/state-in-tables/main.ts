@@ -30,7 +30,7 @@ await app.close();
 
 const file = new Database(database);
 const show = (title: string, statement: string) => console.log(title, file.prepare(statement).raw().all());
-show('of sessions ', 'SELECT session_id, name, value FROM agent_session_state JOIN agent_sessions ON pk = session_pk');
+show('of sessions ', "SELECT session_id, state FROM agent_sessions WHERE state <> ''");
 show(
   'shared      ',
   "SELECT iif(user_id = '', 'the app', user_id), name, value FROM agent_shared_state JOIN agent_shared_scopes ON pk = scope_pk ORDER BY name",
