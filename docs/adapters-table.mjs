@@ -12,9 +12,7 @@ import { fileURLToPath } from 'node:url';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const BEGIN = '<!-- suites: written by `npm run docs:adapters` -->';
 const END = '<!-- end of suites -->';
-const PAGES = [
-  { file: 'docs/adapters.md', links: 'adapters/' },
-];
+const PAGES = [{ file: 'docs/adapters.md', links: 'adapters/' }];
 const RESULTS = {
   newest: 'test/adapters/results.ndjson',
   oldest: 'test/adapters/results-oldest.ndjson',
