@@ -49,8 +49,8 @@ const DAMAGES: Record<
     /missing that .*by-entry has status/,
   ],
   'work that was left': [
-    '{shop|ann%7Cb}:state:chat%3A1',
-    (node, key) => node.hset(key.replace('state', 'pending'), 1, '{}'),
+    SESSION,
+    (node, key) => node.hset(key.replace('session', 'pending'), 1, '{}'),
     /pending:chat%3A1 was left behind/,
   ],
 };
