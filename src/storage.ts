@@ -27,7 +27,6 @@ export {
   type LogOrigin,
   type NumberedEvent,
   type MarkedLog,
-  newRecord,
   NOTHING_WAITS,
   type SessionRecord,
 } from './sessions/domain/session-record.js';
@@ -55,6 +54,7 @@ export {
   type StateSize,
   writeExcessError,
 } from './sessions/domain/state-size.js';
+export type { StateText } from './sessions/domain/state-text.js';
 export { type StateWrites, changesNothing, isTrimmed, writesOf } from './sessions/domain/stored-json.js';
 export {
   type EndedPartials,
@@ -90,6 +90,7 @@ export type * from './sessions/storage/plan-time.js';
 export type * from './sessions/storage/planned-write.js';
 export type * from './sessions/storage/session-changes.js';
 export type * from './sessions/storage/session-storage.js';
+export { ownEntries } from './sessions/storage/state-entries.js';
 export type * from './sessions/storage/session-store.js';
 export type * from './sessions/storage/transfer-store.js';
 export type * from './sessions/storage/rebuild.js';
