@@ -84,15 +84,15 @@ class SqlFiller {
     await create(service, 0, Math.min(sessions, CREATED));
     const [row] = await this.rows('SELECT * FROM agent_sessions LIMIT 1');
     const names = Object.keys(row).filter(
-      (name) => !['pk', 'user_id', 'last_update_time', 'update_minute'].includes(name),
+      (name) => !['pk', 'user_id', 'record', 'last_update_time', 'update_minute'].includes(name),
     );
     const columns = names.join(', ');
     const created = `SELECT MAX(pk) AS last FROM agent_sessions`;
     const [{ last }] = await this.rows(created);
     for (let copy = 1; copy * CREATED < sessions; copy++) {
       await this.rows(
-        `INSERT INTO agent_sessions (user_id, last_update_time, update_minute, ${columns})
-          SELECT ${this.joined('user_id', `'-${copy}'`)}, last_update_time - ${copy * 60_000}, update_minute - ${copy}, ${columns}
+        `INSERT INTO agent_sessions (user_id, record, last_update_time, update_minute, ${columns})
+          SELECT ${this.joined('user_id', `'-${copy}'`)}, ${this.changedLine('last_update_time', `last_update_time - ${copy * 60_000}`)}, last_update_time - ${copy * 60_000}, update_minute - ${copy}, ${columns}
           FROM agent_sessions WHERE app_name = ${this.text(APP)} AND pk <= ${last} ORDER BY pk LIMIT ${sessions - copy * CREATED}`,
       );
     }
@@ -102,7 +102,7 @@ class SqlFiller {
   async expire({ storage }, sessions) {
     await createBrief(storage, sessions);
     await this.rows(
-      `UPDATE agent_sessions SET expires_at = 1, expiry_minute = 0 WHERE app_name = ${this.text(APP)} AND user_id = ${this.text('brief')}`,
+      `UPDATE agent_sessions SET record = ${this.changedLine('expires_at', '1')}, expires_at = 1, expiry_minute = 0 WHERE app_name = ${this.text(APP)} AND user_id = ${this.text('brief')}`,
     );
   }
 
@@ -110,6 +110,12 @@ class SqlFiller {
 
   joined(a, b) {
     return `${a} || ${b}`;
+  }
+
+  /** The record with another line for what this column has, too. It is not the first line. */
+  changedLine(column, value) {
+    const line = (what) => this.joined(this.joined(`'\n'`, what), `'\n'`);
+    return `REPLACE(record, ${line(column)}, ${line(`(${value})`)})`;
   }
 
   text(value) {

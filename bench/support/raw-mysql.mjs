@@ -1,5 +1,6 @@
 import mysql from 'mysql2/promise';
 import { OWNER } from './owner.mjs';
+import { recordOf } from './raw-record.mjs';
 
 const CONNECTIONS = 10;
 const DIGEST = 'x'.repeat(43);
@@ -42,15 +43,14 @@ export class RawMysql {
   }
 
   async readNewest({ pk }, count) {
-    const [[[session]], [state], [events]] = [
+    const [[[session]], [events]] = [
       await this.pool.execute('SELECT * FROM agent_sessions WHERE pk = ?', [pk]),
-      await this.pool.execute('SELECT name, value FROM agent_session_state WHERE session_pk = ?', [pk]),
       await this.pool.execute(
         `SELECT payload FROM agent_session_events WHERE session_pk = ? ORDER BY seq DESC LIMIT ${count}`,
         [pk],
       ),
     ];
-    return { session, state, events: events.map(({ payload }) => JSON.parse(payload)).toReversed() };
+    return { session, events: events.map(({ payload }) => JSON.parse(payload)).toReversed() };
   }
 
   async close() {
@@ -67,9 +67,8 @@ export class RawMysql {
       );
       const [seq, now] = [last + 1, Date.now()];
       await connection.execute(
-        `UPDATE agent_sessions SET last_seq = ?, tip_seq = ?, high_water = ?, last_update_time = ?, events = ?
-          WHERE pk = ?`,
-        [seq, seq, now, now, seq, pk],
+        'UPDATE agent_sessions SET last_seq = ?, last_update_time = ?, record = ? WHERE pk = ?',
+        [seq, now, recordOf(seq, now), pk],
       );
       await connection.execute(
         `INSERT INTO agent_session_events

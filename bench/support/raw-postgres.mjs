@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { OWNER } from './owner.mjs';
+import { recordOf } from './raw-record.mjs';
 
 const CONNECTIONS = 10;
 const DIGEST = 'x'.repeat(43);
@@ -8,8 +9,7 @@ const DIGEST = 'x'.repeat(43);
 const LOCK = { name: 'lock', text: 'SELECT last_seq FROM agent_sessions WHERE pk = $1 FOR UPDATE' };
 const UPDATE = {
   name: 'update',
-  text: `UPDATE agent_sessions SET last_seq = $1, tip_seq = $1, high_water = $2, last_update_time = $2, events = $1
-    WHERE pk = $3`,
+  text: 'UPDATE agent_sessions SET last_seq = $1, last_update_time = $2, record = $3 WHERE pk = $4',
 };
 const INSERT = {
   name: 'insert',
@@ -23,7 +23,6 @@ const UPSERT_SHARED = {
     ON CONFLICT (scope_pk, name) DO UPDATE SET value = excluded.value`,
 };
 const READ_SESSION = { name: 'session', text: 'SELECT * FROM agent_sessions WHERE pk = $1' };
-const READ_STATE = { name: 'state', text: 'SELECT name, value FROM agent_session_state WHERE session_pk = $1' };
 const READ_NEWEST = {
   name: 'newest',
   text: 'SELECT payload FROM agent_session_events WHERE session_pk = $1 ORDER BY seq DESC LIMIT $2',
@@ -68,9 +67,8 @@ export class RawPostgres {
 
   async readNewest({ pk }, count) {
     const { rows: session } = await this.pool.query({ ...READ_SESSION, values: [pk] });
-    const { rows: state } = await this.pool.query({ ...READ_STATE, values: [pk] });
     const { rows: events } = await this.pool.query({ ...READ_NEWEST, values: [pk, count] });
-    return { session, state, events: events.map(({ payload }) => JSON.parse(payload)).toReversed() };
+    return { session, events: events.map(({ payload }) => JSON.parse(payload)).toReversed() };
   }
 
   async close() {
@@ -83,7 +81,7 @@ export class RawPostgres {
       await client.query('BEGIN');
       const { rows } = await client.query({ ...LOCK, values: [pk] });
       const [seq, now] = [rows[0].last_seq + 1, Date.now()];
-      await client.query({ ...UPDATE, values: [seq, now, pk] });
+      await client.query({ ...UPDATE, values: [seq, now, recordOf(seq, now), pk] });
       await client.query({ ...INSERT, values: [pk, seq, event.id, DIGEST, now, JSON.stringify(event)] });
       await writeState(client);
       await client.query('COMMIT');

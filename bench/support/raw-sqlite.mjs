@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import Database from 'libsql';
 import { TypeOrmSessionStorage } from '../../dist/typeorm.js';
 import { OWNER } from './owner.mjs';
+import { recordOf } from './raw-record.mjs';
 
 const DIGEST = 'x'.repeat(43);
 
@@ -9,23 +10,16 @@ const STATEMENTS = {
   begin: 'BEGIN IMMEDIATE',
   commit: 'COMMIT',
   insertSession: `INSERT INTO agent_sessions (
-      app_name, user_id, session_id, create_time, last_update_time, expires_at, first_seq, last_seq, tip_seq,
-      high_water, turns, events, content_length, tokens, hidden, view_from_seq, summary_seq, marks_seq, covered, base_state,
-      turns_only, turn_number, turn_token, turn_holder, turn_request, turn_expires_at, metadata, dispatched_seq, waiting_since,
-      state_bytes, stamp, update_minute, expiry_minute
-    ) VALUES (?, ?, ?, ?, ?, 8640000000000000, 1, 0, 0, 0, 0, 0, 0, 0, '[]', 0, 0, 0, '{}', '{"step":0}',
-      0, 0, '', '', '', 0, '', 0, 0, 5, 0, 0, 144000000000)`,
-  updateSession: `UPDATE agent_sessions
-    SET last_seq = ?, tip_seq = ?, high_water = ?, last_update_time = ?, events = ? WHERE pk = ?`,
+      app_name, user_id, session_id, record, create_time, last_update_time, expires_at, first_seq, last_seq, view_from_seq,
+      summary_seq, state_bytes, waiting_since, stamp, update_minute, expiry_minute, metadata, state, base_state
+    ) VALUES (?, ?, ?, ?, ?, ?, 8640000000000000, 1, 0, 0, 0, 5, 0, 0, 0, 144000000000, '', '"step":0', '{"step":0}')`,
+  updateSession: 'UPDATE agent_sessions SET last_seq = ?, last_update_time = ?, record = ?, state = ? WHERE pk = ?',
   insertEvent: `INSERT INTO agent_session_events
     (session_pk, seq, event_id, digest, appended_at, high_water, anchor, event_group, payload) VALUES (?, ?, ?, ?, ?, ?, ?, '', ?)`,
-  upsertState: `INSERT INTO agent_session_state (session_pk, name, value) VALUES (?, 'step', ?)
-    ON CONFLICT (session_pk, name) DO UPDATE SET value = excluded.value`,
   selectSession: 'SELECT * FROM agent_sessions WHERE pk = ?',
-  selectState: 'SELECT name, value FROM agent_session_state WHERE session_pk = ?',
   selectEvents: 'SELECT payload FROM agent_session_events WHERE session_pk = ? ORDER BY seq DESC LIMIT ?',
-  selectPage: `SELECT s.*, v.name, v.value FROM agent_sessions s JOIN agent_session_state v ON v.session_pk = s.pk
-    WHERE s.app_name = ? AND s.user_id = ? ORDER BY s.update_minute DESC, s.session_id DESC LIMIT ?`,
+  selectPage: `SELECT * FROM agent_sessions
+    WHERE app_name = ? AND user_id = ? ORDER BY update_minute DESC, session_id DESC LIMIT ?`,
 };
 
 /**
@@ -51,11 +45,10 @@ export class RawSqlite {
   create(sessionId) {
     const now = Date.now();
     this.sql.begin.run();
-    const { lastInsertRowid } = this.sql.insertSession.run(OWNER.appName, OWNER.userId, sessionId, now, now);
-    const pk = Number(lastInsertRowid);
-    this.sql.upsertState.run(pk, '0');
+    const values = [OWNER.appName, OWNER.userId, sessionId, recordOf(0, now), now, now];
+    const { lastInsertRowid } = this.sql.insertSession.run(...values);
     this.sql.commit.run();
-    return { pk, lastSeq: 0 };
+    return { pk: Number(lastInsertRowid), lastSeq: 0 };
   }
 
   append(session, event) {
@@ -77,13 +70,13 @@ export class RawSqlite {
   readNewest({ pk }, count) {
     const [session] = this.sql.selectSession.all(pk);
     const events = this.sql.selectEvents.all(pk, count).map(({ payload }) => JSON.parse(payload));
-    return { ...session, state: parsedState(this.sql.selectState.all(pk)), events: events.toReversed() };
+    return { ...session, state: JSON.parse(`{${session.state}}`), events: events.toReversed() };
   }
 
   list(count) {
     return this.sql.selectPage
       .all(OWNER.appName, OWNER.userId, count)
-      .map((row) => ({ ...row, state: parsedState([row]) }));
+      .map((row) => ({ ...row, state: JSON.parse(`{${row.state}}`) }));
   }
 
   close() {
@@ -95,9 +88,9 @@ export class RawSqlite {
     const seq = ++session.lastSeq;
     const now = Date.now();
     const anchor = event.author === 'user' ? 1 : 0;
-    this.sql.updateSession.run(seq, seq, now, now, seq, pk);
+    const state = `"step":${JSON.stringify(event.actions.stateDelta.step)}`;
+    this.sql.updateSession.run(seq, now, recordOf(seq, now), state, pk);
     this.sql.insertEvent.run(pk, seq, event.id, DIGEST, now, now, anchor, JSON.stringify(event));
-    this.sql.upsertState.run(pk, JSON.stringify(event.actions.stateDelta.step));
   }
 }
 
@@ -113,8 +106,4 @@ async function schemaOf(directory) {
     .all();
   database.close();
   return rows.map(({ sql }) => sql);
-}
-
-function parsedState(rows) {
-  return Object.fromEntries(rows.map(({ name, value }) => [name, JSON.parse(value)]));
 }

@@ -1,0 +1,31 @@
+/** A text as long as that of a record: the lines of a session with so many events. */
+export function recordOf(seq, now) {
+  return [
+    now,
+    8_640_000_000_000_000,
+    1,
+    seq,
+    seq,
+    now,
+    now,
+    0,
+    seq,
+    0,
+    0,
+    0,
+    0,
+    0,
+    '',
+    0,
+    0,
+    0,
+    '0 0 0 0',
+    5,
+    now,
+    0,
+    '',
+    0,
+    '',
+    '',
+  ].join('\n');
+}
