@@ -82,10 +82,10 @@ export async function fittingRows(
 ): Promise<readonly FoundRow[]> {
   const { maxBytes = Infinity, limit, withState = true } = request;
   if (maxBytes === Infinity) return rows;
-  const sizeOf = withState && limit > FEW ? await sizesOfRows(transaction, rows, request) : () => 0;
+  const sizeOfRows = withState && limit > FEW ? await sizesOfRows(transaction, rows, request) : () => 0;
   let bytes = 0;
   const count = rows.findIndex((row, index) => {
-    bytes += (row.state?.length ?? 0) + row.metadata.length + sizeOf(row);
+    bytes += row.metadata.length + sizeOfRows(row) + (withState ? (row.state?.length ?? 0) : 0);
     return index > 0 && bytes > maxBytes;
   });
   return count < 0 ? rows : rows.slice(0, count);

@@ -18,7 +18,7 @@ export function withoutState({ record, metadata }: FoundRow): ListedSession {
   return { record, metadata, state: { session: [], user: [], app: [] } };
 }
 
-/** Refuses sessions whose own state has rows and is too large. Only those whose bound is too large are counted. */
+/** Refuses sessions whose own state is too large. Of those that have rows, only those whose bound is too large are counted. */
 export async function expectOwnStates(
   transaction: SqlTransaction,
   rows: readonly FoundRow[],
