@@ -1,14 +1,21 @@
 import { indexEntries } from '../../../domain/metadata-entries.js';
 import type { StoreProblem } from '../../store-audit.js';
 import { DamagedDataError } from '../../../domain/stored-json.js';
-import type { SESSIONS } from '../schema/session-tables.js';
-import type { RowOf } from '../schema/table.js';
+import { SESSIONS } from '../schema/session-tables.js';
+import { columnsOf, type RowOf } from '../schema/table.js';
 import { changeIndex, headOf, type RecordRow, rowOf } from '../sql/session-rows.js';
-import { equalities, sql, sqlList } from '../sql/sql.js';
+import { equalities, Sql, sql, sqlList } from '../sql/sql.js';
 import type { SqlTransaction, Transactions } from '../sql/transaction.js';
 import type { StepRequest, StepResult } from './step.js';
 
-interface SessionRow extends RowOf<typeof SESSIONS> {
+/** Without what may be large, and is not compared. */
+const COLUMNS = new Sql(
+  columnsOf(SESSIONS)
+    .flatMap(([name]) => (name === 'base_state' ? [] : [`s.${name}`]))
+    .join(', '),
+);
+
+interface SessionRow extends Omit<RowOf<typeof SESSIONS>, 'base_state'> {
   /** Rows of trimmed events. */
   readonly trimmed: number;
   /** The last row of an event; NULL if there is none. */
@@ -54,7 +61,7 @@ async function readPage(
 ): Promise<{ sessions: readonly SessionRow[]; entries: readonly IndexRow[] }> {
   const { tables, now } = transaction;
   const sessions = await transaction.rows<SessionRow>(sql`
-    SELECT s.*,
+    SELECT ${COLUMNS},
       (SELECT COUNT(*) FROM ${tables.events} t WHERE t.session_pk = s.pk AND t.seq < s.first_seq) AS trimmed,
       (SELECT MAX(e.seq) FROM ${tables.events} e WHERE e.session_pk = s.pk) AS last_event
     FROM ${tables.sessions} s WHERE s.pk > ${after} AND s.expires_at > ${now} ORDER BY s.pk LIMIT ${limit}`);
@@ -109,7 +116,7 @@ function isIndexed(session: SessionRow, rows: readonly IndexRow[]): boolean {
 async function rebuildIndex(transaction: SqlTransaction, pk: number): Promise<void> {
   const { tables, dialect } = transaction;
   const [row] = await transaction.lockedRows<SessionRow>(
-    sql`SELECT s.* FROM ${tables.sessions} s WHERE s.pk = ${pk} ${dialect.lock('s')}`,
+    sql`SELECT ${COLUMNS} FROM ${tables.sessions} s WHERE s.pk = ${pk} ${dialect.lock('s')}`,
   );
   if (!row) return;
   const columns = columnsOfRecord(row);

@@ -4,13 +4,7 @@ import { minuteOf } from '../sql/minutes.js';
 import { type Sql, joinSql, sql, sqlList } from '../sql/sql.js';
 import type { SqlTransaction, Transactions } from '../sql/transaction.js';
 import { removeEntries } from '../entries/sql-entries.js';
-import {
-  SIZED_COLUMNS,
-  type SizedSession,
-  emptyLargeLogs,
-  endLargeSessions,
-  inSessionBatches,
-} from './session-batches.js';
+import { type SizedSession, emptyLargeLogs, endLargeSessions, inSessionBatches } from './session-batches.js';
 
 /**
  * Deletes up to `limit` expired sessions and scopes. It deletes the events of a large session in batches before the
@@ -37,10 +31,10 @@ export async function purgeExpired(transactions: Transactions, limit: number): P
 async function expiredSessions(transaction: SqlTransaction, limit: number): Promise<SizedSession[]> {
   const { dialect, tables, now } = transaction;
   const expired = await transaction.rows<SizedSession>(sql`
-    SELECT ${SIZED_COLUMNS} FROM ${tables.sessions} s
+    SELECT s.pk, s.last_seq FROM ${tables.sessions} s
     WHERE s.expiry_minute <= ${minuteOf(now)} AND s.expires_at <= ${now}
     ORDER BY s.expiry_minute LIMIT ${limit} ${dialect.lockSkipLocked('s')}`);
-  endLargeSessions(transaction, expired);
+  await endLargeSessions(transaction, expired);
   return expired;
 }
 

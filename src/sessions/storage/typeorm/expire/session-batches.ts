@@ -1,19 +1,18 @@
 import { newStamp } from '../../../domain/stamp.js';
+import { DamagedDataError } from '../../../domain/stored-json.js';
 import { inBatches } from '../../../domain/batches.js';
-import type { SESSIONS } from '../schema/session-tables.js';
-import type { RowOf } from '../schema/table.js';
 import { changedColumns, RECORD_COLUMNS, recordOf, type RecordRow } from '../sql/session-rows.js';
-import { equalities, sql } from '../sql/sql.js';
+import { type Columns, equalities, sql, sqlList } from '../sql/sql.js';
 import type { SqlTransaction, Transactions } from '../sql/transaction.js';
 
 /** Limits how long one transaction delays appends. */
 const EVENTS_PER_BATCH = 5_000;
 
 /** A session to remove. */
-export type SizedSession = RecordRow & Pick<RowOf<typeof SESSIONS>, 'last_seq'>;
-
-/** The columns of a {@link SizedSession}. */
-export const SIZED_COLUMNS = sql`${RECORD_COLUMNS}, s.last_seq`;
+export interface SizedSession {
+  readonly pk: number;
+  readonly last_seq: number;
+}
 
 /** Sessions to delete in one transaction, with their events. The events of large sessions are deleted before. */
 export function inSessionBatches(sessions: readonly SizedSession[]): (readonly SizedSession[])[] {
@@ -25,14 +24,27 @@ export function inSessionBatches(sessions: readonly SizedSession[]): (readonly S
 }
 
 /** Lets large sessions expire. An append that is still running must not find a partly deleted log. */
-export function endLargeSessions(transaction: SqlTransaction, sessions: readonly SizedSession[]): void {
-  const { tables } = transaction;
-  transaction.addToCommit(
-    sessions.filter(isLarge).map((session) => {
-      const ended = { record: { ...recordOf(session), expiresAt: 0 }, stamp: newStamp() };
-      return sql`UPDATE ${tables.sessions} SET ${equalities(changedColumns(ended), ', ')} WHERE pk = ${session.pk}`;
-    }),
+export async function endLargeSessions(transaction: SqlTransaction, sessions: readonly SizedSession[]): Promise<void> {
+  const large = sessions.filter(isLarge).map(({ pk }) => pk);
+  if (large.length === 0) return;
+  const { tables, dialect } = transaction;
+  const rows = await transaction.rows<RecordRow>(
+    sql`SELECT ${RECORD_COLUMNS} FROM ${tables.sessions} s WHERE s.pk IN (${sqlList(large)}) ${dialect.lock('s')}`,
   );
+  transaction.addToCommit(
+    rows.map((row) => sql`UPDATE ${tables.sessions} SET ${equalities(endOf(row), ', ')} WHERE pk = ${row.pk}`),
+  );
+}
+
+/** The columns of a session that ends. A record that cannot be read stays. */
+function endOf(row: RecordRow): Columns {
+  const stamp = newStamp();
+  try {
+    return changedColumns({ record: { ...recordOf(row), expiresAt: 0 }, stamp });
+  } catch (error) {
+    if (!(error instanceof DamagedDataError)) throw error;
+    return Object.entries({ expires_at: 0, expiry_minute: 0, stamp });
+  }
 }
 
 /** Deletes the events of large sessions, some in each transaction. */

@@ -1,11 +1,5 @@
 import type { UserKey } from '../../../domain/ids.js';
-import {
-  SIZED_COLUMNS,
-  type SizedSession,
-  emptyLargeLogs,
-  endLargeSessions,
-  inSessionBatches,
-} from '../expire/session-batches.js';
+import { type SizedSession, emptyLargeLogs, endLargeSessions, inSessionBatches } from '../expire/session-batches.js';
 import { type Sql, sql, sqlList } from '../sql/sql.js';
 import type { SqlTransaction, Transactions } from '../sql/transaction.js';
 
@@ -36,8 +30,8 @@ export async function eraseUser(transactions: Transactions, user: UserKey): Prom
 
 async function sessionsOf(transaction: SqlTransaction, user: UserKey): Promise<SizedSession[]> {
   const found = await transaction.rows<SizedSession>(sql`
-    SELECT ${SIZED_COLUMNS} FROM ${transaction.tables.sessions} s WHERE ${isOf(user)} LIMIT ${SESSIONS_PER_STEP}`);
-  endLargeSessions(transaction, found);
+    SELECT pk, last_seq FROM ${transaction.tables.sessions} WHERE ${isOf(user)} LIMIT ${SESSIONS_PER_STEP}`);
+  await endLargeSessions(transaction, found);
   return found;
 }
 
