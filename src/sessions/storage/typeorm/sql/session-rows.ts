@@ -28,14 +28,18 @@ export function changedColumns({ record, stamp }: Pick<SessionHead, 'record' | '
   ];
 }
 
+/** The columns that few writes change. */
+const RARE: readonly (readonly [column: string, valueIn: (head: SessionHead) => SqlValue])[] = [
+  ['first_seq', ({ record }) => record.firstSeq],
+  ['view_from_seq', ({ record }) => record.marks.viewFromSeq],
+  ['summary_seq', ({ record }) => record.marks.summarySeq],
+  ['metadata', ({ metadata = '' }) => metadata],
+];
+
 /** The columns that rare writes change besides. */
 export function rareColumns(before: SessionHead, after: SessionHead): Columns {
-  const [old, next] = [rareValues(before), rareValues(after)];
-  return Object.entries(next).filter(([name, value]) => old[name] !== value);
-}
-
-function rareValues({ record: { firstSeq, marks }, metadata = '' }: SessionHead): Record<string, SqlValue> {
-  return { first_seq: firstSeq, view_from_seq: marks.viewFromSeq, summary_seq: marks.summarySeq, metadata };
+  const changed = RARE.filter(([, valueIn]) => valueIn(before) !== valueIn(after));
+  return changed.map(([column, valueIn]) => [column, valueIn(after)]);
 }
 
 /** A row of the sessions table, with the columns of {@link RECORD_COLUMNS}. */
