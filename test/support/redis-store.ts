@@ -1,3 +1,5 @@
+import { entriesOfText } from '../../src/sessions/domain/state-text.js';
+import { textOfState } from '../../src/sessions/storage/redis/script/codec.js';
 import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { RedisSessionStorage } from '../../src/redis.js';
@@ -81,15 +83,12 @@ export async function readRawRedis(nodes: readonly Redis[], prefix: string): Pro
     sessions: ofKind(/:session:[^:]*$/).length,
     events: fields(/:session:[^:]*$/).filter((name) => /^\d/.test(name)).length,
     stateEntries:
-      ofKind(/:session:[^:]*$/).reduce((sum, value) => sum + keysOfText(value[value.indexOf('state') + 1]), 0) +
-      fields(/:(state:[^:]*|user-state|app-state)$/).filter((name) => name !== '').length,
+      ofKind(/:session:[^:]*$/).reduce(
+        (sum, value) => sum + entriesOfText(textOfState(value[value.indexOf('state') + 1] ?? null) ?? '').length,
+        0,
+      ) + fields(/:(state:[^:]*|user-state|app-state)$/).filter((name) => name !== '').length,
     text: JSON.stringify([...values].toSorted(([a], [b]) => (a < b ? -1 : 1))),
   };
-}
-
-/** How many keys a state has that is one text: a line for each. A hash of keys has the text `-`. */
-function keysOfText(text = '-'): number {
-  return text === '' || text === '-' ? 0 : text.split('\n').length;
 }
 
 /** A value as alternating names and contents, in a fixed order. */

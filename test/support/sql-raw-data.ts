@@ -1,3 +1,4 @@
+import { entriesOfText } from '../../src/sessions/domain/state-text.js';
 import { sessionEntities } from '../../src/sessions/storage/typeorm/schema/entities.js';
 import type { RawData } from '../../src/testing/open-storage.js';
 
@@ -10,10 +11,10 @@ const PARENT_TABLES = entities.filter(({ relations }) => !relations).map(({ name
 /** Removes all rows with one message and one commit. */
 export const EMPTY_TABLES = ['BEGIN', ...PARENT_TABLES.map((table) => `DELETE FROM ${table}`), 'COMMIT'].join('; ');
 
-/** How many keys the states have that are one text each: a line for each key. */
+/** How many keys the states have that are one text each. */
 export function keysInTexts(sessions: readonly unknown[] = []): number {
   const texts = sessions.map((row) => (row as { readonly state: string | null }).state ?? '');
-  return texts.reduce((sum, text) => sum + (text === '' ? 0 : text.split('\n').length), 0);
+  return texts.reduce((sum, text) => sum + entriesOfText(text).length, 0);
 }
 
 /** The data of the tables. */
