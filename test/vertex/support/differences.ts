@@ -26,6 +26,7 @@ export const STORAGE_DIFFERENCES: readonly Skip[] = [
       'a commit under a lost turn writes nothing',
       'a listed session has its record and the state of all scopes',
       'a list has no expired shared state',
+      'a limit of bytes leaves out state of the user that is not wanted',
       'a write returns the new state of the scope',
       'an empty write returns the current state',
       'users and apps have separate state',

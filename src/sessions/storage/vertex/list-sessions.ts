@@ -23,14 +23,14 @@ export async function listSessions(connection: VertexConnection, request: ListRe
   const inOrder = all
     .map((listed) => ({ listed, position: positionOf(listed.record, request) }))
     .toSorted((a, b) => comparePositions(a.position, b.position, request));
-  const { after, offset = 0, limit, filter, maxBytes = Infinity } = request;
+  const { after, offset = 0, limit, filter, maxBytes = Infinity, withState = true } = request;
   const later = inOrder.filter(({ position }) => !after || comparePositions(position, after, request) > 0);
   const matching = later.filter(({ listed }) => hasEntries(listed.metadata, filter?.entries ?? []));
   const page = matching.slice(offset, offset + limit);
   let [size, count] = [0, 0];
   for (const { listed } of page) {
-    if (request.withState !== false) expectReadable(listed.state, listed.record, request.maxStateBytes);
-    size += listed.metadata.length + sizeOf(listed);
+    if (withState) expectReadable(listed.state, listed.record, request.maxStateBytes);
+    size += listed.metadata.length + (withState ? stateSizeOf(listed) : 0);
     if (count > 0 && size > maxBytes) break;
     count++;
   }
@@ -94,6 +94,6 @@ function partOfForeign({ createTime, updateTime = createTime }: VertexSession): 
   };
 }
 
-function sizeOf({ state }: ListedSession): number {
+function stateSizeOf({ state }: ListedSession): number {
   return ownEntries(state.session).reduce((sum, [name, value]) => sum + name.length + value.length, 0);
 }
