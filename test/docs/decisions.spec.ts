@@ -2,7 +2,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 const FOLDER = join('docs', 'decisions');
-const MAX_WORDS = 250;
+const MAX_WORDS = 200;
 
 const decisions = readdirSync(FOLDER).filter((name) => /^\d{4}-/.test(name));
 const textOf = (name: string): string => readFileSync(join(FOLDER, name), 'utf8');
