@@ -2,6 +2,7 @@ import { COUNTERS, type Counters, countersWith, NO_COUNTS } from '../domain/coun
 import type { SessionKey } from '../domain/ids.js';
 import type { SeqRange } from '../domain/seq-ranges.js';
 import type { SessionRecord } from '../domain/session-record.js';
+import type { StoredTurn } from '../domain/turn.js';
 import { DamagedDataError } from '../domain/stored-json.js';
 import type { SessionHead } from './planned-write.js';
 
@@ -39,16 +40,23 @@ export function recordText({ record, stamp }: Pick<SessionHead, 'record' | 'stam
 
 /** Decodes a record. Remembers its text: see {@link recordText}. */
 export function parseRecord(key: SessionKey, text: RecordText): SessionRecord {
-  const record = decodedRecord(key, text);
-  if (!isReadable(record)) throw new DamagedDataError('the record of a session');
+  const record = shownRecord(key, text);
   knownTexts.set(record, text);
   return record;
 }
 
-function isReadable(record: SessionRecord): boolean {
-  const { createTime, lastUpdateTime, expiresAt, firstSeq, lastSeq, tipSeq, highWater, counters, marks } = record;
+/** Decodes a record that nobody writes. Thousands in a list are not remembered. */
+export function shownRecord(key: SessionKey, text: RecordText): SessionRecord {
+  const record = decodedRecord(key, new Lines(text));
+  if (!isReadable(record)) throw new DamagedDataError('the record of a session');
+  return record;
+}
+
+/** Whether the numbers of a {@link decodedRecord} are numbers, down to those of its last lines. */
+export function isReadable(record: SessionRecord): boolean {
+  const { createTime, lastUpdateTime, expiresAt, firstSeq, lastSeq, tipSeq, highWater, counters, marks, turn } = record;
   let sum = createTime + lastUpdateTime + expiresAt + firstSeq + lastSeq + tipSeq + highWater;
-  sum += counters.turns + counters.events + marks.covered.turns;
+  sum += counters.turns + counters.events + marks.covered.turns + turn.number;
   for (const { from, to } of marks.hidden) sum += from + to;
   return !Number.isNaN(sum);
 }
@@ -71,50 +79,103 @@ export function stampIn(text: RecordText): number {
 
 const STAMP_LINE = RECORD_LINES.indexOf('stamp');
 
-/** Where each line is. A list decodes thousands of records, so they are not looked up by name. */
-const LINE = Object.fromEntries(RECORD_LINES.map((name, place) => [name, place])) as Record<RecordLine, number>;
+/** The lines of a text, one after the other. A list decodes thousands of records, so that they are not split. */
+export class Lines {
+  #at = 0;
 
-function decodedRecord({ appName, userId, sessionId }: SessionKey, text: RecordText): SessionRecord {
-  const lines = text.split('\n');
-  const number = (line: RecordLine): number => Number(lines[LINE[line]]);
-  const word = (line: RecordLine): string => lines[LINE[line]] ?? '';
+  constructor(private readonly text: string) {}
+
+  /** All lines that follow. */
+  get rest(): string {
+    return this.text.slice(this.#at);
+  }
+
+  /** The next line. After the last one, `''`. */
+  word(): string {
+    const from = this.#at;
+    const end = this.text.indexOf('\n', from);
+    this.#at = end < 0 ? this.text.length + 1 : end + 1;
+    return this.text.slice(from, end < 0 ? undefined : end);
+  }
+
+  /** The next line as a number. After the last one, `NaN`. */
+  number(): number {
+    const { text } = this;
+    const from = this.#at;
+    let at = from;
+    let value = 0;
+    for (; at < text.length; at++) {
+      const digit = text.charCodeAt(at) - DIGIT_0;
+      if (digit < 0 || digit > 9) break;
+      value = value * 10 + digit;
+    }
+    const isWhole = text.charCodeAt(at) === LINE_BREAK && value <= Number.MAX_SAFE_INTEGER;
+    if (!isWhole) return from > text.length ? NaN : Number(this.word());
+    this.#at = at + 1;
+    return value;
+  }
+}
+
+const DIGIT_0 = 48;
+const LINE_BREAK = 10;
+
+/** Decodes a record, line by line as {@link recordText} wrote them. Does not check it: see {@link isReadable}. */
+export function decodedRecord({ appName, userId, sessionId }: SessionKey, lines: Lines): SessionRecord {
+  const incarnation = lines.word();
+  const createTime = lines.number();
+  const expiresAt = lines.number();
+  const firstSeq = lines.number();
+  const lastSeq = lines.number();
+  const tipSeq = lines.number();
+  const highWater = lines.number();
+  const lastUpdateTime = lines.number();
+  const counters = {
+    turns: lines.number(),
+    events: lines.number(),
+    contentLength: lines.number(),
+    tokens: lines.number(),
+  };
+  const dispatchedSeq = lines.number();
+  const waitingSince = lines.number();
+  const turnsOnly = lines.word() === '1';
+  const hidden = rangesOf(lines.word());
+  const viewFromSeq = lines.number();
+  const summarySeq = lines.number();
+  const marksSeq = lines.number();
+  const marks = { hidden, viewFromSeq, summarySeq, covered: countersOf(lines.word()) };
+  const stateBytes = lines.number();
+  // The stamp belongs to the text, not to the record.
+  lines.word();
+  const turn = turnOf(lines);
   return {
     appName,
     userId,
     sessionId,
-    incarnation: word('incarnation'),
-    createTime: number('created'),
-    lastUpdateTime: number('updated'),
-    expiresAt: number('expires'),
-    firstSeq: number('first'),
-    lastSeq: number('last'),
-    tipSeq: number('tip'),
-    highWater: number('water'),
-    counters: {
-      turns: number('turns'),
-      events: number('events'),
-      contentLength: number('length'),
-      tokens: number('tokens'),
-    },
-    marks: {
-      hidden: rangesOf(word('hidden')),
-      viewFromSeq: number('viewFrom'),
-      summarySeq: number('summary'),
-      covered: countersOf(word('covered')),
-    },
-    marksSeq: number('marks'),
-    turn: {
-      number: number('turnNumber'),
-      token: word('turnToken'),
-      holder: word('turnHolder'),
-      requestId: word('turnRequest'),
-      expiresAt: number('turnExpires'),
-    },
-    turnsOnly: word('turnsOnly') === '1',
-    stateBytes: number('stateBytes'),
-    dispatchedSeq: number('dispatched'),
-    waitingSince: number('waiting'),
+    incarnation,
+    createTime,
+    lastUpdateTime,
+    expiresAt,
+    firstSeq,
+    lastSeq,
+    tipSeq,
+    highWater,
+    counters,
+    marks,
+    marksSeq,
+    turn,
+    turnsOnly,
+    stateBytes,
+    dispatchedSeq,
+    waitingSince,
   };
+}
+
+function turnOf(lines: Lines): StoredTurn {
+  const expiresAt = lines.number();
+  const token = lines.word();
+  const number = lines.number();
+  const requestId = lines.word();
+  return { number, token, holder: lines.word(), requestId, expiresAt };
 }
 
 /** Ranges as text: `3-5,8-8`. */

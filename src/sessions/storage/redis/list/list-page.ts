@@ -14,7 +14,7 @@ import {
   ownStateOf,
   sharedStateOf,
 } from '../script/codec.js';
-import { type RecordText, incarnationIn, parseRecord } from '../../record-text.js';
+import { type RecordText, incarnationIn, shownRecord } from '../../record-text.js';
 import type { ScriptRunner } from '../script/script.js';
 import { LIST_FILTERED, LIST_SESSIONS } from './list-sessions.lua.js';
 
@@ -61,7 +61,7 @@ export async function readPage(
     if (typeof state === 'string') expectReadableText(state, request.maxStateBytes, { appName, userId, sessionId });
   }
   const listed = sessions.map(([userId, sessionId, record, state, , metadata]) => ({
-    record: parseRecord({ appName, userId, sessionId }, record),
+    record: shownRecord({ appName, userId, sessionId }, record),
     metadata: metadata ?? '',
     state: { session: ownStateOf(state), user: userStates.get(userId) ?? [], app },
   }));

@@ -1,10 +1,9 @@
 import type { MetadataText } from '../../../domain/metadata-entries.js';
 import { type SessionRecord, unreadableRecord } from '../../../domain/session-record.js';
 import type { StateText } from '../../../domain/state-text.js';
-import { DamagedDataError } from '../../../domain/stored-json.js';
-import { incarnationIn, parseRecord } from '../../record-text.js';
+import { decodedRecord, isReadable, Lines } from '../../record-text.js';
 import type { ListRequest } from '../../session-storage.js';
-import { METADATA_COLUMN, recordLines, splitLines } from '../sql/session-rows.js';
+import { keyIn, METADATA_COLUMN, recordLines } from '../sql/session-rows.js';
 import { Sql, sql, sqlList } from '../sql/sql.js';
 import type { SqlTransaction } from '../sql/transaction.js';
 
@@ -36,16 +35,18 @@ export async function readRows(transaction: SqlTransaction, statement: Sql): Pro
   return damaged.length === 0 ? rows : withTimes(transaction, rows, damaged);
 }
 
-function foundRow({ record: lines, metadata, state }: ListedRow): FoundRow {
-  const { key, text } = splitLines(lines);
-  const incarnation = incarnationIn(text);
-  const found = { pk: Number(incarnation), metadata, state: state ?? undefined };
-  try {
-    return { ...found, record: parseRecord(key, text), isDamaged: false };
-  } catch (error) {
-    if (!(error instanceof DamagedDataError)) throw error;
-    return { ...found, record: unreadableRecord(key, incarnation), isDamaged: true };
-  }
+function foundRow({ record: text, metadata, state }: ListedRow): FoundRow {
+  const lines = new Lines(text);
+  const key = keyIn(lines);
+  const record = decodedRecord(key, lines);
+  const isDamaged = !isReadable(record);
+  return {
+    pk: Number(record.incarnation),
+    record: isDamaged ? unreadableRecord(key, record.incarnation) : record,
+    isDamaged,
+    metadata,
+    state: state ?? undefined,
+  };
 }
 
 /** A session of which the record is damaged is listed with what its columns say. */

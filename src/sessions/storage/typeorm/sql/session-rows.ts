@@ -7,7 +7,7 @@ import type { StateText } from '../../../domain/state-text.js';
 import type { EVENTS, SESSIONS } from '../schema/session-tables.js';
 import type { RowOf } from '../schema/table.js';
 import type { SessionHead } from '../../planned-write.js';
-import { parseRecord, recordText, type RecordText, stampIn } from '../../record-text.js';
+import { Lines, parseRecord, recordText, type RecordText, stampIn } from '../../record-text.js';
 import type { Tables } from '../tables.js';
 import type { Dialect } from './dialect.js';
 import { minuteColumns, minuteOf } from './minutes.js';
@@ -67,17 +67,9 @@ interface KeyedText {
   readonly text: RecordText;
 }
 
-/** The key and the text of a record in {@link recordLines}. */
-export function splitLines(lines: string): KeyedText {
-  const endOfApp = lines.indexOf('\n');
-  const endOfUser = lines.indexOf('\n', endOfApp + 1);
-  const endOfSession = lines.indexOf('\n', endOfUser + 1);
-  const key = {
-    appName: lines.slice(0, endOfApp),
-    userId: lines.slice(endOfApp + 1, endOfUser),
-    sessionId: lines.slice(endOfUser + 1, endOfSession),
-  };
-  return { key, text: lines.slice(endOfSession + 1) };
+/** The key with which {@link recordLines} begin. The lines of the record follow it. */
+export function keyIn(lines: Lines): SessionKey {
+  return { appName: lines.word(), userId: lines.word(), sessionId: lines.word() };
 }
 
 /** Only in statements that need it, since it can be large. */
@@ -128,8 +120,9 @@ export function headOf(row: RecordRow & Partial<MetadataRow>): SessionHead {
 }
 
 /** The same, with the record as lines. */
-export function headOfLines(lines: string, metadata: string, state: string | null): SessionHead {
-  return headIn(splitLines(lines), metadata, state);
+export function headOfLines(head: string, metadata: string, state: string | null): SessionHead {
+  const lines = new Lines(head);
+  return headIn({ key: keyIn(lines), text: lines.rest }, metadata, state);
 }
 
 function headIn({ key, text }: KeyedText, metadata: string | undefined, state: string | null): SessionHead {

@@ -1,0 +1,68 @@
+import { NEVER } from '../../src/sessions/domain/expiry.js';
+import { newRecord, type SessionRecord } from '../../src/sessions/domain/session-record.js';
+import { Lines, parseRecord, RECORD_LINES, recordText, shownRecord } from '../../src/sessions/storage/record-text.js';
+import { newText, RECORD_KEY } from '../support/record-lines.js';
+
+/** No two values are the same. */
+const RECORD: SessionRecord = {
+  ...newRecord(RECORD_KEY, '77', 1_764_352_000_123, NEVER),
+  lastUpdateTime: 1_764_352_000_456.25,
+  firstSeq: 3,
+  lastSeq: 40,
+  tipSeq: 39,
+  highWater: 1_764_352_000_999,
+  counters: { turns: 5, events: 36, contentLength: 7_000, tokens: 800 },
+  marks: {
+    hidden: [
+      { from: 10, to: 12 },
+      { from: 20, to: 20 },
+    ],
+    viewFromSeq: 8,
+    summarySeq: 9,
+    covered: { turns: 1, events: 6, contentLength: 1_200, tokens: 150 },
+  },
+  marksSeq: 21,
+  turn: { number: 4, token: 'token', holder: 'holder', requestId: 'request', expiresAt: 1_764_352_060_000 },
+  turnsOnly: true,
+  stateBytes: 90,
+  dispatchedSeq: 31,
+  waitingSince: 1_764_352_000_321,
+};
+
+describe('the text of a record', () => {
+  it('has every value of the record', () => {
+    const text = recordText({ record: RECORD, stamp: 12 });
+    expect(shownRecord(RECORD_KEY, text)).toEqual(RECORD);
+    expect(parseRecord(RECORD_KEY, text)).toEqual(RECORD);
+  });
+
+  it.each(RECORD_LINES.slice(0, RECORD_LINES.indexOf('turnNumber')))('is damaged if it ends with %s', (name) => {
+    const lines = newText()
+      .split('\n')
+      .slice(0, RECORD_LINES.indexOf(name) + 1);
+    expect(() => shownRecord(RECORD_KEY, lines.join('\n'))).toThrow('damaged');
+  });
+});
+
+describe('lines of a text', () => {
+  it.each(['0', '-1', '1.5', '9007199254740991', '9007199254740993', '8640000000000000', '1e3', '', 'x', 'Infinity'])(
+    'are the numbers that JavaScript reads: %s',
+    (text) => {
+      expect(new Lines(text).number()).toBe(Number(text));
+      const followed = new Lines(`${text}\nnext`);
+      expect([followed.number(), followed.word()]).toEqual([Number(text), 'next']);
+    },
+  );
+
+  it('end with an empty word, and with no number', () => {
+    const lines = new Lines('a\n7');
+    expect([lines.word(), lines.rest, lines.number(), lines.number(), lines.word(), lines.rest]).toEqual([
+      'a',
+      '7',
+      7,
+      NaN,
+      '',
+      '',
+    ]);
+  });
+});
