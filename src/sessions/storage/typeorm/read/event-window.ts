@@ -34,19 +34,23 @@ interface FittingRange {
 }
 
 /**
- * Selects the first event with which the payloads, from the end that is kept, have too many bytes. Only sizes are summed up: a
- * running sum beside the payloads would copy them all into a temporary table in MariaDB.
+ * Selects the first event with which the payloads, from the end that is kept, have too many bytes; of payloads that all fit, the outermost.
+ * Only sizes are summed up: a running sum beside the payloads would copy them all into a temporary table in MariaDB. A running sum takes
+ * five times as long as a sum, so that it is left to those that do not fit.
  */
 export function outermostFitting(
   { tables, dialect }: Pick<SqlTransaction, 'tables' | 'dialect'>,
   { range, limit, maxBytes, keep }: FittingRange,
 ): Sql {
   const [outermost, order] = keep === 'oldest' ? [sql`MAX`, sql`ASC`] : [sql`MIN`, sql`DESC`];
+  const sizes = sql`(
+    SELECT seq, ${dialect.bytesOf(new Sql('payload'))} AS size FROM ${tables.events} WHERE ${range}
+    ORDER BY seq ${order} ${Number.isFinite(limit) ? sql`LIMIT ${limit}` : NO_SQL}
+  ) AS sizes`;
   return sql`
-    SELECT ${outermost}(seq) FROM (
-      SELECT seq, size, SUM(size) OVER (ORDER BY seq ${order} ROWS UNBOUNDED PRECEDING) AS total FROM (
-        SELECT seq, ${dialect.bytesOf(new Sql('payload'))} AS size FROM ${tables.events} WHERE ${range}
-        ORDER BY seq ${order} ${Number.isFinite(limit) ? sql`LIMIT ${limit}` : NO_SQL}
-      ) AS sizes
-    ) AS sums WHERE total - size <= ${maxBytes}`;
+    SELECT CASE WHEN SUM(size) <= ${maxBytes} THEN ${outermost}(seq) ELSE (
+      SELECT ${outermost}(seq) FROM (
+        SELECT seq, size, SUM(size) OVER (ORDER BY seq ${order} ROWS UNBOUNDED PRECEDING) AS total FROM ${sizes}
+      ) AS sums WHERE total - size <= ${maxBytes}
+    ) END FROM ${sizes}`;
 }

@@ -163,8 +163,9 @@ export function eventHead({ lines }: Dialect): Sql {
 }
 
 export function eventOfLines({ seq, head, payload }: EventLinesRow): StoredEvent {
-  const [appendedAt, id = '', digest = ''] = head.split('\n');
-  return { seq, id, digest, appendedAt: Number(appendedAt), payload };
+  const lines = new Lines(head);
+  const appendedAt = lines.number();
+  return { seq, id: lines.word(), digest: lines.word(), appendedAt, payload };
 }
 
 export interface FoundSession {
