@@ -44,6 +44,17 @@ describe('the text of a record', () => {
   });
 });
 
+describe('the text of a record that was read', () => {
+  it('is the stored one with the same stamp, and another one with another stamp', () => {
+    const stored = newText({ covered: '0' });
+    const record = parseRecord(RECORD_KEY, stored);
+    expect(recordText({ record, stamp: 1 })).toBe(stored);
+    const other = recordText({ record, stamp: 2 });
+    expect(other).toBe(recordText({ record: { ...record }, stamp: 2 }));
+    expect(other).not.toBe(recordText({ record, stamp: 1 }));
+  });
+});
+
 describe('lines of a text', () => {
   it.each(['0', '-1', '1.5', '9007199254740991', '9007199254740993', '8640000000000000', '1e3', '', 'x', 'Infinity'])(
     'are the numbers that JavaScript reads: %s',

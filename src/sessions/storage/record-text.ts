@@ -19,13 +19,13 @@ export const RECORD_LINES = [
 
 export type RecordLine = (typeof RECORD_LINES)[number];
 
-/** Records with their texts, as they are or will be stored. */
-const knownTexts = new WeakMap<SessionRecord, RecordText>();
+/** Records with their texts, as they are or will be stored. A record that gets another stamp gets another text. */
+const knownTexts = new WeakMap<SessionRecord, { readonly text: RecordText; readonly stamp: number }>();
 
 /** The text of a record, so that a write can tell what must be stored. No line break is in ids or in numbers. */
 export function recordText({ record, stamp }: Pick<SessionHead, 'record' | 'stamp'>): RecordText {
   const known = knownTexts.get(record);
-  if (known !== undefined) return known;
+  if (known && Object.is(known.stamp, stamp)) return known.text;
   const { incarnation, createTime, expiresAt, firstSeq, lastSeq, tipSeq, highWater, lastUpdateTime, counters } = record;
   const { dispatchedSeq, waitingSince, turnsOnly, marks, marksSeq, stateBytes, turn } = record;
   const { turns, events, contentLength, tokens } = counters;
@@ -34,14 +34,14 @@ export function recordText({ record, stamp }: Pick<SessionHead, 'record' | 'stam
   const view = `${rangesText(marks.hidden)}\n${marks.viewFromSeq}\n${marks.summarySeq}\n${marksSeq}\n${countersText(marks.covered)}`;
   const ofTurn = `${turn.expiresAt}\n${turn.token}\n${turn.number}\n${turn.requestId}\n${turn.holder}`;
   const text = `${times}\n${counts}\n${view}\n${stateBytes}\n${stamp}\n${ofTurn}`;
-  knownTexts.set(record, text);
+  knownTexts.set(record, { text, stamp });
   return text;
 }
 
 /** Decodes a record. Remembers its text: see {@link recordText}. */
 export function parseRecord(key: SessionKey, text: RecordText): SessionRecord {
   const record = shownRecord(key, text);
-  knownTexts.set(record, text);
+  knownTexts.set(record, { text, stamp: stampIn(text) });
   return record;
 }
 
@@ -66,14 +66,12 @@ export function incarnationIn(text: RecordText): string {
   return text.slice(0, Math.max(0, text.indexOf('\n')));
 }
 
-/** The stamp of a record that was read, or that of a new one. */
+/** The stamp of a record that was read, or for which a text was made. */
 export function stampOf(record: SessionRecord): number {
-  const text = knownTexts.get(record);
-  return text === undefined ? 0 : stampIn(text);
+  return knownTexts.get(record)?.stamp ?? 0;
 }
 
-/** The stamp that was stored with a record. */
-export function stampIn(text: RecordText): number {
+function stampIn(text: RecordText): number {
   return Number(text.split('\n', STAMP_LINE + 1)[STAMP_LINE]);
 }
 

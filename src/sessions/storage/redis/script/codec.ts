@@ -6,7 +6,7 @@ import type { StateWrites } from '../../../domain/stored-json.js';
 import type { StateText } from '../../../domain/state-text.js';
 import type { StateExcess, StateLimits, StateSize } from '../../../domain/state-size.js';
 import type { SessionHead } from '../../planned-write.js';
-import { parseRecord, RECORD_LINES, type RecordLine, type RecordText, stampIn } from '../../record-text.js';
+import { parseRecord, RECORD_LINES, type RecordLine, type RecordText, stampOf } from '../../record-text.js';
 import type { OwnState, SharedScope, StoredSession } from '../../session-storage.js';
 
 /** What scripts take: the arguments after the time. */
@@ -95,7 +95,8 @@ export const READABLE_RECORD = `'^${RECORD_LINES.map((name) => {
 
 /** The head of a session, as scripts return it. */
 export function headOf(key: SessionKey, text: RecordText, state: string | null, metadata?: string): SessionHead {
-  return { record: parseRecord(key, text), metadata, state: textOfState(state), stamp: stampIn(text) };
+  const record = parseRecord(key, text);
+  return { record, metadata, state: textOfState(state), stamp: stampOf(record) };
 }
 
 /** In the hash of a session, the field that has the number of the event with this id. */

@@ -7,7 +7,7 @@ import type { StateText } from '../../../domain/state-text.js';
 import type { EVENTS, SESSIONS } from '../schema/session-tables.js';
 import type { RowOf } from '../schema/table.js';
 import type { SessionHead } from '../../planned-write.js';
-import { Lines, parseRecord, recordText, type RecordText, stampIn } from '../../record-text.js';
+import { Lines, parseRecord, recordText, type RecordText, stampOf } from '../../record-text.js';
 import type { Tables } from '../tables.js';
 import type { Dialect } from './dialect.js';
 import { minuteColumns, minuteOf } from './minutes.js';
@@ -126,7 +126,8 @@ export function headOfLines(head: string, metadata: string, state: string | null
 }
 
 function headIn({ key, text }: KeyedText, metadata: string | undefined, state: string | null): SessionHead {
-  return { record: parseRecord(key, text), metadata, state: state ?? undefined, stamp: stampIn(text) };
+  const record = parseRecord(key, text);
+  return { record, metadata, state: state ?? undefined, stamp: stampOf(record) };
 }
 
 type NewRow = Omit<RowOf<typeof SESSIONS>, 'pk' | 'base_state' | 'metadata' | 'state'>;
