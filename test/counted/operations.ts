@@ -92,7 +92,7 @@ export const OPERATIONS: readonly Operation[] = [
   operation('append, in a turn', [1, 0, 2, 0], async ({ sessions, session }) => {
     await sessions.appendEvent({ session, event: { author: 'agent' }, turn: tokens.get(sessions) ?? '' });
   }),
-  operation('append, refused', [2, 2, 0, 1], ({ sessions, session }) =>
+  operation('append, refused', [1, 2, 0, 1], ({ sessions, session }) =>
     sessions.appendEvent({ session, event: { author: 'user' }, expectedVersion: 1 }).catch(() => undefined),
   ),
   operation('update of the session', [1, 0, 2, 0], ({ sessions, session }) => {

@@ -152,8 +152,6 @@ export interface WriteLimits {
 /** The writes of a store. It compares and writes; what to write is decided above it. */
 export interface WriteStore {
   readonly limits: WriteLimits;
-  /** Whether a commit can be planned without holding its session: nothing of the shared scopes has to be read. Default: yes. */
-  canPlan?(commit: SharedPart): boolean;
   /**
    * Writes what `plan` returns once it can be sent, each session by itself. Returns one answer for each write; `undefined` if nothing
    * is written and all sessions have to be held. Throws if it is not known what was written.

@@ -48,7 +48,7 @@ export interface DeletedSession extends SessionKey {
 /** Parts that are the same in the store and in the storage over it. */
 type CommonParts = Pick<
   SessionStorage,
-  'isInProcess' | 'cleansUpByItself' | 'feed' | 'transfer' | 'appendWithin' | 'audit' | 'groupedEvents' | 'warnings'
+  'isInProcess' | 'cleansUpByItself' | 'feed' | 'transfer' | 'audit' | 'groupedEvents'
 >;
 
 /**
@@ -71,8 +71,7 @@ export interface SessionStore extends CommonParts {
   /** What leases, the agenda, the consumers with their work, and the state of components are made of. */
   readonly entries: EntryStore;
   readonly marks: SessionMarks;
-  /** The writes to sessions, once the store is open. Throws if it is closed. Always the same object. */
-  openWrites(): WriteStore | LocalWriteStore | Promise<WriteStore>;
+  readonly writes: WriteStore | LocalWriteStore;
   /** See {@link SessionStorage.create}. */
   create(request: NewSessionRequest): Promise<StampedSession | undefined>;
   /** See {@link SessionStorage.read}. */

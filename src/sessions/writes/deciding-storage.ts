@@ -31,7 +31,7 @@ import type { Agenda, ChangedSession, ConsumerStore, LeaseStore } from '../stora
 import type { ComponentStore } from '../storage/component-store.js';
 import type { EntryStore } from '../storage/entry-store.js';
 import type { RebuildRequest } from '../storage/rebuild.js';
-import type { LocalWriteStore, SessionHead, WriteStore } from '../storage/planned-write.js';
+import type { SessionHead } from '../storage/planned-write.js';
 import type { ChangeFeed, LogTail, TailRequest } from '../storage/session-changes.js';
 import type {
   CheckpointRequest,
@@ -74,9 +74,7 @@ export class DecidingStorage<Store extends SessionStore> implements SessionStora
   readonly isInProcess: boolean;
   readonly cleansUpByItself: boolean;
   readonly transfer: Store['transfer'];
-  #writer: { readonly writes: WriteStore | LocalWriteStore; readonly writer: Writer } | undefined;
-
-  readonly #opening = new Set<Promise<Writer>>();
+  readonly #openWriter: Writer;
   #isClosed = false;
 
   /** @param missing what stands for parts that cannot be made of the store */
@@ -84,6 +82,8 @@ export class DecidingStorage<Store extends SessionStore> implements SessionStora
     protected readonly store: Store,
     missing: Partial<Pick<SessionStorage, 'leases' | 'agenda' | 'consumers' | 'components'>> = {},
   ) {
+    const { writes } = store;
+    this.#openWriter = 'isLocal' in writes ? new LocalWriter(writes) : new SessionWriter(writes);
     this.entries = store.entries;
     const entries = new KnownEntries(store.entries);
     this.leases = missing.leases ?? new EntryLeases(entries);
@@ -112,38 +112,27 @@ export class DecidingStorage<Store extends SessionStore> implements SessionStora
     return this.store.groupedEvents?.bind(this.store);
   }
 
-  get warnings(): SessionStorage['warnings'] {
-    return this.store.warnings?.bind(this.store);
-  }
-
-  get appendWithin(): SessionStorage['appendWithin'] {
-    return this.store.appendWithin?.bind(this.store);
-  }
-
   async create(request: CreateRequest): Promise<StoredSession | undefined> {
     const created = await this.store.create(newSession(request));
-    // Once the store is closed, nobody writes to it.
-    if (created && !this.#isClosed) (await this.#openWriter()).remember(headIn(created));
+    if (created) this.#openWriter.remember(headIn(created));
     return created?.session;
   }
 
   async append(commit: Commit): Promise<AppendOutcome> {
-    const opening = this.#openWriter();
-    const writer = opening instanceof Promise ? await opening : opening;
-    return writer.append(commit);
+    return this.#writer.append(commit);
   }
 
   async turn(request: TurnRequest): Promise<TurnOutcome> {
-    return (await this.#openWriter()).change(turnChange(request));
+    return this.#writer.change(turnChange(request));
   }
 
   async savePartial(write: PartialWrite): Promise<PartialOutcome> {
-    return (await this.#openWriter()).change(partialChange(write));
+    return this.#writer.change(partialChange(write));
   }
 
   async read(request: ReadRequest): Promise<StoredSession | undefined> {
     const found = await this.store.read(request);
-    if (found && !this.#isClosed) (await this.#openWriter()).refresh(headIn(found));
+    if (found) this.#openWriter.refresh(headIn(found));
     return found?.session;
   }
 
@@ -156,19 +145,19 @@ export class DecidingStorage<Store extends SessionStore> implements SessionStora
   }
 
   async touch(request: TouchRequest): Promise<void> {
-    return (await this.#openWriter()).change(touchChange(request));
+    return this.#writer.change(touchChange(request));
   }
 
   async trim(request: TrimRequest): Promise<void> {
-    return (await this.#openWriter()).change(trimChange(request));
+    return this.#writer.change(trimChange(request));
   }
 
   async saveCheckpoint(request: CheckpointRequest): Promise<void> {
-    return (await this.#openWriter()).change(checkpointChange(request));
+    return this.#writer.change(checkpointChange(request));
   }
 
   async restoreEvents(request: RestoreEventsRequest): Promise<boolean> {
-    return (await this.#openWriter()).change(restoreChange(request));
+    return this.#writer.change(restoreChange(request));
   }
 
   /** A session that is another one by now, or has another version, is left. */
@@ -188,7 +177,7 @@ export class DecidingStorage<Store extends SessionStore> implements SessionStora
   }
 
   async rebuild(request: RebuildRequest): Promise<boolean> {
-    return (await this.#openWriter()).change(rebuildChange(request));
+    return this.#writer.change(rebuildChange(request));
   }
 
   async readState(owner: StateOwner, renew?: Lifetime, maxStateBytes?: StateLimits): Promise<StateEntries> {
@@ -214,32 +203,18 @@ export class DecidingStorage<Store extends SessionStore> implements SessionStora
   /** Waits for running writes. A second call does nothing. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    // Calls that came before still find the store open.
-    await Promise.allSettled(this.#opening);
-    await this.#writer?.writer.finished();
-    this.#writer = undefined;
+    await this.#openWriter.finished();
     await this.store.close();
   }
 
   async #markDispatched(taken: readonly ChangedSession[]): Promise<void> {
-    const writer = await this.#openWriter();
-    await Promise.all(taken.map(async (seen) => writer.change(dispatchChange(seen))));
+    const writer = this.#writer;
+    await Promise.all(taken.map((seen) => writer.change(dispatchChange(seen))));
   }
 
-  #openWriter(): Writer | Promise<Writer> {
+  get #writer(): Writer {
     if (this.#isClosed) throw new StoreUnavailableError('The session store is closed.', false);
-    const opening = this.store.openWrites();
-    if (!(opening instanceof Promise)) return this.#writerTo(opening);
-    const writer = opening.then((writes) => this.#writerTo(writes)).finally(() => this.#opening.delete(writer));
-    this.#opening.add(writer);
-    return writer;
-  }
-
-  #writerTo(writes: WriteStore | LocalWriteStore): Writer {
-    if (this.#writer?.writes === writes) return this.#writer.writer;
-    const writer = 'isLocal' in writes ? new LocalWriter(writes) : new SessionWriter(writes);
-    this.#writer = { writes, writer };
-    return writer;
+    return this.#openWriter;
   }
 }
 

@@ -5,7 +5,7 @@ import type { SessionKey, StateOwner } from '../domain/ids.js';
 import { KeptEvent } from '../domain/kept-event.js';
 import type { CommitEvent, SessionRecord } from '../domain/session-record.js';
 import { scopesWritten } from '../domain/stored-json.js';
-import type { Held, HeldSession, WriteStore } from '../storage/planned-write.js';
+import type { Held, HeldSession } from '../storage/planned-write.js';
 import type { Decided, SessionChange } from './session-change.js';
 import { type SessionPlan, UNCOUNTED_STATE } from './session-plan.js';
 
@@ -18,14 +18,12 @@ export interface Operation {
   /** Of events that the log must not have. */
   readonly ids: readonly string[];
   readonly characters: number;
-  /** Whether no other operation on its session may be in the same write. */
+  /** Whether its session is held at once, and no other operation on it may be in the same write. */
   readonly isAlone: boolean;
   /** Whether it decides on metadata. */
   readonly withMetadata: boolean;
   /** The users and apps to whose state it may write. */
   readonly owners: readonly StateOwner[];
-  /** Whether it can be planned on what this process knows, without holding the session. */
-  isPlannedIn(store: WriteStore): boolean;
   readonly calledAt: number;
   /** Decides on what the plan leaves. It may be called again with another plan. */
   decide(plan: SessionPlan, now: number): Decision;
@@ -112,10 +110,6 @@ export class PendingAppend extends Pending<AppendOutcome> implements Operation {
     return scopesWritten(this.commit);
   }
 
-  isPlannedIn(store: WriteStore): boolean {
-    return store.canPlan?.(this.commit) ?? true;
-  }
-
   decide(plan: SessionPlan, now: number): Decision {
     const decided = plan.append(this.commit, now);
     if (decided === UNCOUNTED_STATE) return 'unknown';
@@ -191,10 +185,6 @@ export class PendingChange<Outcome> extends Pending<Outcome> implements Operatio
     const { key, renews } = this.change;
     const { appName, userId } = key;
     return [...(renews?.app ? [{ appName }] : []), ...(renews?.user ? [{ appName, userId }] : [])];
-  }
-
-  isPlannedIn(): boolean {
-    return !this.isAlone;
   }
 
   decide(plan: SessionPlan, now: number): Decision {

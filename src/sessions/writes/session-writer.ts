@@ -242,8 +242,8 @@ export class SessionWriter implements Writer {
 
   #mayPlan(operation: Operation): boolean {
     const head = this.#known.find(operation.key);
-    if (!head || (operation.withMetadata && head.metadata === undefined)) return false;
-    return operation.isPlannedIn(this.store);
+    if (!head || operation.isAlone) return false;
+    return !operation.withMetadata || head.metadata !== undefined;
   }
 
   /** What can be planned at this time. */

@@ -56,7 +56,7 @@ export class InMemoryStore implements SessionStore {
     now: this.#now,
     remove: (entry) => this.#remove(entry),
   });
-  readonly #writes = new InMemoryWrites({
+  readonly writes: LocalWriteStore = new InMemoryWrites({
     sessions: this.#sessions,
     shared: this.#shared,
     usage: this.#usage,
@@ -69,11 +69,6 @@ export class InMemoryStore implements SessionStore {
 
   constructor({ clock = systemClock }: { clock?: Clock | undefined } = {}) {
     this.#clock = clock;
-  }
-
-  openWrites(): LocalWriteStore {
-    this.#now();
-    return this.#writes;
   }
 
   async create(request: NewSessionRequest): Promise<StampedSession | undefined> {

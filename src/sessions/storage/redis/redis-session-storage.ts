@@ -23,6 +23,11 @@ export class RedisSessionStorage extends DecidingStorage<RedisStore> {
   async open(): Promise<void> {
     await this.store.open();
   }
+
+  /** Asks the servers whether they may evict keys. */
+  warnings(): Promise<readonly string[]> {
+    return this.store.warnings();
+  }
 }
 
 /** Creates the store from settings that do not use the types of ioredis. It opens no connection. */

@@ -47,6 +47,7 @@ import { RedisTransfer } from './transfer/redis-transfer.js';
 
 /** Sessions in Redis. */
 export class RedisStore implements SessionStore {
+  readonly writes: WriteStore;
   readonly entries: RedisEntries;
   readonly marks: SessionMarks;
   readonly feed: RedisFeed;
@@ -54,7 +55,6 @@ export class RedisStore implements SessionStore {
   readonly #connection: RedisConnection;
   readonly #keys: RedisKeys;
   readonly #clock: ServerClock;
-  readonly #writes: RedisWrites;
   readonly #appScopeOf: (scripts: ScriptRunner) => AppScope;
 
   constructor(options: RedisSessionStorageOptions = {}) {
@@ -71,7 +71,7 @@ export class RedisStore implements SessionStore {
       return { scripts, app: this.#appScopeOf(scripts) };
     };
     this.#clock = new ServerClock(options.clock);
-    this.#writes = new RedisWrites({ keys: this.#keys, clock: this.#clock, startCall });
+    this.writes = new RedisWrites({ keys: this.#keys, clock: this.#clock, startCall });
     const { client, timeoutMs, isCluster } = this.#connection;
     this.entries = new RedisEntries(this.#connection, this.#keys, isCluster);
     this.marks = new RedisMarks(this.#connection, this.#keys, isCluster);
@@ -84,13 +84,8 @@ export class RedisStore implements SessionStore {
     await this.#connection.open();
   }
 
-  /** Asks the servers whether they may evict keys. */
   warnings(): Promise<readonly string[]> {
     return this.#connection.warnings();
-  }
-
-  openWrites(): WriteStore {
-    return this.#writes;
   }
 
   async create(request: NewSessionRequest): Promise<StampedSession | undefined> {

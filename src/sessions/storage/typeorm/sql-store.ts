@@ -27,6 +27,8 @@ import type { TransferStore } from '../transfer-store.js';
 import type { AuditPage, AuditRequest } from '../store-audit.js';
 import { appendWithin } from './append/append-within.js';
 import { createSession } from './append/create-session.js';
+import { SqlWrites } from './append/sql-writes.js';
+import { writeLimitsOf } from './append/write-limits.js';
 import { auditDatabase } from './audit/audit-database.js';
 import { groupedEvents } from './audit/grouped-events.js';
 import { LazyDatabase } from './connect/lazy-database.js';
@@ -51,6 +53,7 @@ const BEGIN_LAZILY: TransactionOptions = { beginsLazily: true };
 /** Sessions in the tables of a database. The first operation opens it, and creates the tables. */
 export class SqlStore implements SessionStore {
   readonly #database: LazyDatabase;
+  readonly writes: WriteStore;
   readonly entries: EntryStore = new SqlEntries({
     read: (work, options) => this.#read(work, options),
     write: (work, options) => this.#write(work, options),
@@ -66,14 +69,15 @@ export class SqlStore implements SessionStore {
   constructor(options: TypeOrmSessionStorageOptions, open: typeof openDatabase) {
     checkStoreOptionNames('database', options);
     this.#database = new LazyDatabase(() => open(options));
+    this.writes = new SqlWrites(async () => (await this.#database.open()).transactions, writeLimitsOf(options));
   }
 
   get feed(): ChangeFeed | undefined {
     return this.#database.feed;
   }
 
-  async openWrites(): Promise<WriteStore> {
-    return (await this.#database.open()).writes;
+  async open(): Promise<void> {
+    await this.#database.open();
   }
 
   async create(request: NewSessionRequest): Promise<StampedSession | undefined> {

@@ -1,8 +1,10 @@
 import type { DataSource } from 'typeorm';
 import type { DatabaseSettings } from '../../../config/store-settings.js';
+import type { AppendOutcome, Commit } from '../../domain/commit.js';
 import type { Clock } from '../../domain/clock.js';
 import { DecidingStorage } from '../../writes/deciding-storage.js';
 import type { ComponentStore } from '../component-store.js';
+import type { AppendWithin } from '../session-storage.js';
 import { openDatabase, openExistingDatabase } from './connect/open-database.js';
 import { type SchemaStatus, schemaStatus } from './connect/schema-status.js';
 import { SqlStore } from './sql-store.js';
@@ -27,7 +29,12 @@ export class TypeOrmSessionStorage extends DecidingStorage<SqlStore> {
 
   /** Opens the database and runs the migrations, so that a wrong setting fails at once. */
   async open(): Promise<void> {
-    await this.store.openWrites();
+    await this.store.open();
+  }
+
+  /** Writes a commit inside a transaction of the app, on its DataSource. */
+  appendWithin(commit: Commit, within: AppendWithin): Promise<AppendOutcome> {
+    return this.store.appendWithin(commit, within);
   }
 }
 

@@ -40,19 +40,19 @@ const ANY = (): boolean => true;
 export class VertexStore implements SessionStore {
   readonly cleansUpByItself = true;
   readonly feed = undefined;
+  readonly writes: WriteStore;
   readonly entries: InMemoryEntries;
   readonly marks: SessionMarks = NO_CONSUMERS;
   readonly transfer: TransferStore;
   readonly #connection: VertexConnection;
   readonly #turns = new ProcessTurns();
   readonly #partials = new ProcessPartials();
-  readonly #writes: VertexWrites;
 
   constructor(options: VertexSessionStorageOptions) {
     checkStoreOptionNames('vertex', options);
     this.#connection = new VertexConnection(options);
     const now = (): number => this.#connection.now();
-    this.#writes = new VertexWrites({
+    this.writes = new VertexWrites({
       connection: this.#connection,
       turns: this.#turns,
       partials: this.#partials,
@@ -65,10 +65,6 @@ export class VertexStore implements SessionStore {
   /** Gets a token and asks the configured engine, so that a wrong setting fails immediately. */
   async open(): Promise<void> {
     await this.#connection.probe();
-  }
-
-  openWrites(): WriteStore {
-    return this.#writes;
   }
 
   create(request: NewSessionRequest): Promise<StampedSession | undefined> {

@@ -1,5 +1,4 @@
 import { NEVER } from '../../../domain/expiry.js';
-import { type SharedPart, scopesWritten } from '../../../domain/stored-json.js';
 import type {
   Held,
   HoldOptions,
@@ -32,7 +31,7 @@ export class SqlWrites implements WriteStore {
   readonly #scopes = new Map<string, number>();
 
   constructor(
-    private readonly transactions: Transactions & DirectWrites,
+    private readonly open: () => Promise<Transactions & DirectWrites>,
     readonly limits: WriteLimits,
   ) {}
 
@@ -40,15 +39,16 @@ export class SqlWrites implements WriteStore {
     plan: (moment: PlanTime) => readonly PlannedWrite[],
     calledAt: number,
   ): Promise<readonly WriteAnswer[] | undefined> {
+    const transactions = await this.open();
     let writes: readonly PlannedWrite[] = [];
     let sent: readonly PlannedWrite[] = [];
     const message = (moment: PlanTime): PlannedMessage | undefined => {
       writes = plan(moment);
-      sent = withoutRareOnes(writes).filter(({ events }) => events.length <= MAX_EVENTS);
+      sent = withoutRareOnes(writes).filter((write) => this.#isOneMessage(write));
       return sent.length === 0 ? undefined : { rows: this.#rowsOf(sent), time: timeRange(moment) };
     };
     try {
-      const answer = await this.transactions.writeDirectly(message, calledAt);
+      const answer = await transactions.writeDirectly(message, calledAt);
       if (answer === 'written')
         return writes.map((write) => ({ kind: sent.includes(write) ? 'written' : 'unwritten' }));
       this.#forgetScopes(sent);
@@ -59,22 +59,15 @@ export class SqlWrites implements WriteStore {
     }
   }
 
-  canPlan(commit: SharedPart): boolean {
-    const { expiry } = commit;
-    if (!expiry) return true;
-    if (expiry.user.ttlMs < NEVER || expiry.app.ttlMs < NEVER) return false;
-    if (commit.removals.some(({ scope }) => scope !== 'session')) return false;
-    return scopesWritten(commit).every((owner) => this.#scopes.has(ownerKey(owner)));
-  }
-
   async hold(
     requests: readonly HoldRequest[],
     decide: (held: Held) => Promise<readonly PlannedWrite[]>,
     { waits, ...options }: HoldOptions,
   ): Promise<void> {
+    const transactions = await this.open();
     let lasting: ReadonlyMap<string, number> = new Map();
     const policy = waits ? WAIT_FOR_LOCKED : SKIP_LOCKED;
-    await this.transactions.write(
+    await transactions.write(
       async (transaction) => {
         lasting = await writeHeld(transaction, requests, decide, policy);
       },
@@ -85,6 +78,15 @@ export class SqlWrites implements WriteStore {
       if (this.#scopes.size <= MAX_SCOPES) return;
       this.#scopes.delete(oldest);
     }
+  }
+
+  /** What has to be read of a shared scope, or is removed from it, needs a transaction. */
+  #isOneMessage({ events, scopes }: PlannedWrite): boolean {
+    if (events.length > MAX_EVENTS) return false;
+    return scopes.every(({ owner, lifetime, entries }) => {
+      const isLasting = lifetime.ttlMs >= NEVER && this.#scopes.has(ownerKey(owner));
+      return isLasting && entries.every(({ value }) => value !== undefined);
+    });
   }
 
   #rowsOf(writes: readonly PlannedWrite[]): PlannedRows {

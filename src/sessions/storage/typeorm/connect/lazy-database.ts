@@ -1,6 +1,5 @@
 import { StoreUnavailableError } from '../../../domain/errors.js';
 import type { ChangeFeed } from '../../session-changes.js';
-import type { WriteStore } from '../../planned-write.js';
 import type { DirectWrites } from '../append/direct-writes.js';
 import type { WrittenAppend } from '../append/append-within.js';
 import type { Transactions } from '../sql/transaction.js';
@@ -9,7 +8,6 @@ import type { AppTransactions } from './app-transactions.js';
 /** An open database. */
 export interface OpenDatabase {
   readonly transactions: Transactions & DirectWrites;
-  readonly writes: WriteStore;
   /** Transactions of the app, on its DataSource. */
   readonly appTransactions?: AppTransactions<WrittenAppend> | undefined;
   /** Notifications of the database, if it has them. */

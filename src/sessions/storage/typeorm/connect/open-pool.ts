@@ -1,7 +1,6 @@
 import type { DataSource, QueryRunner } from 'typeorm';
 import type { Clock } from '../../../domain/clock.js';
 import { appTransactionsOf } from '../append/append-within.js';
-import { SqlWrites } from '../append/sql-writes.js';
 import { channelOf, PostgresNotifications, PostgresFeed } from '../live/postgres-feed.js';
 import { type ListeningClient, newListeningClient } from '../live/postgres-listener.js';
 import { dialectOf } from '../sql/dialect.js';
@@ -19,7 +18,6 @@ import {
 
 interface PooledDatabaseOptions {
   readonly timeLimitMs: number;
-  readonly coalesceAppends?: boolean | undefined;
   readonly clock?: Clock | undefined;
   /** Statements for every new connection that only the store uses. */
   readonly settings?: readonly string[] | undefined;
@@ -30,17 +28,6 @@ interface PooledDatabaseOptions {
   /** Whether the DataSource is the app's, which has transactions of its own. */
   readonly isOfApp?: boolean | undefined;
   readonly close: () => Promise<void>;
-}
-
-const DEFAULT_POOL_SIZE = 10;
-
-/** Four of ten connections for batches, because more would only wait for the same disk, and three for waits for locks. */
-function writeConcurrency({ options }: DataSource): { maxBatches: number; maxWaiting: number } {
-  const connections = ('poolSize' in options ? options.poolSize : undefined) ?? DEFAULT_POOL_SIZE;
-  return {
-    maxBatches: Math.max(1, Math.floor(connections * 0.4)),
-    maxWaiting: Math.max(1, Math.floor(connections * 0.3)),
-  };
 }
 
 /** Opens the store on an initialised DataSource that has the tables. */
@@ -64,15 +51,11 @@ export function openPooledDatabase(dataSource: DataSource, { close, ...use }: Po
     : undefined;
   const newClient = (): ListeningClient => newListeningClient(dataSource.driver, timeLimitMs);
   const feed = channel === undefined ? undefined : new PostgresFeed({ newClient, channel, timeoutMs: timeLimitMs });
-  const writes = new SqlWrites(transactions, {
-    ...writeConcurrency(dataSource),
-    isOn: use.coalesceAppends ?? true,
-  });
   const closeAll = async (): Promise<void> => {
     appTransactions?.close();
     await close();
   };
-  return { transactions, writes, appTransactions, close: closeAll, feed };
+  return { transactions, appTransactions, close: closeAll, feed };
 }
 
 /** The connection of a query runner of the app. */

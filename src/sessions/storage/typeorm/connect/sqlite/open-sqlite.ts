@@ -6,7 +6,6 @@ import { ConfigurationError } from '../../../../../config/configuration-error.js
 import { type Clock, systemClock } from '../../../../domain/clock.js';
 import { InvalidInputError } from '../../../../domain/errors.js';
 import { appTransactionsOf } from '../../append/append-within.js';
-import { SqlWrites } from '../../append/sql-writes.js';
 import { migrationsTableName, SESSION_MIGRATIONS } from '../../schema/migrations.js';
 import type { SqliteOptions } from '../../typeorm-options.js';
 import { codeOf, isBusy, isError, storeUnavailable } from '../driver-errors.js';
@@ -141,7 +140,6 @@ async function migrate(dataSource: DataSource): Promise<void> {
 
 interface SqliteDatabaseOptions {
   readonly timeLimitMs: number;
-  readonly coalesceAppends?: boolean | undefined;
   /** Default: the clock of this machine. */
   readonly clock?: Clock | undefined;
   /** Whether the DataSource is the app's, which has transactions of its own. */
@@ -152,12 +150,10 @@ interface SqliteDatabaseOptions {
 /** Opens the store on an initialised SQLite DataSource that has the tables. */
 export function sqliteDatabaseOf(
   dataSource: DataSource,
-  { timeLimitMs, coalesceAppends: isOn = true, clock = systemClock, isOfApp = false, close }: SqliteDatabaseOptions,
+  { timeLimitMs, clock = systemClock, isOfApp = false, close }: SqliteDatabaseOptions,
 ): OpenDatabase {
   const transactions = new SqliteTransactions(dataSource, { clock, timeLimitMs });
-  // A file has one writer at a time.
-  const writes = new SqlWrites(transactions, { maxBatches: 1, maxWaiting: 1, isOn });
-  if (!isOfApp) return { transactions, writes, close };
+  if (!isOfApp) return { transactions, close };
   const appTransactions = appTransactionsOf({
     dataSource,
     context: transactions.context,
@@ -173,7 +169,7 @@ export function sqliteDatabaseOf(
     appTransactions.close();
     await close();
   };
-  return { transactions, writes, appTransactions, close: closeAll };
+  return { transactions, appTransactions, close: closeAll };
 }
 
 const OWNER_ONLY_FOLDER = 0o700;

@@ -105,8 +105,14 @@ export class SqliteTransactions implements Transactions, DirectWrites {
     plan: (moment: PlanTime) => PlannedMessage | undefined,
     calledAt: number,
   ): Promise<MessageAnswer | undefined> {
+    let message: PlannedMessage | undefined;
+    // Before the lock, for which others wait.
+    const prepare = (): void => {
+      message = plan({ now: this.options.clock.now(), slackMs: 0 });
+      if (!message) throw new Error('There is nothing to write');
+    };
     try {
-      return await this.#queued('write', (transaction) => writeDirectly(transaction, plan), calledAt);
+      return await this.#queued('write', (transaction) => writeDirectly(transaction, message), calledAt, prepare);
     } catch (error) {
       if (error instanceof ChangedSessions) return error.heads;
       if (error instanceof StoreUnavailableError && error.outcomeUnknown) throw error;
@@ -148,30 +154,38 @@ export class SqliteTransactions implements Transactions, DirectWrites {
     this.#isClosed = true;
   }
 
-  async #queued<Result>(mode: TransactionMode, work: Work<Result>, calledAt: number): Promise<Result> {
+  /** @param prepare called before each attempt; if it throws, there is none */
+  async #queued<Result>(
+    mode: TransactionMode,
+    work: Work<Result>,
+    calledAt: number,
+    prepare?: () => void,
+  ): Promise<Result> {
     if (this.#isClosed) throw new StoreUnavailableError('The session store is closed.', false);
-    const result = this.#tail.then(() => this.#retryWhileBusy(mode, work, calledAt));
+    const attempt = (): Promise<Attempt<Result>> => this.#attempt(mode, work, prepare);
+    const result = this.#tail.then(() => this.#retryWhileBusy(attempt, calledAt));
     this.#tail = result.catch(() => undefined);
     return result;
   }
 
   /** Retries while another process or the app holds the lock. Time in the queue behind that lock counts as waiting. */
-  async #retryWhileBusy<Result>(mode: TransactionMode, work: Work<Result>, calledAt: number): Promise<Result> {
+  async #retryWhileBusy<Result>(attempt: () => Promise<Attempt<Result>>, calledAt: number): Promise<Result> {
     for (;;) {
-      const attempt = await this.#attempt(mode, work);
-      if ('result' in attempt) return attempt.result;
+      const attempted = await attempt();
+      if ('result' in attempted) return attempted.result;
       this.#busySince ??= performance.now();
       const waitedSince = Math.max(this.#busySince, calledAt);
-      if (performance.now() > waitedSince + this.options.timeLimitMs) throw attempt.blockedBy;
+      if (performance.now() > waitedSince + this.options.timeLimitMs) throw attempted.blockedBy;
       await delay(Math.random() * LONGEST_BACKOFF_MS);
     }
   }
 
-  async #attempt<Result>(mode: TransactionMode, work: Work<Result>): Promise<Attempt<Result>> {
+  async #attempt<Result>(mode: TransactionMode, work: Work<Result>, prepare?: () => void): Promise<Attempt<Result>> {
     const runner = this.dataSource.createQueryRunner();
     const driver = (await runner.connect()) as DriverConnection;
     while (this.#appStatements > 0) await this.#appStatementsEnded();
     if (this.#isUsedByApp(driver, runner)) return { blockedBy: appTransactionOpen(this.options.timeLimitMs) };
+    prepare?.();
     // Begins before its first `await`, so that the app cannot begin in between.
     const running = this.#transaction(BEGIN[mode], work, driver);
     this.#isOpen = true;
@@ -256,9 +270,8 @@ class ChangedSessions extends Error {
 
 async function writeDirectly(
   transaction: SqlTransaction,
-  plan: (moment: PlanTime) => PlannedMessage | undefined,
+  message: PlannedMessage | undefined,
 ): Promise<MessageAnswer | undefined> {
-  const message = plan({ now: transaction.now, slackMs: 0 });
   if (!message) return undefined;
   const { dialect, tables } = transaction;
   const { rows } = message;
