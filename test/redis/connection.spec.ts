@@ -13,6 +13,8 @@ import { clusterNodes, redisUrl } from '../support/redis-store.js';
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 's-1' };
 const SESSION = { appName: 'shop', userId: 'ann', id: 's-1' };
+/** More than a plan may be late. */
+const LATE_MS = 3_000;
 
 describeRedis('A connection of a $name store', ['redis', 'redis-cluster'], (bench) => {
   it('reloads scripts after the server has lost them', async () => {
@@ -82,6 +84,20 @@ describeRedis('A connection of a $name store', ['redis', 'redis-cluster'], (benc
     });
     const careless = new SessionService({ storage: bench().storage({ waitReplicas: { count: 0, timeoutMs: 50 } }) });
     expect((await careless.appendEvent({ session: SESSION, event: { author: 'user' } })).seq).toBe(1);
+  });
+
+  it('plans a creation again that came too late, before it asks how many replicas have it', async () => {
+    const sessions = new SessionService({ storage: bench().storage({ waitReplicas: { count: 1, timeoutMs: 50 } }) });
+    const create = (sessionId: string): Promise<unknown> =>
+      sessions.createSession({ ...KEY, sessionId }).catch((error: unknown) => error);
+    await create('first');
+    const { now } = performance;
+    const clock = jest.spyOn(performance, 'now').mockImplementation(() => now.call(performance) - LATE_MS);
+    const refused = await create('late');
+    clock.mockRestore();
+    expect(refused).toMatchObject({ code: 'STORE_UNAVAILABLE', outcomeUnknown: true });
+    const careless = new SessionService({ storage: bench().storage() });
+    expect(await careless.getSession({ ...KEY, sessionId: 'late' })).toMatchObject({ version: 0 });
   });
 });
 

@@ -115,6 +115,7 @@ function sendCreation(
   return scripts.write<CreateReply>(CREATE_SESSION, {
     keys: isPlain ? [recordKey] : app.sessionKeys(key),
     usedKeys: () => app.sessionKeys(key),
+    wroteNothing: (reply) => !reply || isLate(reply) || isExcess(reply),
     args: isPlain
       ? [
           ...begin,

@@ -162,6 +162,7 @@ export class RedisWrites implements WriteStore {
         keys: batch.map(({ recordKey }) => recordKey),
         args: [...range, lease, ...(batch.length === 1 ? (batch[0]?.args ?? []) : batch.flatMap(({ args }) => args))],
         usedKeys: () => batch.flatMap(({ write }) => app.sessionKeys(write.key)),
+        wroteNothing: ([, ...all]) => all.every(isUnwritten),
       },
     );
     this.#clock.note(serverTime);
@@ -170,7 +171,7 @@ export class RedisWrites implements WriteStore {
 
   /** What a reply says. On a cluster, what is pending for the app follows. */
   async #complete({ app }: WriteCall, write: PlannedWrite, reply: WriteReply | undefined): Promise<WriteAnswer> {
-    if (typeof reply !== 'object') return Number(reply) === 1 ? WRITTEN : UNWRITTEN;
+    if (typeof reply !== 'object') return isUnwritten(reply) ? UNWRITTEN : WRITTEN;
     const { key, before, after, scopes } = write;
     if (isChanged(reply)) {
       const [record, state] = reply;
@@ -194,12 +195,16 @@ function isChanged(reply: Exclude<WriteReply, NumberReply>): reply is ChangedRep
   return reply.length === 3;
 }
 
+function isUnwritten(reply: WriteReply | undefined): boolean {
+  return typeof reply === 'object' ? isChanged(reply) : Number(reply) !== 1;
+}
+
 const WRITTEN: WriteAnswer = { kind: 'written' };
 const UNWRITTEN: WriteAnswer = { kind: 'unwritten' };
 
 function answerOfError(error: unknown): WriteAnswer {
-  const isUnwritten = error instanceof StoreUnavailableError && !error.outcomeUnknown;
-  return isUnwritten ? UNWRITTEN : { kind: 'unknown' };
+  const isKnown = error instanceof StoreUnavailableError && !error.outcomeUnknown;
+  return isKnown ? UNWRITTEN : { kind: 'unknown' };
 }
 
 /** How much of a script a write takes; 1 is all of it. */

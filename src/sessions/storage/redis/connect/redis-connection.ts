@@ -113,11 +113,11 @@ export class RedisConnection implements ScriptRunner {
     };
   }
 
-  read<Reply>(script: Script, call: ScriptCall): Promise<Reply> {
+  read<Reply>(script: Script, call: ScriptCall<Reply>): Promise<Reply> {
     return this.#run(script, call, { isWrite: false, deadline: this.#newDeadline() });
   }
 
-  write<Reply>(script: Script, call: ScriptCall): Promise<Reply> {
+  write<Reply>(script: Script, call: ScriptCall<Reply>): Promise<Reply> {
     return this.#run(script, call, { isWrite: true, deadline: this.#newDeadline() });
   }
 
@@ -138,7 +138,7 @@ export class RedisConnection implements ScriptRunner {
 
   async #run<Reply>(
     script: Script,
-    { keys, args, usedKeys }: ScriptCall,
+    { keys, args, usedKeys, wroteNothing }: ScriptCall<Reply>,
     { isWrite, deadline }: RunOptions,
   ): Promise<Reply> {
     if (!this.#isReady) await this.#ready(deadline);
@@ -148,7 +148,10 @@ export class RedisConnection implements ScriptRunner {
     const all = [...keys, this.#now(), ...args];
     const replicas = isWrite ? this.#waitReplicas : undefined;
     const response = replicas
-      ? runAndReplicate(this.#client, script, keys.length, all, replicas)
+      ? runAndReplicate(this.#client, script, keys.length, all, {
+          ...replicas,
+          areNeeded: (reply) => !wroteNothing?.(reply as Reply),
+        })
       : runScript(this.#client, script, keys.length, all);
     const node = this.#watchdog?.nodeFor(keys[0] ?? '');
     const noteResponse = (): void => this.#watchdog?.noteResponse(node);

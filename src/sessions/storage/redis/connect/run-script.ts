@@ -27,7 +27,7 @@ export async function runAndReplicate(
   { sha, text }: Script,
   keyCount: number,
   args: AllArguments,
-  replicas: WaitReplicas,
+  replicas: WaitReplicas & { readonly areNeeded: (reply: unknown) => boolean },
 ): Promise<unknown> {
   let attempt = await callAndWait(client, ['evalsha', sha, keyCount, ...args], replicas);
   if (isMoved(attempt.error) && client.isCluster) {
@@ -40,6 +40,7 @@ export async function runAndReplicate(
   }
   const { error, reply, waitError, reached } = attempt;
   if (error) throw error;
+  if (!replicas.areNeeded(reply)) return reply;
   if (waitError) throw waitError;
   if (reached < replicas.count) {
     throw new StoreUnavailableError(`The write reached ${reached} of ${replicas.count} replicas in time.`, true);
