@@ -1,21 +1,20 @@
 import { StatePrefix } from './scopes.js';
 import { TrackedValues } from './tracked-values.js';
 
-// In a WeakMap, since every property name of a State belongs to its user.
-const valuesOfState = new WeakMap<object, TrackedValues>();
+/** Every property name of a State belongs to its user. A WeakMap would take garbage collection long for the states of a list. */
+const VALUES = Symbol('values');
 
 /** The values behind `state`, for the session service. */
 export function trackedValuesOf(state: State): TrackedValues {
-  const values = valuesOfState.get(state);
-  if (!values) {
+  if (!isState(state)) {
     throw new TypeError('A method of State was called on something that is no State: call it as state.get(key)');
   }
-  return values;
+  return Reflect.get(state, VALUES) as TrackedValues;
 }
 
 /** Whether the value is a `State`, not a plain object. */
 export function isState(value: unknown): value is State {
-  return typeof value === 'object' && value !== null && valuesOfState.has(value);
+  return typeof value === 'object' && value !== null && Reflect.get(value, VALUES) instanceof TrackedValues;
 }
 
 /**
@@ -40,10 +39,7 @@ export class State {
   [key: string]: unknown;
 
   constructor(initial: Record<string, unknown> = {}) {
-    const values = new TrackedValues(initial);
-    const proxy = new Proxy<object>(this, stateProxyHandler(values, METHOD_NAMES)) as State;
-    valuesOfState.set(proxy, values);
-    return proxy;
+    return new Proxy<object>(this, stateProxyHandler(new TrackedValues(initial), METHOD_NAMES)) as State;
   }
 
   /** The value of `key`, or `fallback` if the key is not set. A stored `null` is a value. */
@@ -113,6 +109,7 @@ const METHOD_NAMES: ReadonlySet<string> = new Set(
 export function stateProxyHandler(values: TrackedValues, methodNames: ReadonlySet<string>): ProxyHandler<object> {
   return {
     get(target, key) {
+      if (key === VALUES) return values;
       if (typeof key === 'symbol' || methodNames.has(key)) return Reflect.get(target, key) as unknown;
       if (values.has(key)) return values.get(key);
       // Inherited members (`toString` …) work as on a plain object, except `__proto__`.

@@ -17,42 +17,60 @@ interface Taken {
   readonly texts: ReadonlyMap<string, string>;
 }
 
+/** What changed since values were loaded. */
+class Changes {
+  readonly assigned = new Map<string, Change>();
+  /** Removed keys, with the change counter. */
+  readonly removed = new Map<string, number>();
+  /** New keys that were deleted again; a running save may still store them. */
+  readonly dropped = new Set<string>();
+  /** The change counter. */
+  now = 0;
+  readonly taken = new WeakMap<StateChanges, Taken>();
+
+  assign(key: string, value: unknown): void {
+    this.assigned.set(key, { value, at: ++this.now });
+  }
+
+  remove(key: string): void {
+    this.removed.set(key, ++this.now);
+  }
+}
+
 /** Loaded values, and the changes since: assigned, removed or mutated. */
 export class TrackedValues {
   readonly #loaded: Map<string, unknown>;
-  readonly #changed = new Map<string, Change>();
-  /** Removed keys, with the change counter. */
-  readonly #removed = new Map<string, number>();
-  /** New keys that were deleted again; a running save may still store them. */
-  readonly #dropped = new Set<string>();
-  /** The change counter. */
-  #now = 0;
-  readonly #taken = new WeakMap<StateChanges, Taken>();
-  /** Loaded objects that were handed out, as JSON text, since callers can mutate them. */
-  readonly #handedOut = new Map<string, string>();
+  /** Made for the first change, since most states of a list are only read. */
+  #made: Changes | undefined;
+  /** Loaded objects that were handed out, as JSON text, since callers can mutate them. Made for the first one. */
+  #handedOut: Map<string, string> | undefined;
 
   constructor(initial: Record<string, unknown>) {
     this.#loaded = new Map(Object.entries(initial));
   }
 
+  get #changes(): Changes {
+    return (this.#made ??= new Changes());
+  }
+
   has(key: string): boolean {
-    return this.#changed.has(key) || (this.#loaded.has(key) && !this.#removed.has(key));
+    return this.#isAssigned(key) || (this.#loaded.has(key) && !this.#isRemoved(key));
   }
 
   /** The value, for callers who may mutate it; {@link pending} finds mutations. */
   get(key: string): unknown {
     const value = this.peek(key);
-    if (!isObject(value) || isTempKey(key) || this.#changed.has(key) || this.#handedOut.has(key)) return value;
+    if (!isObject(value) || isTempKey(key) || this.#isAssigned(key) || this.#handedOut?.has(key)) return value;
     const text = jsonText(value);
-    if (text !== undefined) this.#handedOut.set(key, text);
+    if (text !== undefined) this.#handOut(key, text);
     return value;
   }
 
   /** The value, for code that only reads it. */
   peek(key: string): unknown {
-    const change = this.#changed.get(key);
+    const change = this.#made?.assigned.get(key);
     if (change) return change.value;
-    return this.#removed.has(key) ? undefined : this.#loaded.get(key);
+    return this.#isRemoved(key) ? undefined : this.#loaded.get(key);
   }
 
   /** Setting `undefined` deletes, since JSON has no `undefined`. */
@@ -66,23 +84,25 @@ export class TrackedValues {
       this.delete(key);
       return;
     }
-    this.#removed.delete(key);
-    this.#dropped.delete(key);
-    this.#changed.set(key, { value, at: ++this.#now });
+    const changes = this.#changes;
+    changes.removed.delete(key);
+    changes.dropped.delete(key);
+    changes.assign(key, value);
   }
 
   delete(key: string): boolean {
     const existed = this.has(key);
     if (isTempKey(key)) this.#loaded.delete(key);
-    else if (this.#loaded.has(key)) this.#removed.set(key, ++this.#now);
-    else if (existed) this.#dropped.add(key);
-    this.#changed.delete(key);
+    else if (this.#loaded.has(key)) this.#changes.remove(key);
+    else if (existed) this.#changes.dropped.add(key);
+    this.#made?.assigned.delete(key);
     return existed;
   }
 
   keys(): string[] {
-    const kept = [...this.#loaded.keys()].filter((key) => !this.#removed.has(key));
-    return [...new Set([...kept, ...this.#changed.keys()])];
+    if (!this.#made) return [...this.#loaded.keys()];
+    const kept = [...this.#loaded.keys()].filter((key) => !this.#isRemoved(key));
+    return [...new Set([...kept, ...this.#made.assigned.keys()])];
   }
 
   isChanged(): boolean {
@@ -91,16 +111,17 @@ export class TrackedValues {
 
   /** The keys that {@link pending} would give. */
   pendingKeys(): string[] {
-    if (this.#changed.size + this.#handedOut.size + this.#removed.size === 0) return [];
-    const changedInside = [...this.#handedOut.keys()].filter((key) => this.#isChangedInside(key));
-    return [...this.#changed.keys(), ...changedInside, ...this.#removed.keys()];
+    const changedInside = this.#handedOutKeys().filter((key) => this.#isChangedInside(key));
+    if (!this.#made) return changedInside;
+    return [...this.#made.assigned.keys(), ...changedInside, ...this.#made.removed.keys()];
   }
 
   pending(): StateChanges {
-    for (const key of this.#handedOut.keys()) this.#noteInnerChange(key);
-    const values = [...this.#changed].map(([key, { value }]) => [key, value] as const);
-    const changes = { stateDelta: Object.fromEntries(values), stateRemovals: [...this.#removed.keys()] };
-    this.#taken.set(changes, { at: this.#now, texts: new Map(values.flatMap(plainObjectText)) });
+    for (const key of this.#handedOutKeys()) this.#noteInnerChange(key);
+    const { assigned, removed, now, taken } = this.#changes;
+    const values = [...assigned].map(([key, { value }]) => [key, value] as const);
+    const changes = { stateDelta: Object.fromEntries(values), stateRemovals: [...removed.keys()] };
+    taken.set(changes, { at: now, texts: new Map(values.flatMap(plainObjectText)) });
     return changes;
   }
 
@@ -110,53 +131,71 @@ export class TrackedValues {
       const value = stored.stateDelta[key];
       if (this.#isAlready(key, value)) continue;
       this.#noteInnerChange(key);
-      this.#handedOut.delete(key);
+      this.#handedOut?.delete(key);
       this.#loaded.set(key, value);
     }
     for (const key of stored.stateRemovals) {
       this.#noteInnerChange(key);
-      this.#handedOut.delete(key);
+      this.#handedOut?.delete(key);
       this.#loaded.delete(key);
-      if (this.#removed.delete(key)) this.#dropped.add(key);
+      if (this.#made?.removed.delete(key)) this.#made.dropped.add(key);
     }
   }
 
   /** Clears the saved changes that {@link pending} returned. Later changes stay pending. */
   markSaved(saved: StateChanges): void {
-    const { at: takenAt, texts } = this.#taken.get(saved) ?? { at: this.#now, texts: new Map<string, string>() };
+    const changes = this.#changes;
+    const { at: takenAt, texts } = changes.taken.get(saved) ?? { at: changes.now, texts: new Map<string, string>() };
     // Compares the counter, not the value: a value may have been mutated and set again.
     const isSaved = (at: number | undefined): boolean => at !== undefined && at <= takenAt;
     for (const key of Object.keys(saved.stateDelta)) {
-      const change = this.#changed.get(key);
+      const change = changes.assigned.get(key);
       if (isSaved(change?.at)) {
-        this.#changed.delete(key);
+        changes.assigned.delete(key);
         this.#keepObject(key, change?.value, texts.get(key));
       }
-      if (this.#dropped.delete(key)) this.#removed.set(key, ++this.#now);
+      if (changes.dropped.delete(key)) changes.remove(key);
     }
-    for (const key of saved.stateRemovals) if (isSaved(this.#removed.get(key))) this.#removed.delete(key);
+    for (const key of saved.stateRemovals) if (isSaved(changes.removed.get(key))) changes.removed.delete(key);
+  }
+
+  #isAssigned(key: string): boolean {
+    return this.#made?.assigned.has(key) ?? false;
+  }
+
+  #isRemoved(key: string): boolean {
+    return this.#made?.removed.has(key) ?? false;
+  }
+
+  #handOut(key: string, text: string): void {
+    this.#handedOut ??= new Map();
+    this.#handedOut.set(key, text);
+  }
+
+  #handedOutKeys(): string[] {
+    return this.#handedOut ? [...this.#handedOut.keys()] : [];
   }
 
   /** Whether the loaded value was mutated after it was handed out. */
   #isChangedInside(key: string): boolean {
-    const before = this.#handedOut.get(key);
-    if (before === undefined || this.#changed.has(key) || this.#removed.has(key)) return false;
+    const before = this.#handedOut?.get(key);
+    if (before === undefined || this.#isAssigned(key) || this.#isRemoved(key)) return false;
     return jsonText(this.#loaded.get(key)) !== before;
   }
 
   /** Records a mutation as a change of the whole value. */
   #noteInnerChange(key: string): void {
     if (!this.#isChangedInside(key)) return;
-    this.#handedOut.delete(key);
-    this.#changed.set(key, { value: this.#loaded.get(key), at: ++this.#now });
+    this.#handedOut?.delete(key);
+    this.#changes.assign(key, this.#loaded.get(key));
   }
 
   /** Whether the handed-out object equals the stored value, because an event carried the mutation. */
   #isAlready(key: string, stored: unknown): boolean {
-    if (!this.#handedOut.has(key)) return false;
+    if (!this.#handedOut?.has(key)) return false;
     const text = jsonText(stored);
     if (text === undefined || jsonText(this.#loaded.get(key)) !== text) return false;
-    this.#handedOut.set(key, text);
+    this.#handOut(key, text);
     return true;
   }
 
@@ -164,7 +203,7 @@ export class TrackedValues {
   #keepObject(key: string, value: unknown, savedText: string | undefined): void {
     if (savedText === undefined || jsonText(this.#loaded.get(key)) !== savedText) return;
     this.#loaded.set(key, value);
-    this.#handedOut.set(key, savedText);
+    this.#handOut(key, savedText);
   }
 }
 
