@@ -44,7 +44,7 @@ export async function repairSession(
   lifetimes: Lifetimes | undefined,
 ): Promise<void> {
   const { incarnation, lastSeq } = record;
-  if (texts) await storage.rebuild?.({ key: sessionKeyOf(record), incarnation, lastSeq, events: texts });
+  if (texts) await storage.rebuild({ key: sessionKeyOf(record), incarnation, lastSeq, events: texts });
   if (plan) {
     // It is about the log up to here, so it comes before events are appended.
     await rebuild(storage, record, plan);
@@ -76,15 +76,15 @@ async function rebuild(
 ): Promise<void> {
   const { incarnation, lastSeq } = record;
   const session = { key: sessionKeyOf(record), incarnation, lastSeq };
-  if (usage) await storage.rebuild?.({ ...session, usage });
-  for (const some of inBatches(anchors)) await storage.rebuild?.({ ...session, anchors: some });
+  if (usage) await storage.rebuild({ ...session, usage });
+  for (const some of inBatches(anchors)) await storage.rebuild({ ...session, anchors: some });
   if (groups.size > 0) {
     const right = await eventsOfGroups(storage, record, groups, PACE);
-    for (const some of inBatches(right, { items: 100 })) await storage.rebuild?.({ ...session, groups: some });
+    for (const some of inBatches(right, { items: 100 })) await storage.rebuild({ ...session, groups: some });
   }
   if (checkpoints.length === 0) return;
   // All of them go first, since one is derived from the one before.
-  const isRemoved = await storage.rebuild?.({ ...session, removeCheckpoints: checkpoints });
+  const isRemoved = await storage.rebuild({ ...session, removeCheckpoints: checkpoints });
   if (isRemoved) for (const seq of checkpoints) await deriveCheckpoint(storage, record, seq).catch(undefinedIfTrimmed);
 }
 

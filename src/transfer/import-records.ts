@@ -156,7 +156,7 @@ export class RecordImport {
     }
     const { storage } = this;
     const replaces = this.options.onConflict === 'replace';
-    const options = { storage, transfer: this.#transfer, usageKeepMs: this.#usageKeepMs, replaces };
+    const options = { storage, transfer: this.#transfer, replaces };
     this.#session = await SessionImport.begin(session, options);
   }
 

@@ -22,7 +22,6 @@ interface Options {
   readonly storage: SessionStorage;
   /** Undefined if nothing is to be written. */
   readonly transfer: TransferStore | undefined;
-  readonly usageKeepMs: number;
   /** Whether sessions of the target that differ are deleted before. */
   readonly replaces: boolean;
 }
@@ -91,7 +90,10 @@ export class SessionImport {
       return 'conflict';
     }
     if (this.beginning === 'expired') return 'expired';
-    await this.#restoreUsage();
+    if (!(await this.#addUsage())) {
+      this.problem = { text: 'its usage could not be added' };
+      return 'conflict';
+    }
     if (this.beginning === 'created') return 'created';
     return this.added > 0 ? 'continued' : 'unchanged';
   }
@@ -116,10 +118,12 @@ export class SessionImport {
     return this.line.firstSeq - 1 + this.#events;
   }
 
-  async #restoreUsage(): Promise<void> {
-    const { transfer, usageKeepMs: keepMs } = this.options;
-    if (!transfer || this.line.usage.length === 0) return;
-    await transfer.restoreUsage({ owner: this.key, sums: [{ period: 'total', models: this.line.usage }], keepMs });
+  /** What a session has is from an earlier import, or from its later events. */
+  async #addUsage(): Promise<boolean> {
+    const { key, line, target, options } = this;
+    if (!target || !options.transfer || line.usage.length === 0) return true;
+    const { found } = await options.storage.readUsage([{ ...key, period: 'total' }]);
+    return found[0]?.length !== 0 || target.setUsage(line.usage);
   }
 }
 

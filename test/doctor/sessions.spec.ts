@@ -207,9 +207,9 @@ describe.each(storeOfEachKind)('The doctor of a $name store', ({ open }) => {
     await until(async () => (await checkpoint()) !== undefined);
     const before = await checkpoint();
     const { incarnation, lastSeq } = (await storage.read({ key }))?.record ?? { incarnation: '', lastSeq: 0 };
-    expect(await storage.rebuild?.({ key, incarnation, lastSeq: 299, removeCheckpoints: [256] })).toBe(false);
+    expect(await storage.rebuild({ key, incarnation, lastSeq: 299, removeCheckpoints: [256] })).toBe(false);
     expect(await checkpoint()).toEqual(before);
-    expect(await storage.rebuild?.({ key, incarnation, lastSeq, removeCheckpoints: [256] })).toBe(true);
+    expect(await storage.rebuild({ key, incarnation, lastSeq, removeCheckpoints: [256] })).toBe(true);
     expect(await checkpoint()).toBeUndefined();
     const wrong = JSON.stringify({ ...JSON.parse(before?.text ?? ''), counters: { events: 1 } });
     await storage.saveCheckpoint({ key, incarnation, seq: 256, text: wrong });

@@ -93,7 +93,9 @@ describe('importing', () => {
             if (name === 'transfer') return new Proxy(value as object, this);
             if (typeof value !== 'function') return value;
             return async (...args: unknown[]) => {
-              const isWrite = ['create', 'restoreEvents', 'restoreUsage', 'writeState'].includes(String(name));
+              const isWrite = ['create', 'restoreEvents', 'restoreUsage', 'rebuild', 'writeState'].includes(
+                String(name),
+              );
               if (isWrite && ++writes === failing && failing % 2) throw new Error('away');
               const answer = (await Reflect.apply(value, on, args)) as unknown;
               if (isWrite && writes === failing) throw new Error('away');

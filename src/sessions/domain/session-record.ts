@@ -119,7 +119,7 @@ export interface LogOrigin {
   readonly expiresAt: number;
   /** The first retained event. The log has no earlier ones: they were trimmed. */
   readonly firstSeq: number;
-  /** Its usage, for a store that cannot add it later. The others get it with `TransferStore.restoreUsage`. */
+  /** Its usage, for a store that cannot add it later. */
   readonly usage?: readonly ModelUsage[] | undefined;
 }
 

@@ -298,9 +298,9 @@ export interface SessionStorage {
   readonly audit?: ((request: AuditRequest) => Promise<AuditPage>) | undefined;
   /**
    * Replaces what follows from the log and is stored beside it, or damaged texts, for repairs. Does not change the record. Returns
-   * `false`, and does nothing, if the session is missing or not as expected. Optional.
+   * `false`, and does nothing, if the session is missing or not as expected, or if nothing is stored beside the log.
    */
-  rebuild?(request: RebuildRequest): Promise<boolean>;
+  rebuild(request: RebuildRequest): Promise<boolean>;
   /**
    * How the index finds events by group, for checks. `undefined` if there is no such session, or if its index is not used, because an older version
    * wrote some of its events. Optional.

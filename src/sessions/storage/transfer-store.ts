@@ -1,6 +1,5 @@
-import type { SessionKey, UserKey } from '../domain/ids.js';
+import type { SessionKey, StateOwner, UserKey } from '../domain/ids.js';
 import type { InitialEvent } from '../domain/session-record.js';
-import type { UsageOwner } from '../domain/usage-periods.js';
 import type { ModelUsage } from '../domain/usage.js';
 
 /** Events to add as another store had them. */
@@ -13,17 +12,17 @@ export interface RestoreEventsRequest {
   readonly events: readonly InitialEvent[];
 }
 
-/** The usage of one period: a day, a month, or `total` for a session. */
+/** The usage of one period: a day or a month. */
 export interface PeriodUsage {
   readonly period: string;
   readonly models: readonly ModelUsage[];
 }
 
-/** Sums of usage as another store had them. */
+/** Sums of usage of a user or an app as another store had them. */
 export interface RestoreUsageRequest {
-  readonly owner: UsageOwner;
+  readonly owner: StateOwner;
   readonly sums: readonly PeriodUsage[];
-  /** How long sums of users and apps are kept after their last change. */
+  /** How long they are kept after their last change. */
   readonly keepMs: number;
 }
 
@@ -43,7 +42,7 @@ export interface TransferStore {
    * may be among them.
    */
   sharedOwners(appName: string): AsyncIterable<readonly string[]>;
-  /** Stores sums of usage. Returns `false`, and does nothing, if the owner has some already or is a missing session. */
+  /** Stores sums of usage. Returns `false`, and does nothing, if the owner has some already. */
   restoreUsage(request: RestoreUsageRequest): Promise<boolean>;
   /**
    * Removes all that the store has of a user beside entries, also what has expired. Returns the number of removed sessions. Not one

@@ -1,10 +1,8 @@
-import { isExpired } from '../../domain/expiry.js';
-import type { SessionKey, UserKey } from '../../domain/ids.js';
-import { sessionOfUsage } from '../../domain/usage-periods.js';
+import type { UserKey } from '../../domain/ids.js';
 import type { RestoreUsageRequest, TransferStore } from '../transfer-store.js';
 import type { SessionIndex, StoredEntry } from './session-index.js';
 import type { SharedStates } from './shared-states.js';
-import { ModelSums, type UsageSums } from './usage-sums.js';
+import type { UsageSums } from './usage-sums.js';
 
 /** The parts of the store, and the time of an operation. */
 interface Parts {
@@ -28,12 +26,7 @@ export class InMemoryTransfer implements TransferStore {
 
   async restoreUsage({ owner, sums, keepMs }: RestoreUsageRequest): Promise<boolean> {
     const { usage, now } = this.parts;
-    const key = sessionOfUsage(owner);
-    if (!key) return usage.restore(owner, sums, keepMs, now());
-    const entry = this.#live(key);
-    if (!entry || entry.usage) return false;
-    entry.usage = new ModelSums(sums.flatMap(({ models }) => models));
-    return true;
+    return usage.restore(owner, sums, keepMs, now());
   }
 
   async eraseUser({ appName, userId }: UserKey): Promise<number> {
@@ -45,11 +38,5 @@ export class InMemoryTransfer implements TransferStore {
     shared.remove(user);
     usage.remove(user);
     return erased.length;
-  }
-
-  #live(key: SessionKey): StoredEntry | undefined {
-    const now = this.parts.now();
-    const entry = this.parts.sessions.get(key);
-    return entry && !isExpired(entry.record.expiresAt, now) ? entry : undefined;
   }
 }

@@ -20,7 +20,7 @@ import { READ_USAGE } from './read/read-usage.js';
 import type { Script } from './script/script.js';
 import { READ_STATE, COUNT_STATE, WRITE_STATE } from './state/shared-state.js';
 import { ERASE_SHARED, USER_SESSIONS } from './transfer/erase-user.js';
-import { RESTORE_SESSION_USAGE, RESTORE_SHARED_USAGE } from './transfer/restore-usage.js';
+import { RESTORE_USAGE } from './transfer/restore-usage.js';
 
 /** The scripts whose commands the user must be permitted to run. A test checks that none is missing. */
 export const ALL_SCRIPTS: readonly Script[] = [
@@ -53,8 +53,7 @@ export const ALL_SCRIPTS: readonly Script[] = [
   APPLY_APP_WRITES,
   CLEAR_PENDING,
   REGISTER,
-  RESTORE_SESSION_USAGE,
-  RESTORE_SHARED_USAGE,
+  RESTORE_USAGE,
   USER_SESSIONS,
   ERASE_SHARED,
   AUDIT_SESSION,

@@ -1,10 +1,7 @@
 import type { SessionKey, UserKey } from '../../domain/ids.js';
-import { UnsupportedByStoreError } from '../../domain/unsupported-error.js';
-import { sessionOfUsage } from '../../domain/usage-periods.js';
-import type { RestoreUsageRequest, TransferStore } from '../transfer-store.js';
+import type { TransferStore } from '../transfer-store.js';
 import { APP_LABEL } from './engines.js';
 import { listedByService } from './list-sessions.js';
-import { findSession } from './load-session.js';
 import { sessionIdOf } from './snapshot.js';
 import { sharedUsageError } from './unsupported-parts.js';
 import { type VertexConnection, belongsTo } from './vertex-connection.js';
@@ -26,15 +23,8 @@ export class VertexTransfer implements TransferStore {
     yield [];
   }
 
-  /** A session is created with its usage. Later, only an event could add some. */
-  async restoreUsage({ owner }: RestoreUsageRequest): Promise<boolean> {
-    const key = sessionOfUsage(owner);
-    if (!key) throw sharedUsageError();
-    const found = await findSession(this.connection, key);
-    if (!found || (found.snapshot?.usage ?? []).length > 0) return false;
-    throw new UnsupportedByStoreError(
-      'Vertex AI takes over the usage of a session when it is created. Delete the session there, and import it again.',
-    );
+  async restoreUsage(): Promise<boolean> {
+    throw sharedUsageError();
   }
 
   async eraseUser({ appName, userId }: UserKey): Promise<number> {

@@ -44,8 +44,7 @@ export class RedisTransfer implements TransferStore {
   }
 
   restoreUsage(request: RestoreUsageRequest): Promise<boolean> {
-    const scripts = this.connection.startCall();
-    return restoreUsage(scripts, this.keys, this.appScopeOf(scripts), request);
+    return restoreUsage(this.connection.startCall(), this.keys, request);
   }
 
   /** It may take long, so each of its scripts has its own time limit. */

@@ -1,32 +1,14 @@
-import { periodName, restoredPeriod, sessionOfUsage } from '../../../domain/usage-periods.js';
+import { periodName, restoredPeriod } from '../../../domain/usage-periods.js';
 import { type ModelUsage, usageByModel, usageWith } from '../../../domain/usage.js';
 import type { PeriodUsage, RestoreUsageRequest } from '../../transfer-store.js';
-import type { AppScope } from '../app-scope/app-scope.js';
 import type { RedisKeys } from '../redis-keys.js';
 import { readUsage } from '../read/read-usage.js';
 import { TIME } from '../script/base.lua.js';
-import { keyArguments } from '../script/codec.js';
 import { type NumberReply, type ScriptRunner, defineScript } from '../script/script.js';
-import { SESSION } from '../script/session.lua.js';
-import { SESSION_USAGE, USAGE_OF_SESSION, headOfUsage, usageFields } from '../script/usage.lua.js';
+import { headOfUsage, usageFields } from '../script/usage.lua.js';
 
 /** Stores sums of usage, unless the owner has some. */
 export async function restoreUsage(
-  scripts: ScriptRunner,
-  keys: RedisKeys,
-  app: AppScope,
-  { owner, sums, keepMs }: RestoreUsageRequest,
-): Promise<boolean> {
-  const key = sessionOfUsage(owner);
-  if (!key) return restoreShared(scripts, keys, { owner, sums, keepMs });
-  const isDone = await scripts.write<NumberReply>(RESTORE_SESSION_USAGE, {
-    keys: app.sessionKeys(key),
-    args: [...keyArguments(key), ...usageFields(sums.flatMap(({ models }) => models)).flat()],
-  });
-  return Number(isDone) === 1;
-}
-
-async function restoreShared(
   scripts: ScriptRunner,
   keys: RedisKeys,
   { owner, sums, keepMs }: RestoreUsageRequest,
@@ -37,7 +19,7 @@ async function restoreShared(
   const fields = withoutToday(stored, now).flatMap(({ period, models }) =>
     usageFields(models).flatMap(([field, count]) => [`${period} ${field}`, count]),
   );
-  const isDone = await scripts.write<NumberReply>(RESTORE_SHARED_USAGE, {
+  const isDone = await scripts.write<NumberReply>(RESTORE_USAGE, {
     keys: [keys.usageOf(owner)],
     args: [expiry, headOfUsage(expiry, now), ...fields],
   });
@@ -60,38 +42,14 @@ function without(models: readonly ModelUsage[], less: readonly ModelUsage[]): Mo
 }
 
 /**
- * Stores the usage of a session that has none.
- *
- * KEYS and ARGV 1–4: see SESSION.
- * ARGV 5 and on: alternating fields and counts.
- * Returns whether it was done (1 or 0).
- */
-export const RESTORE_SESSION_USAGE = defineScript(
-  'restore-session-usage',
-  TIME,
-  SESSION,
-  USAGE_OF_SESSION,
-  String.raw`
-if not liveRecord() or #usageFieldsOf(RECORD) > 0 then return 0 end
-local listed = ''
-for index = 5, #ARGV, 2 do
-  redis.call('HSET', RECORD, '${SESSION_USAGE}' .. ARGV[index], ARGV[index + 1])
-  listed = listed .. ARGV[index] .. '\n'
-end
-redis.call('HSET', RECORD, '${SESSION_USAGE}', listed)
-return 1
-`,
-);
-
-/**
  * Stores the usage of a user or an app that has none.
  *
  * KEYS 1 usage.
  * ARGV 1 time, 2 expiry, 3 what is under '', then alternating fields and counts.
  * Returns whether it was done (1 or 0).
  */
-export const RESTORE_SHARED_USAGE = defineScript(
-  'restore-shared-usage',
+export const RESTORE_USAGE = defineScript(
+  'restore-usage',
   TIME,
   String.raw`
 local expiry = tonumber(string.match(redis.call('HGET', KEYS[1], '') or '', '^%d+'))

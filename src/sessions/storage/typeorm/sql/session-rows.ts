@@ -192,11 +192,6 @@ export async function lockSession(transaction: SqlTransaction, key: SessionKey):
   return sessionOf(await transaction.lockedRows<RecordRow>(selectSession(transaction, key, dialect.lock('s'))));
 }
 
-/** Finds and locks a session that has not expired. */
-export async function lockLiveSession(transaction: SqlTransaction, key: SessionKey): Promise<FoundSession | undefined> {
-  return unlessExpired(await lockSession(transaction, key), transaction);
-}
-
 /** Finds a session that has not expired. `besides` are columns besides those of the record. */
 export async function findLiveSession(
   transaction: SqlTransaction,
@@ -204,7 +199,7 @@ export async function findLiveSession(
   besides: readonly Sql[] = [],
 ): Promise<FoundSession | undefined> {
   const found = sessionOf(await transaction.rows<FoundRow>(selectSession(transaction, key, NO_SQL, besides)));
-  return unlessExpired(found, transaction);
+  return found && !isExpired(found.record.expiresAt, transaction.now) ? found : undefined;
 }
 
 function selectSession({ tables }: SqlTransaction, key: SessionKey, lock: Sql, besides: readonly Sql[] = []): Sql {
@@ -216,10 +211,6 @@ type FoundRow = RecordRow & Partial<MetadataRow> & { readonly window_start?: num
 function sessionOf([row]: readonly FoundRow[]): FoundSession | undefined {
   if (!row) return undefined;
   return { pk: row.pk, ...headOf(row), windowStart: row.window_start };
-}
-
-function unlessExpired(found: FoundSession | undefined, { now }: SqlTransaction): FoundSession | undefined {
-  return found && !isExpired(found.record.expiresAt, now) ? found : undefined;
 }
 
 /** A session with its metadata before and after a transaction. */
