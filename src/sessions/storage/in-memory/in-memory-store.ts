@@ -14,6 +14,7 @@ import type {
   ReadRequest,
   SharedScope,
   StateEntries,
+  StoredState,
   UsageReply,
   WriteStateRequest,
 } from '../session-storage.js';
@@ -26,7 +27,7 @@ import { InMemoryMarks } from './in-memory-marks.js';
 import { InMemoryPartials } from './in-memory-partials.js';
 import { InMemoryTransfer } from './in-memory-transfer.js';
 import { InMemoryWrites } from './in-memory-writes.js';
-import { ScopeState, excessIn, sharingEntries, storedState, writtenEntries } from './scope-state.js';
+import { ScopeState, type ShownScopes, excessIn, storedState, writtenEntries } from './scope-state.js';
 import { SessionIndex, type StoredEntry } from './session-index.js';
 import { SharedStates } from './shared-states.js';
 import { tailOf } from './log-tail.js';
@@ -34,6 +35,7 @@ import { type Snapshot, snapshotOf } from './snapshot.js';
 import { UsageSums } from './usage-sums.js';
 
 const NO_EVENTS = { events: [] };
+const NO_STATE: StoredState = { session: [], user: [], app: [] };
 
 /** Sessions in `Map`s and arrays. */
 export class InMemoryStore implements SessionStore {
@@ -114,8 +116,8 @@ export class InMemoryStore implements SessionStore {
     const entry = this.#live(request.key, now);
     if (!entry) return undefined;
     const { record, log, baseState, sharedWrites } = entry;
-    const scopes = request.withState ? this.#scopesOf(record, entry.state, now) : [];
-    for (const scope of scopes) scope.expectReadable(request.maxStateBytes);
+    const scopes = request.withState ? this.#scopesOf(record, entry.state, now) : undefined;
+    for (const scope of scopes ?? []) scope.expectReadable(request.maxStateBytes);
     const summary = request.withSummary ? log.at(record.marks.summarySeq) : undefined;
     const { checkpointAt } = request;
     const checkpoint =
@@ -124,7 +126,7 @@ export class InMemoryStore implements SessionStore {
       record,
       now,
       ...(request.window ? log.window(request.window, record, now) : NO_EVENTS),
-      ...(request.withState && { state: storedState(scopes), scopeExpiry: this.#shared.expiryOf(record, now) }),
+      ...(scopes && { state: storedState(scopes), scopeExpiry: this.#shared.expiryOf(record, now) }),
       ...(request.withMetadata && { metadata: entry.metadata }),
       ...(summary && { summary }),
       ...(request.withSharedWrites &&
@@ -150,18 +152,23 @@ export class InMemoryStore implements SessionStore {
     const now = this.#now();
     const { maxBytes = Infinity, withState = true, maxStateBytes } = request;
     const { items, ...rest } = this.#sessions.page(request, now);
-    const entriesOf = sharingEntries();
+    const sharedOf = remembered((userId: string) => this.#sharedScopes({ ...request, userId }, now));
+    const entriesOf = remembered((state: ScopeState) => state.entries());
     const sessions: ListedSession[] = [];
     let size = 0;
     for (const { record, metadata, state } of items) {
-      const scopes = withState ? this.#scopesOf(record, state, now) : [];
-      for (const scope of scopes) {
-        scope.expectReadable(maxStateBytes);
-        size += scope.bytes;
-      }
       size += metadata.length;
+      let shown = NO_STATE;
+      if (withState) {
+        const [user, app] = sharedOf(record.userId);
+        for (const scope of [state, user, app]) {
+          scope.expectReadable(maxStateBytes);
+          size += scope.bytes;
+        }
+        shown = { session: state.entries(), user: entriesOf(user), app: entriesOf(app) };
+      }
       if (sessions.length > 0 && size > maxBytes) return { ...rest, sessions, examinedTo: undefined, isCut: true };
-      sessions.push({ record, metadata, state: storedState(scopes, entriesOf) });
+      sessions.push({ record, metadata, state: shown });
     }
     return { sessions, ...rest };
   }
@@ -238,9 +245,23 @@ export class InMemoryStore implements SessionStore {
     return entry && !isExpired(entry.record.expiresAt, now) ? entry : undefined;
   }
 
-  #scopesOf({ appName, userId }: SessionKey, own: ScopeState, now: number): ScopeState[] {
-    return [own, ...ownersOf({ appName, userId }).map((owner) => this.#shared.get(owner, now))];
+  #scopesOf({ appName, userId }: SessionKey, own: ScopeState, now: number): ShownScopes {
+    return [own, ...this.#sharedScopes({ appName, userId }, now)];
   }
+
+  #sharedScopes({ appName, userId }: UserKey, now: number): readonly [user: ScopeState, app: ScopeState] {
+    return [this.#shared.get({ appName, userId }, now), this.#shared.get({ appName }, now)];
+  }
+}
+
+/** For a list: sessions of a user share what it finds. */
+function remembered<Key, Value>(find: (key: Key) => Value): (key: Key) => Value {
+  const known = new Map<Key, Value>();
+  return (key) => {
+    let value = known.get(key);
+    if (value === undefined) known.set(key, (value = find(key)));
+    return value;
+  };
 }
 
 function ownersOf({ appName, userId }: UserKey): readonly StateOwner[] {

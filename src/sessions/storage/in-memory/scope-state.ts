@@ -105,21 +105,9 @@ export function excessIn(
   return undefined;
 }
 
-/** The state that a session shows: its own, its user's and its app's. */
-export function storedState([session, user, app]: readonly ScopeState[], entriesOf = entriesIn): StoredState {
-  return { session: entriesOf(session), user: entriesOf(user), app: entriesOf(app) };
-}
+/** What a session shows: its own state, its user's and its app's. */
+export type ShownScopes = readonly [session: ScopeState, user: ScopeState, app: ScopeState];
 
-/** For a list: sessions of a user share an array. */
-export function sharingEntries(): (state: ScopeState | undefined) => StateEntries {
-  const known = new Map<ScopeState | undefined, StateEntries>();
-  return (state) => {
-    const entries = known.get(state) ?? entriesIn(state);
-    known.set(state, entries);
-    return entries;
-  };
-}
-
-function entriesIn(state: ScopeState | undefined): StateEntries {
-  return state?.entries() ?? [];
+export function storedState([session, user, app]: ShownScopes): StoredState {
+  return { session: session.entries(), user: user.entries(), app: app.entries() };
 }
