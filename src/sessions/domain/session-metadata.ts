@@ -3,9 +3,12 @@ import { type MetadataChange, type MetadataText, metadataEntries } from './metad
 import type { SessionMetadata } from './metadata.js';
 import { storedJson } from './stored-json.js';
 
-/** The metadata that consists of these entries. Each call returns a new object. */
-export function sessionMetadata(entries: ReadonlyMap<string, string>): SessionMetadata {
-  if (entries.size === 0) return { tags: [], labels: {}, fields: {} };
+/** The metadata of a text. Each call returns a new object. */
+export function metadataOf(text: MetadataText): SessionMetadata {
+  return text === '' ? { tags: [], labels: {}, fields: {} } : ofEntries(metadataEntries(text));
+}
+
+function ofEntries(entries: ReadonlyMap<string, string>): SessionMetadata {
   const sorted = [...entries].sort(([a], [b]) => compareBytes(a, b));
   const ofKind = (kind: string): (readonly [string, string])[] =>
     sorted.flatMap(([name, value]) => (name.startsWith(kind) ? [[name.slice(kind.length), value] as const] : []));
@@ -49,6 +52,6 @@ export class TrackedMetadata {
   }
 
   get current(): SessionMetadata {
-    return sessionMetadata(this.#entries);
+    return ofEntries(this.#entries);
   }
 }

@@ -5,10 +5,10 @@ import { SessionExistsError } from '../domain/errors.js';
 import { checkedSessionKey, isBlank } from '../domain/ids.js';
 import { optionalFlag } from '../domain/input-checks.js';
 import { EMPTY_SOURCE } from '../domain/loaded-view.js';
-import { metadataAfter, metadataEntries } from '../domain/metadata-entries.js';
+import { metadataAfter } from '../domain/metadata-entries.js';
 import { type SessionMetadataInput, metadataChanges } from '../domain/metadata.js';
 import { SessionEvents } from '../domain/session-events.js';
-import { sessionMetadata } from '../domain/session-metadata.js';
+import { metadataOf } from '../domain/session-metadata.js';
 import { type LazyViewSource, trackSession } from '../domain/session-tracking.js';
 import { type InitialState, Session } from '../domain/session.js';
 import { recordOfMembers, stateMembers, stateWrites } from '../domain/stored-json.js';
@@ -97,7 +97,7 @@ export class SessionOpener {
       record,
       state ? this.#stateOf(state) : {},
       new SessionEvents(view),
-      sessionMetadata(metadataEntries(metadata)),
+      metadataOf(metadata),
     );
     trackSession(session, record, source, metadata);
     return session;
