@@ -30,14 +30,18 @@ const cell = (text) => text.replaceAll('|', '\\|');
 
 const defaultOf = (variable) => variable.otherwise ?? variable.default?.toString();
 
+/** What a meaning and a default do not show already. `.env.example` has all of it, and so has the error of a wrong value. */
+const FORMS_SHOWN = /^(a whole number|a number of seconds|a host name|true or false|text$)/;
+
 /** A table of variables, for the docs. */
 function tableOf(variables) {
   const rows = variables.map((variable) => {
     const { name, kind } = variable;
-    const cells = [meaningOf(variable), kind.allowed, defaultOf(variable) ?? '–'].map(cell);
+    const form = FORMS_SHOWN.test(kind.allowed) ? [] : [kind.allowed];
+    const cells = [[meaningOf(variable), ...form].join(': '), defaultOf(variable) ?? '–'].map(cell);
     return ['', `\`${name}\``, ...cells, ''].join(' | ').trim();
   });
-  return ['| variable | meaning | allowed | without it |', '|---|---|---|---|', ...rows].join('\n');
+  return ['| variable | meaning | without it |', '|---|---|---|', ...rows].join('\n');
 }
 
 /** Replaces a table in the docs. */
