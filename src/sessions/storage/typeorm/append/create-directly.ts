@@ -1,11 +1,11 @@
 import { NEVER } from '../../../domain/expiry.js';
 import { indexEntries } from '../../../domain/metadata-entries.js';
-import { EMPTY_LOG } from '../../../domain/session-record.js';
+import { EMPTY_LOG, type SessionRecord } from '../../../domain/session-record.js';
 import type { StoredSession } from '../../session-storage.js';
 import type { NewSessionRequest } from '../../session-store.js';
 import { stateOf } from '../state/read-state.js';
-import { type PlanTime, timeRange } from '../../plan-time.js';
-import type { DirectCreate, DirectWrites } from './direct-writes.js';
+import { timeRange } from '../../plan-time.js';
+import type { DirectWrites } from './direct-writes.js';
 
 /** More does not belong in one message. */
 const MAX_ENTRIES = 50;
@@ -23,21 +23,6 @@ function isPlain({ baseState, upserts, expiry, metadata = '', log = EMPTY_LOG }:
   );
 }
 
-function planOf(request: NewSessionRequest, stamp: number, moment: PlanTime): DirectCreate {
-  const { baseState, upserts, metadata = '', maxStateBytes: limits, stateText } = request;
-  return {
-    limits,
-    record: request.recordAt(moment.now),
-    stamp,
-    baseState,
-    metadata,
-    entries: indexEntries(metadata),
-    stateText,
-    state: stateText === undefined ? upserts : [],
-    time: timeRange(moment),
-  };
-}
-
 /**
  * Creates a session without a look for an expired one with its id. Returns `undefined` if there is one, or if this is not
  * possible: then nothing was written, and the caller uses a transaction.
@@ -49,13 +34,18 @@ export async function createDirectly(
   calledAt: number,
 ): Promise<StoredSession | undefined> {
   if (!isPlain(request)) return undefined;
-  let planned: DirectCreate | undefined;
-  const created = await database.createDirectly((moment) => (planned = planOf(request, stamp, moment)), calledAt);
-  if (!created || !planned) return undefined;
-  const { record, metadata, stateText, state } = planned;
+  const { key, baseState, upserts, metadata = '', maxStateBytes: limits, stateText, recordAt } = request;
+  const state = stateText === undefined ? upserts : [];
+  const entries = indexEntries(metadata);
+  let record: SessionRecord | undefined;
+  const created = await database.createDirectly((moment) => {
+    record = recordAt(moment.now);
+    return { record, stamp, baseState, metadata, entries, stateText, state, limits, time: timeRange(moment) };
+  }, calledAt);
+  if (!created || !record) return undefined;
   const now = record.createTime;
   const lasting = created.shared.filter(({ expires_at: expiry }) => (expiry ?? 0) > now);
-  const shared = stateOf(lasting, request.key, { limits: request.maxStateBytes, isWritten: true });
+  const shared = stateOf(lasting, key, { limits, isWritten: true });
   return {
     record: { ...record, incarnation: String(created.pk) },
     now,

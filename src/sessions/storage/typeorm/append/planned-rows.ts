@@ -4,9 +4,11 @@ import type { EndedPartials } from '../../../domain/partial-event.js';
 import { type NumberedEvent, beginsToWait } from '../../../domain/session-record.js';
 import type { PlannedWrite, SessionHead } from '../../planned-write.js';
 import { endPartials, type NewPartial, savePartials } from '../live/partial-events.js';
+import { columnList } from '../schema/column-list.js';
+import { EVENTS } from '../schema/session-tables.js';
 import type { Dialect } from '../sql/dialect.js';
 import { changedColumns, changeIndex, type IndexedSession, rareColumns } from '../sql/session-rows.js';
-import { type Columns, joinSql, Sql, sql, sqlList } from '../sql/sql.js';
+import { type Columns, joinSql, type Sql, sql, sqlList } from '../sql/sql.js';
 import type { ConsumerNews, LogProgress } from '../sql/transaction.js';
 import { Entries, type Entry, SHARED_OWNER, STATE_OWNER, writeEntries } from '../state/write-state.js';
 import { type UsageRows, UsageSums, writeUsage } from '../state/write-usage.js';
@@ -117,25 +119,12 @@ interface ScopeAddition {
   readonly entries: PlannedWrite['state'];
 }
 
-/** The columns of an event with their types in PostgreSQL. */
-export const EVENT_COLUMN_TYPES = [
-  ['session_pk', 'bigint'],
-  ['seq', 'integer'],
-  ['event_id', 'text'],
-  ['digest', 'text'],
-  ['appended_at', 'bigint'],
-  ['high_water', 'bigint'],
-  ['anchor', 'integer'],
-  ['event_group', 'text'],
-  ['payload', 'text'],
-] as const;
+export const EVENT_COLUMNS = columnList(EVENTS);
 
-export const INSERTED_COLUMNS = new Sql(EVENT_COLUMN_TYPES.map(([name]) => name).join(', '));
-
-/** In the order of {@link INSERTED_COLUMNS}. */
+/** In the order of {@link EVENT_COLUMNS}. */
 export function valuesOfEvent(event: NewEvent): (string | number)[] {
   const { pk, seq, id, appendedAt, highWater, anchor, group = '', payload } = event;
-  return [pk, seq, id, payloadChecksum(payload), appendedAt, highWater, anchor ? 1 : 0, group, payload];
+  return [pk, seq, id, payloadChecksum(payload), appendedAt, highWater, anchor ? 1 : 0, payload, group];
 }
 
 /** A server limits the number of values and the size of a message. */
@@ -144,7 +133,7 @@ const INSERT_LIMITS = { items: 500, weight: 1_000_000, weightOf: ({ payload }: N
 export function insertEvents({ events: table }: Pick<Tables, 'events'>, events: readonly NewEvent[]): Sql[] {
   return inBatches(events, INSERT_LIMITS).map((some) => {
     const rows = some.map((event) => sql`(${sqlList(valuesOfEvent(event))})`);
-    return sql`INSERT INTO ${table} (${INSERTED_COLUMNS}) VALUES ${joinSql(rows, ', ')}`;
+    return sql`INSERT INTO ${table} (${EVENT_COLUMNS.names}) VALUES ${joinSql(rows, ', ')}`;
   });
 }
 

@@ -14,8 +14,8 @@ import {
   type StoredEntry,
 } from '../../entry-store.js';
 import { writtenEntry } from '../../written-entry.js';
-import type { ENTRIES } from '../schema/entry-table.js';
-import type { RowOf } from '../schema/table.js';
+import { ENTRIES } from '../schema/entry-table.js';
+import { columnsOf, type RowOf } from '../schema/table.js';
 import { NO_SQL, Sql, joinSql, sql, sqlList } from '../sql/sql.js';
 import type { SqlTransaction, TransactionOptions, Transactions } from '../sql/transaction.js';
 
@@ -24,7 +24,7 @@ type ComparedRow = Pick<EntryRow, 'space' | 'name' | 'stamp' | 'expires_at'>;
 
 /** All begin with the statement that looks for the entries. */
 const BEGIN_LAZILY: TransactionOptions = { beginsLazily: true };
-const COLUMNS = ['space', 'name', 'stamp', 'entry_rank', 'since_time', 'expires_at', 'content'] as const;
+const COLUMNS = columnsOf(ENTRIES).map(([name]) => name);
 const SELECTED = new Sql(COLUMNS.map((name) => `n.${name}`).join(', '));
 /** Limits the size of a statement. */
 const PLACES_PER_STATEMENT = { items: 100 };

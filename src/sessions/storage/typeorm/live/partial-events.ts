@@ -1,7 +1,9 @@
 import type { EndedPartials, StoredPartial } from '../../../domain/partial-event.js';
 import { inBatches } from '../../../domain/batches.js';
+import { columnList } from '../schema/column-list.js';
+import { PARTIALS } from '../schema/session-tables.js';
 import type { Dialect } from '../sql/dialect.js';
-import { joinSql, Sql, sql, sqlList } from '../sql/sql.js';
+import { joinSql, type Sql, sql, sqlList } from '../sql/sql.js';
 import type { Tables } from '../tables.js';
 
 /** The statements that remove partial events of a session. */
@@ -15,17 +17,7 @@ export interface NewPartial extends StoredPartial {
   readonly pk: number;
 }
 
-/** The columns of a partial event with their types in PostgreSQL. */
-export const PARTIAL_COLUMN_TYPES = [
-  ['session_pk', 'bigint'],
-  ['number', 'bigint'],
-  ['after_seq', 'integer'],
-  ['message_id', 'text'],
-  ['expires_at', 'bigint'],
-  ['content', 'text'],
-] as const;
-
-export const PARTIAL_COLUMNS = new Sql(PARTIAL_COLUMN_TYPES.map(([name]) => name).join(', '));
+export const PARTIAL_COLUMNS = columnList(PARTIALS);
 
 /** In the order of {@link PARTIAL_COLUMNS}. */
 export function valuesOfPartial({
@@ -54,6 +46,6 @@ export function savePartials(
 ): Sql[] {
   return inBatches(saved, SAVED_TOGETHER).map((some) => {
     const rows = some.map((partial) => sql`(${sqlList(valuesOfPartial(partial))})`);
-    return sql`INSERT INTO ${partials} (${PARTIAL_COLUMNS}) VALUES ${joinSql(rows, ', ')} ${replacesPartial(dialect)}`;
+    return sql`INSERT INTO ${partials} (${PARTIAL_COLUMNS.names}) VALUES ${joinSql(rows, ', ')} ${replacesPartial(dialect)}`;
   });
 }

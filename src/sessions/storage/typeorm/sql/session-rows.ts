@@ -4,7 +4,8 @@ import type { SessionKey } from '../../../domain/ids.js';
 import { type MetadataText, indexChanges, indexEntries } from '../../../domain/metadata-entries.js';
 import type { SessionRecord } from '../../../domain/session-record.js';
 import type { StateText } from '../../../domain/state-text.js';
-import type { EVENTS, SESSIONS } from '../schema/session-tables.js';
+import { columnList } from '../schema/column-list.js';
+import { type EVENTS, SESSION_INDEX, type SESSIONS } from '../schema/session-tables.js';
 import type { RowOf } from '../schema/table.js';
 import type { SessionHead } from '../../planned-write.js';
 import { Lines, parseRecord, recordText, type RecordText, stampOf } from '../../record-text.js';
@@ -247,7 +248,7 @@ export function changeIndex({ sessionIndex }: Tables, { pk, record, before, afte
 
 /** Inserts rows with session, entry, ids and time of creation. */
 export function insertEntries({ sessionIndex }: Pick<Tables, 'sessionIndex'>, rows: readonly Sql[]): Sql {
-  return sql`INSERT INTO ${sessionIndex} (${INDEX_COLUMNS}) VALUES ${joinSql(rows, ', ')}`;
+  return sql`INSERT INTO ${sessionIndex} (${INDEX_COLUMNS.names}) VALUES ${joinSql(rows, ', ')}`;
 }
 
-export const INDEX_COLUMNS = new Sql('session_pk, entry, app_name, user_id, session_id, create_time');
+export const INDEX_COLUMNS = columnList(SESSION_INDEX);

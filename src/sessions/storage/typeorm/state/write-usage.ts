@@ -2,6 +2,8 @@ import type { SessionKey } from '../../../domain/ids.js';
 import { type UsageIncrement, storedPeriods } from '../../../domain/usage-periods.js';
 import { type TokenUsage, USAGE_COUNTS, addUsage } from '../../../domain/usage.js';
 import { inBatches } from '../../../domain/batches.js';
+import { columnList } from '../schema/column-list.js';
+import { SESSION_USAGE, SHARED_USAGE } from '../schema/usage-tables.js';
 import type { Dialect } from '../sql/dialect.js';
 import { Sql, joinSql, sql, sqlList } from '../sql/sql.js';
 import type { Tables } from '../tables.js';
@@ -20,45 +22,12 @@ export const COUNT_COLUMNS = {
 /** The columns of all counts, in the order of `USAGE_COUNTS`. */
 export const COUNT_NAMES = USAGE_COUNTS.map((name) => COUNT_COLUMNS[name]);
 
-type Columns = readonly (readonly [name: string, type: 'bigint' | 'integer' | 'text'])[];
+/** The tables to whose rows usage is added. */
+export type UsageTable = 'sessionUsage' | 'sharedUsage';
 
-const COUNTS: Columns = COUNT_NAMES.map((name) => [name, 'bigint'] as const);
+export const USAGE_COLUMNS = { sessionUsage: columnList(SESSION_USAGE), sharedUsage: columnList(SHARED_USAGE) };
 
-/** A table to whose rows usage is added. */
-export interface UsageTable {
-  readonly name: 'sessionUsage' | 'sharedUsage';
-  readonly key: Sql;
-  /** All columns, with their types in PostgreSQL. */
-  readonly columns: Columns;
-  /** Columns that are replaced. */
-  readonly replaced: readonly string[];
-}
-
-export const SESSION_USAGE: UsageTable = {
-  name: 'sessionUsage',
-  key: new Sql('session_pk, model'),
-  columns: [['session_pk', 'bigint'], ['model', 'text'], ...COUNTS],
-  replaced: [],
-};
-
-export const SHARED_USAGE: UsageTable = {
-  name: 'sharedUsage',
-  key: new Sql('app_name, user_id, period, shard, model'),
-  columns: [
-    ...([
-      ['app_name', 'text'],
-      ['user_id', 'text'],
-      ['period', 'text'],
-      ['shard', 'integer'],
-      ['model', 'text'],
-    ] as const),
-    ...COUNTS,
-    ['expires_at', 'bigint'],
-  ],
-  replaced: ['expires_at'],
-};
-
-/** The values of {@link UsageTable.columns}. */
+/** The values of {@link USAGE_COLUMNS}. */
 export type UsageRow = readonly (string | number)[];
 
 /** Usage to add, each in the order of keys, which prevents deadlocks. */
@@ -122,7 +91,7 @@ function rowsOf(sums: ReadonlyMap<string, Sum>): UsageRow[] {
 
 /** They come last in a transaction, so that others wait as short as possible. */
 export function writeUsage(dialect: Dialect, tables: Tables, { ofSessions, shared }: UsageRows): Sql[] {
-  return [...addRows(dialect, tables, SESSION_USAGE, ofSessions), ...addRows(dialect, tables, SHARED_USAGE, shared)];
+  return [...addRows(dialect, tables, 'sessionUsage', ofSessions), ...addRows(dialect, tables, 'sharedUsage', shared)];
 }
 
 function addRows(dialect: Dialect, tables: Tables, table: UsageTable, rows: readonly UsageRow[]): Sql[] {
@@ -132,15 +101,17 @@ function addRows(dialect: Dialect, tables: Tables, table: UsageTable, rows: read
       ', ',
     );
     return sql`
-      INSERT INTO ${tables[table.name]} (${columnsOf(table)}) VALUES ${values} ${addOnConflict(dialect, tables, table)}`;
+      INSERT INTO ${tables[table]} (${USAGE_COLUMNS[table].names}) VALUES ${values} ${addOnConflict(dialect, tables, table)}`;
   });
 }
 
-export function columnsOf({ columns }: UsageTable): Sql {
-  return new Sql(columns.map(([name]) => name).join(', '));
+/** Ends an INSERT. */
+export function addOnConflict(dialect: Dialect, tables: Tables, table: UsageTable): Sql {
+  const replaced = table === 'sharedUsage' ? ['expires_at'] : [];
+  return dialect.onConflictAdd(tables[table], { key: KEYS[table], columns: COUNT_NAMES, replaced });
 }
 
-/** Ends an INSERT. */
-export function addOnConflict(dialect: Dialect, tables: Tables, { name, key, replaced }: UsageTable): Sql {
-  return dialect.onConflictAdd(tables[name], { key, columns: COUNT_NAMES, replaced });
-}
+const KEYS = {
+  sessionUsage: new Sql(SESSION_USAGE.primaryKey.join(', ')),
+  sharedUsage: new Sql(SHARED_USAGE.primaryKey.join(', ')),
+};

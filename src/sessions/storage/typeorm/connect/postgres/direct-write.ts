@@ -4,15 +4,14 @@ import type { DirectCreate, MessageAnswer, PlannedMessage } from '../../append/d
 import {
   alikeSets,
   allSets,
-  EVENT_COLUMN_TYPES,
-  INSERTED_COLUMNS,
+  EVENT_COLUMNS,
   type PlannedGrowth,
   type PlannedRows,
   type PlannedSession,
   valuesOfEvent,
 } from '../../append/planned-rows.js';
 import { insertOfSession, UNLESS_THERE } from '../../append/insert-session.js';
-import { PARTIAL_COLUMN_TYPES, PARTIAL_COLUMNS, replacesPartial, valuesOfPartial } from '../../live/partial-events.js';
+import { PARTIAL_COLUMNS, replacesPartial, valuesOfPartial } from '../../live/partial-events.js';
 import { postgresDialect } from '../../sql/dialect.js';
 import { POSTGRES_NOW } from '../../sql/server-time.js';
 import { equalities, joinSql, NO_SQL, Sql, sql } from '../../sql/sql.js';
@@ -20,14 +19,7 @@ import { arrayText, typesOf, unnest } from '../../sql/postgres-arrays.js';
 import { entryChanges, headOfLines, INDEX_COLUMNS, recordLines } from '../../sql/session-rows.js';
 import { areReadable, selectSharedState } from '../../state/read-state.js';
 import type { Entry } from '../../state/write-state.js';
-import {
-  addOnConflict,
-  columnsOf,
-  SESSION_USAGE,
-  SHARED_USAGE,
-  type UsageRow,
-  type UsageTable,
-} from '../../state/write-usage.js';
+import { addOnConflict, USAGE_COLUMNS, type UsageRow, type UsageTable } from '../../state/write-usage.js';
 import type { Tables } from '../../tables.js';
 
 /**
@@ -48,8 +40,8 @@ export function directWriteOfPostgres(tables: Tables, { rows, time }: PlannedMes
       ${upsert(sql`of_sessions`, tables.sessionState, sql`session_pk`, sessionState)}
       ${upsert(sql`shared`, tables.sharedState, sql`scope_pk`, sharedState)}
       ${removal(tables.sessionState, sessionState)}
-      ${addition(sql`usage_of_sessions`, tables, SESSION_USAGE, { rows: usage.ofSessions })}
-      ${addition(sql`usage`, tables, SHARED_USAGE, { rows: usage.shared, after: sharedState.length > 0 ? sql`shared` : undefined })}
+      ${addition(sql`usage_of_sessions`, tables, 'sessionUsage', { rows: usage.ofSessions })}
+      ${addition(sql`usage`, tables, 'sharedUsage', { rows: usage.shared, after: sharedState.length > 0 ? sql`shared` : undefined })}
     SELECT ${now} AS now, NULL AS head, NULL AS metadata, NULL AS state WHERE EXISTS (SELECT 1 FROM written)
     UNION ALL SELECT ${now}, ${recordLines(postgresDialect)}, s.metadata, s.state FROM ${tables.sessions} s
       WHERE s.pk = ANY(${pks}) AND NOT EXISTS (SELECT 1 FROM written)`;
@@ -95,15 +87,15 @@ function addedEvents(tables: Tables, { events }: PlannedRows): Sql {
     others.length === 0
       ? sql`SELECT ${joinSql(
           valuesOfEvent(only).map(
-            (value, place) => sql`CAST(${value} AS ${new Sql(EVENT_COLUMN_TYPES[place]?.[1] ?? '')})`,
+            (value, place) => sql`CAST(${value} AS ${new Sql(EVENT_COLUMNS.types[place] ?? '')})`,
           ),
           ', ',
         )} FROM written LIMIT 1`
       : sql`SELECT v.* FROM ${unnest(
-          EVENT_COLUMN_TYPES.map(([, type]) => type),
+          EVENT_COLUMNS.types,
           events.map(valuesOfEvent),
-        )} AS v(${INSERTED_COLUMNS}) WHERE EXISTS (SELECT 1 FROM written)`;
-  return sql`, added AS (INSERT INTO ${tables.events} (${INSERTED_COLUMNS}) ${added})`;
+        )} AS v(${EVENT_COLUMNS.names}) WHERE EXISTS (SELECT 1 FROM written)`;
+  return sql`, added AS (INSERT INTO ${tables.events} (${EVENT_COLUMNS.names}) ${added})`;
 }
 
 /** Partial events that are complete. */
@@ -121,10 +113,9 @@ function endedPartials({ partials }: Tables, { endedPartials: all }: PlannedRows
 /** Those that replace others are not among those that end. */
 function savedPartials({ partials: table }: Tables, { partials }: PlannedRows): Sql {
   if (partials.length === 0) return NO_SQL;
-  const types = PARTIAL_COLUMN_TYPES.map(([, type]) => type);
   return sql`, saved AS (
-    INSERT INTO ${table} (${PARTIAL_COLUMNS})
-    SELECT v.* FROM ${unnest(types, partials.map(valuesOfPartial))} AS v(${PARTIAL_COLUMNS})
+    INSERT INTO ${table} (${PARTIAL_COLUMNS.names})
+    SELECT v.* FROM ${unnest(PARTIAL_COLUMNS.types, partials.map(valuesOfPartial))} AS v(${PARTIAL_COLUMNS.names})
     WHERE EXISTS (SELECT 1 FROM written) ${replacesPartial(postgresDialect)})`;
 }
 
@@ -146,8 +137,8 @@ function changedEntries({ sessionIndex }: Tables, sessions: readonly PlannedSess
     ${
       added.length > 0
         ? sql`, indexed AS (
-            INSERT INTO ${sessionIndex} (${INDEX_COLUMNS})
-            SELECT v.* FROM ${unnest(['bigint', 'text', 'text', 'text', 'text', 'bigint'], added)} AS v
+            INSERT INTO ${sessionIndex} (${INDEX_COLUMNS.names})
+            SELECT v.* FROM ${unnest(INDEX_COLUMNS.types, added)} AS v
             WHERE EXISTS (SELECT 1 FROM written))`
         : NO_SQL
     }`;
@@ -173,9 +164,9 @@ export function directCreateOfPostgres(tables: Tables, session: DirectCreate): S
     INSERT INTO ${tables.sessionState} (session_pk, name, value)
     SELECT added.pk, v.name, v.value FROM added, ${unnest(['text', 'text'], ownState)} AS v(name, value))`;
   const indexed = sql`, indexed AS (
-    INSERT INTO ${tables.sessionIndex} (${INDEX_COLUMNS})
+    INSERT INTO ${tables.sessionIndex} (${INDEX_COLUMNS.names})
     SELECT added.pk, v.* FROM added, ${unnest(
-      ['text', 'text', 'text', 'text', 'bigint'],
+      INDEX_COLUMNS.types.slice(1),
       entries.map((entry) => [entry, appName, userId, sessionId, createTime]),
     )} AS v)`;
   return sql`
@@ -276,11 +267,10 @@ function addition(
   { rows, after }: { rows: readonly UsageRow[]; after?: Sql | undefined },
 ): Sql {
   if (rows.length === 0) return NO_SQL;
-  const columns = columnsOf(table);
-  const types = table.columns.map(([, type]) => type);
+  const { names, types } = USAGE_COLUMNS[table];
   return sql`, ${name} AS (
-    INSERT INTO ${tables[table.name]} (${columns})
-    SELECT v.* FROM ${unnest(types, rows)} AS v(${columns})
+    INSERT INTO ${tables[table]} (${names})
+    SELECT v.* FROM ${unnest(types, rows)} AS v(${names})
     WHERE EXISTS (SELECT 1 FROM written) ${after ? sql`AND (SELECT COUNT(*) FROM ${after}) > 0` : NO_SQL}
     ${addOnConflict(postgresDialect, tables, table)})`;
 }
