@@ -1,6 +1,13 @@
 import { NEVER } from '../../src/sessions/domain/expiry.js';
 import { newRecord, type SessionRecord } from '../../src/sessions/domain/session-record.js';
-import { Lines, parseRecord, RECORD_LINES, recordText, shownRecord } from '../../src/sessions/storage/record-text.js';
+import {
+  Lines,
+  parseRecord,
+  RECORD_LINES,
+  type RecordLine,
+  recordText,
+  shownRecord,
+} from '../../src/sessions/storage/record-text.js';
 import { newText, RECORD_KEY } from '../support/record-lines.js';
 
 /** No two values are the same. */
@@ -29,6 +36,9 @@ const RECORD: SessionRecord = {
   waitingSince: 1_764_352_000_321,
 };
 
+/** Lines with anything but numbers, and the stamp, which belongs to the text. */
+const WORDS = new Set<RecordLine>(['incarnation', 'turnsOnly', 'stamp', 'turnToken', 'turnRequest', 'turnHolder']);
+
 describe('the text of a record', () => {
   it('has every value of the record', () => {
     const text = recordText({ record: RECORD, stamp: 12 });
@@ -41,6 +51,10 @@ describe('the text of a record', () => {
       .split('\n')
       .slice(0, RECORD_LINES.indexOf(name) + 1);
     expect(() => shownRecord(RECORD_KEY, lines.join('\n'))).toThrow('damaged');
+  });
+
+  it.each(RECORD_LINES.filter((name) => !WORDS.has(name)))('is damaged if %s is no number', (name) => {
+    expect(() => shownRecord(RECORD_KEY, newText({ [name]: 'x' }))).toThrow('damaged');
   });
 });
 

@@ -52,11 +52,13 @@ export function shownRecord(key: SessionKey, text: RecordText): SessionRecord {
   return record;
 }
 
-/** Whether the numbers of a {@link decodedRecord} are numbers, down to those of its last lines. */
+/** Whether the numbers of a {@link decodedRecord} are numbers. */
 export function isReadable(record: SessionRecord): boolean {
   const { createTime, lastUpdateTime, expiresAt, firstSeq, lastSeq, tipSeq, highWater, counters, marks, turn } = record;
   let sum = createTime + lastUpdateTime + expiresAt + firstSeq + lastSeq + tipSeq + highWater;
-  sum += counters.turns + counters.events + marks.covered.turns + turn.number;
+  sum += record.marksSeq + record.stateBytes + record.dispatchedSeq + record.waitingSince;
+  sum += counters.turns + counters.events + counters.contentLength + counters.tokens;
+  sum += marks.viewFromSeq + marks.summarySeq + marks.covered.turns + turn.number + turn.expiresAt;
   for (const { from, to } of marks.hidden) sum += from + to;
   return !Number.isNaN(sum);
 }

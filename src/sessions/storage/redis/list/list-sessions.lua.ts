@@ -4,6 +4,9 @@ import { defineScript } from '../script/script.js';
 import { OWN_STATE } from '../script/session.lua.js';
 import { SHARED_STATE, STATE_BYTES } from '../script/shared-state.lua.js';
 
+/** A Lua pattern that captures when a record expires. */
+const EXPIRES = recordPattern('expires');
+
 /**
  * What the scripts that list sessions share. Needs TIME, ENCODE_ID, SHARED_STATE, STATE_BYTES and OWN_STATE.
  *
@@ -12,7 +15,8 @@ import { SHARED_STATE, STATE_BYTES } from '../script/shared-state.lua.js';
  *      The script finds the keys of sessions through the indexes, so the caller cannot name them.
  * ARGV 1 time, 2 user id ('' = the whole app), 3 desc or asc, 4 limit, 5 time of the cursor ('' = from the start), 6 member
  *      of the cursor, 7 with state (1 or 0), 8 by creation (1) or by update (0), 9 maximum bytes ('' = none),
- *      10–12 most bytes of session state, user state and app state ('' = any).
+ *      10–12 most bytes of session state, user state and app state ('' = any), 13 whether to check all of each record (1), or only
+ *      when it expires (0).
  *
  * `reply` returns { now, total, app state, { user id, user state } …, { user id, session id, record, state as one text or key by key, pending, metadata
  * or nothing } …, server time, { time, member } of the last session that was examined or
@@ -22,6 +26,7 @@ import { SHARED_STATE, STATE_BYTES } from '../script/shared-state.lua.js';
 export const LISTED_SESSIONS = String.raw`
 local USER_ID, isBackwards, limit = ARGV[2], ARGV[3] == 'desc', tonumber(ARGV[4])
 local CURSOR_TIME, CURSOR_MEMBER, withState, isByCreation = ARGV[5], ARGV[6], ARGV[7] == '1', ARGV[8] == '1'
+local EXPIRES = ARGV[13] == '1' and ${READABLE_RECORD} or ${EXPIRES}
 local BASE, APP_STATE, maxBytes = KEYS[5], KEYS[6], tonumber(ARGV[9]) or math.huge
 -- The sessions in the order of the list.
 local SORTED = isByCreation and KEYS[2] or KEYS[1]
@@ -80,7 +85,7 @@ local function addSession(member)
   local id = encode(sessionId)
   local record, metadata, ownState = unpack(redis.call('HMGET', base .. 'session:' .. id, 'record', 'metadata', 'state'))
   if not record then return end
-  local expires = tonumber(string.match(record, ${READABLE_RECORD}))
+  local expires = tonumber(string.match(record, EXPIRES))
   if not expires then damaged[#damaged + 1] = { userId, sessionId } end
   if not expires or expires <= now then return end
   local pending = APP_STATE and {} or redis.call('HGETALL', base .. 'pending:' .. id)
@@ -113,8 +118,8 @@ end
 /**
  * Reads a page of the sessions of a user or an app, with their state.
  *
- * KEYS, ARGV 1–12 and the reply: see LISTED_SESSIONS.
- * ARGV 13 offset, 14 with total (1 or 0).
+ * KEYS, ARGV 1–13 and the reply: see LISTED_SESSIONS.
+ * ARGV 14 offset, 15 with total (1 or 0).
  */
 export const LIST_SESSIONS = defineScript(
   'list-sessions',
@@ -126,7 +131,7 @@ export const LIST_SESSIONS = defineScript(
   COMPARE_BYTES,
   LISTED_SESSIONS,
   String.raw`
-local offset = tonumber(ARGV[13])
+local offset = tonumber(ARGV[14])
 local expired = redis.call('ZCOUNT', KEYS[3], '-inf', text(now))
 local place = CURSOR_TIME == '' and 0 or placesBefore(CURSOR_TIME, CURSOR_MEMBER)
 if expired == 0 then
@@ -149,7 +154,7 @@ while not isFull() do
   end
 end
 
-return reply(ARGV[14] == '1' and redis.call('ZCARD', SORTED) - expired)
+return reply(ARGV[15] == '1' and redis.call('ZCARD', SORTED) - expired)
 `,
 );
 
@@ -158,8 +163,8 @@ return reply(ARGV[14] == '1' and redis.call('ZCARD', SORTED) - expired)
  * these are the sessions with the rarest entry; by update, all sessions. If the sessions with the rarest entry are few
  * enough to examine them all, it sorts these by update instead. Members of the index by entry: see ENTRY_INDEX.
  *
- * KEYS, ARGV 1–12 and the reply: see LISTED_SESSIONS.
- * ARGV 13 how many sessions to examine at most, 14 and on: entries.
+ * KEYS, ARGV 1–13 and the reply: see LISTED_SESSIONS.
+ * ARGV 14 how many sessions to examine at most, 15 and on: entries.
  */
 export const LIST_FILTERED = defineScript(
   'list-filtered',
@@ -172,8 +177,8 @@ export const LIST_FILTERED = defineScript(
   LISTED_SESSIONS,
   String.raw`
 local BATCH = 1000
-local maxExamined = tonumber(ARGV[13])
-local entries = { unpack(ARGV, 14) }
+local maxExamined = tonumber(ARGV[14])
+local entries = { unpack(ARGV, 15) }
 local BY_UPDATE, BY_CREATION, BY_ENTRY = KEYS[1], KEYS[2], KEYS[4]
 
 local rarest, size
