@@ -1,5 +1,5 @@
 import { Controller, Get, Injectable, Module, UseGuards } from '@nestjs/common';
-import { Args, Query, Resolver } from '@nestjs/graphql';
+import { Args, ArgsType, Field, Query, Resolver } from '@nestjs/graphql';
 import {
   type Agent,
   type AgentContext,
@@ -10,7 +10,6 @@ import {
 } from '../../src/agents/index.js';
 import { CurrentSession, type Session, SessionState, type State } from '../../src/index.js';
 import { GraphqlAccessGuard, RequireAccess } from '../../src/sessions/graphql/index.js';
-import { SessionArguments } from '../../src/sessions/graphql/types/arguments.js';
 import { AccessGuard, clientAccess } from '../../src/sessions/rest/index.js';
 import { GraphqlApp } from '../graphql/graphql-app.js';
 import { RestApp, frameworks } from '../rest/rest-app.js';
@@ -18,6 +17,18 @@ import { text } from './support/handlers.js';
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 's-1' };
 const NOTES = 'apps/:appName/users/:userId/sessions/:sessionId';
+
+@ArgsType()
+class SessionArguments {
+  @Field(() => String)
+  appName!: string;
+
+  @Field(() => String)
+  userId!: string;
+
+  @Field(() => String)
+  sessionId!: string;
+}
 
 @Controller()
 class NotesController {

@@ -44,13 +44,13 @@ const saysNothing = ({ handler }: { handler: object }): boolean => !Reflect.hasM
 
 /** What they answer is small: nobody but the service says how large it is. */
 const SMALL = [
-  'TurnsController.get',
-  'TurnsController.begin',
-  'TurnsController.renew',
-  'UsageController.ofSession',
-  'UsageController.ofUser',
-  'UsageController.ofApp',
-  'RunsController.stop',
+  'TurnsController.getTurn',
+  'TurnsController.beginTurn',
+  'TurnsController.renewTurn',
+  'UsageController.getSessionUsage',
+  'UsageController.getUserUsage',
+  'UsageController.getAppUsage',
+  'AgentsController.stopAgent',
 ];
 const DELETE = 3;
 

@@ -80,14 +80,20 @@ export const layers: readonly Layer[] = [
     packages: noPackage,
   },
   {
+    name: 'summarizer/surface',
+    files: /^summarizer\/surface\/.+$/,
+    mayImport: ['summarizer', 'summarizer/summary', ...domain, 'sessions/transport', 'sessions/surface'],
+    packages: noPackage,
+  },
+  {
     name: 'summarizer/rest',
     files: /^summarizer\/rest\/.+$/,
-    mayImport: ['summarizer', 'summarizer/summary', ...domain, 'sessions/transport', 'sessions/rest'],
+    mayImport: ['summarizer/surface', 'sessions/rest'],
   },
   {
     name: 'summarizer/graphql',
     files: /^summarizer\/graphql\/.+$/,
-    mayImport: ['summarizer', 'summarizer/summary', ...domain, 'sessions/transport', 'sessions/graphql'],
+    mayImport: ['summarizer/surface', 'sessions/transport', 'sessions/graphql'],
   },
   {
     name: 'summarizer',
@@ -102,14 +108,28 @@ export const layers: readonly Layer[] = [
     packages: noPackage,
   },
   {
+    name: 'agents/surface',
+    files: /^agents\/surface\/.+$/,
+    mayImport: ['agents', ...domain, 'sessions/transport', 'sessions/surface'],
+    packages: noPackage,
+  },
+  {
     name: 'agents/rest',
     files: /^agents\/rest\/.+$/,
-    mayImport: ['agents', ...domain, 'sessions/transport', 'sessions/rest', 'sessions'],
+    mayImport: [
+      'agents',
+      'agents/surface',
+      ...domain,
+      'sessions/transport',
+      'sessions/surface',
+      'sessions/rest',
+      'sessions',
+    ],
   },
   {
     name: 'agents/graphql',
     files: /^agents\/graphql\/.+$/,
-    mayImport: ['agents', ...domain, 'sessions/transport', 'sessions/graphql'],
+    mayImport: ['agents', 'agents/surface', ...domain, 'sessions/transport', 'sessions/surface', 'sessions/graphql'],
   },
   {
     name: 'agents',
@@ -221,15 +241,22 @@ export const layers: readonly Layer[] = [
     mayImport: sessionLayers,
     packages: /^(@nestjs\/(common|core)$|node:)/,
   },
+  // Each operation once, for REST, GraphQL and the docs.
+  {
+    name: 'sessions/surface',
+    files: /^sessions\/surface\/.+$/,
+    mayImport: [...sessionLayers, 'sessions/transport'],
+    packages: /^@nestjs\/common$/,
+  },
   {
     name: 'sessions/rest',
     files: /^sessions\/rest\/.+$/,
-    mayImport: [...sessionLayers, 'sessions/transport'],
+    mayImport: [...sessionLayers, 'sessions/transport', 'sessions/surface'],
   },
   {
     name: 'sessions/graphql',
     files: /^sessions\/graphql\/.+$/,
-    mayImport: [...sessionLayers, 'sessions/transport', 'sessions/module'],
+    mayImport: [...sessionLayers, 'sessions/transport', 'sessions/module', 'sessions/surface'],
   },
   {
     name: 'sessions/storage',

@@ -219,12 +219,14 @@ describe.each(frameworks)('the mapping of GraphQL fields on %s', (framework) => 
     }
   });
 
-  it('returns partial events without a call', async () => {
-    service.reply({});
+  it('returns null for a partial event, which the service checks and does not store', async () => {
     const event = { author: 'agent', partial: true, content: JSON_VALUES };
+    service.reply({ appendEvent: event });
     const { data, errors } = await app.ask(documentOf(app.schema, 'appendEvent'), { ...KEY, event });
     expect([errors, data]).toEqual([[], { appendEvent: { event: null, duplicate: false } }]);
-    expect(service.calls).toEqual([]);
+    const { sessionId: id, appName, userId } = KEY;
+    const request = { session: { id, appName, userId }, event };
+    expect(linesOfCalls(service.calls)).toEqual(linesOfCalls([{ method: 'appendEvent', request }]));
   });
 
   it('returns null for a partial event of a batch', async () => {

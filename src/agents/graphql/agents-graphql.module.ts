@@ -1,7 +1,9 @@
 import { type DynamicModule, Module, type ModuleMetadata } from '@nestjs/common';
+import { resolverOf } from '../../sessions/graphql/make-resolver.js';
 import { AccessChecks } from '../../sessions/transport/access-checks.js';
 import { type SessionAccessOptions, accessProviders } from '../../sessions/transport/session-access.module.js';
-import { AgentsResolver } from './agents.resolver.js';
+import { AGENTS } from '../surface/agent-operations.js';
+import { AgentRunResolver } from './agent-run.resolver.js';
 
 /** An access rule of its own, if `SessionAccessModule` does not provide the rule of the app. */
 export interface AgentsGraphqlOptions extends Partial<SessionAccessOptions> {
@@ -21,7 +23,7 @@ export interface AgentsGraphqlOptions extends Partial<SessionAccessOptions> {
  *   AgentsGraphqlModule.forRoot(),
  * ];
  */
-@Module({ providers: [AgentsResolver] })
+@Module({ providers: [resolverOf(AGENTS), AgentRunResolver] })
 export class AgentsGraphqlModule {
   static forRoot({ imports = [], ...access }: AgentsGraphqlOptions = {}): DynamicModule {
     return {

@@ -1,49 +1,36 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { Allow, IsDefined, IsString } from 'class-validator';
+import type { Type } from '@nestjs/common';
 import { InvalidInputError } from '../../sessions/domain/errors.js';
+import type { SessionKey } from '../../sessions/domain/ids.js';
 import type { UncheckedWrite } from '../../sessions/domain/write-description.js';
-import { ApiObject } from '../../sessions/rest/dto/api-object.js';
-import { ID } from '../../sessions/rest/dto/session.dto.js';
+import { requestDto } from '../../sessions/rest/make-dto.js';
+import { KEY_FIELDS } from '../../sessions/surface/ids-and-pages.js';
+import { json, optional } from '../../sessions/surface/shape.js';
 import type { AccessPlace } from '../../sessions/transport/session-access.js';
 import { confirmationsIn } from '../approval-answers.js';
-import { RunBody } from './agent.dto.js';
 import { APPROVES, RUNS } from '../run-writes.js';
+import { MESSAGE_EXAMPLE, RUN, type RunMessage } from '../surface/agent-shapes.js';
 
 type Json = Readonly<Record<string, unknown>>;
 
 /** The body of ADK's `/run` and `/run_sse`. */
-@ApiObject({
-  name: 'AdkRun',
-  additionalProperties: false,
-  description: 'Names may also be written as `app_name`, in all fields and in the parts of the message.',
-  example: {
-    appName: 'shop',
-    userId: 'ann',
-    sessionId: 'order-7',
-    newMessage: { role: 'user', parts: [{ text: 'Where is my order?' }] },
-    streaming: true,
+export type AdkRun = SessionKey & RunMessage;
+
+/** Checks and describes {@link AdkRun}. */
+export const AdkRunBody = requestDto(
+  {
+    ...RUN,
+    ...KEY_FIELDS,
+    functionCallEventId: optional({
+      ...json('Accepted, and not needed: the id of an approval says it.', { type: 'string' }),
+    }),
   },
-})
-export class AdkRunBody extends RunBody {
-  @ApiProperty(ID)
-  @IsDefined()
-  @IsString()
-  appName!: string;
-
-  @ApiProperty(ID)
-  @IsDefined()
-  @IsString()
-  userId!: string;
-
-  @ApiProperty(ID)
-  @IsDefined()
-  @IsString()
-  sessionId!: string;
-
-  @ApiPropertyOptional({ type: 'string', description: 'Accepted, and not needed: the id of an approval says it.' })
-  @Allow()
-  functionCallEventId?: unknown;
-}
+  'body',
+  {
+    name: 'AdkRun',
+    description: 'Names may also be written as `app_name`, in all fields and in the parts of the message.',
+    example: { appName: 'shop', userId: 'ann', sessionId: 'order-7', newMessage: MESSAGE_EXAMPLE, streaming: true },
+  },
+) as Type<AdkRun>;
 
 /** The parts of a message with fields of their own. Arguments and responses of tools stay as they are. */
 const NESTED = new Set(['inlineData', 'fileData', 'functionCall', 'functionResponse', 'videoMetadata']);

@@ -5,7 +5,7 @@ import type { LoggedEvent } from '../../sessions/domain/event.js';
 import type { SessionKey } from '../../sessions/domain/ids.js';
 import { ApiProblem, ApiResult, PROBLEMS } from '../../sessions/rest/api-responses.js';
 import { DtoPipe } from '../../sessions/rest/dto.pipe.js';
-import { EVENT_EXAMPLE, type EventDto } from '../../sessions/rest/dto/event.dto.js';
+import { EVENT_EXAMPLE } from '../../sessions/surface/event-shapes.js';
 import { AnswersWithWork, OpensStream } from '../../sessions/rest/answer.interceptor.js';
 import { type CurrentExchange, Exchange } from '../../sessions/rest/http-exchange.js';
 import { JsonBody, SessionRoutes } from '../../sessions/rest/session-routes.js';
@@ -18,7 +18,7 @@ import type { ApprovalAnswer } from '../approvals.js';
 import { begunInOrder, withoutRepeated } from '../run-reading.js';
 import { ApiEventStream, ApiEvents, ApiRunProblems } from './agent-responses.js';
 import { AdkNamesPipe, AdkProblemFilter } from './adk-conventions.js';
-import { AdkRunBody, RUNS_AS_ADK, adkAnswers, adkPlace } from './adk-requests.js';
+import { type AdkRun, AdkRunBody, RUNS_AS_ADK, adkAnswers, adkPlace } from './adk-requests.js';
 import { ForeignSiteGuard } from './foreign-site.guard.js';
 import { sendRuns } from './sent-runs.js';
 
@@ -79,8 +79,8 @@ export class AdkRunsController {
   @ApiEvents('The stored events, without the message.')
   @ApiRunProblems()
   async run(
-    @JsonBody(new AdkNamesPipe(), new DtoPipe(AdkRunBody)) body: Readonly<AdkRunBody>,
-  ): Promise<readonly EventDto[]> {
+    @JsonBody(new AdkNamesPipe(), new DtoPipe(AdkRunBody)) body: Readonly<AdkRun>,
+  ): Promise<readonly LoggedEvent[]> {
     const events: LoggedEvent[] = [];
     for (const begun of begunInOrder(this.#starts(body))) events.push(...(await (await begun).result).events);
     return events.filter(withoutRepeated());
@@ -101,7 +101,7 @@ export class AdkRunsController {
   @ApiEventStream(`data: ${JSON.stringify(EVENT_EXAMPLE)}\n\n`)
   @ApiRunProblems()
   async stream(
-    @JsonBody(new AdkNamesPipe(), new DtoPipe(AdkRunBody)) body: Readonly<AdkRunBody>,
+    @JsonBody(new AdkNamesPipe(), new DtoPipe(AdkRunBody)) body: Readonly<AdkRun>,
     @Exchange() exchange: CurrentExchange,
     // Tells Nest not to send a response.
     @Res() _response: unknown,
@@ -111,7 +111,7 @@ export class AdkRunsController {
   }
 
   /** One run for a message, or for each answer. */
-  #starts(body: Readonly<AdkRunBody>): (() => AgentRun)[] {
+  #starts(body: Readonly<AdkRun>): (() => AgentRun)[] {
     const key = keyOf(body);
     const answers = adkAnswers({ ...body });
     if (answers.length > 0) {
@@ -125,7 +125,7 @@ export class AdkRunsController {
   }
 }
 
-function keyOf({ appName, userId, sessionId }: Readonly<AdkRunBody>): SessionKey {
+function keyOf({ appName, userId, sessionId }: Readonly<AdkRun>): SessionKey {
   return { appName, userId, sessionId };
 }
 

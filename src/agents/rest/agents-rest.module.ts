@@ -1,11 +1,12 @@
 import { type DynamicModule, Module } from '@nestjs/common';
+import { controllerOf } from '../../sessions/rest/make-controller.js';
 import { type RoutesOptions, routesModule } from '../../sessions/rest/session-routes.js';
 import { checkedOrigins } from '../../sessions/transport/cross-site.js';
 import { AdkSessionsController } from './adk-sessions.controller.js';
 import { AdkAppsController, AdkRunsController } from './adk.controller.js';
-import { ApprovalsController, PendingApprovalsController } from './approvals.controller.js';
 import { ADK_ORIGINS } from './foreign-site.guard.js';
-import { RunsController } from './runs.controller.js';
+import { RunStreamController } from './run-stream.controller.js';
+import { AGENTS } from '../surface/agent-operations.js';
 import { sessionsOfAgents } from '../sessions-of-agents.js';
 
 /** As for `SessionsRestModule`. */
@@ -24,7 +25,7 @@ export type AgentsRestOptions = RoutesOptions;
  *   AgentsRestModule.forRoot(),
  * ];
  */
-@Module({ controllers: [RunsController, ApprovalsController, PendingApprovalsController] })
+@Module({ controllers: [controllerOf(AGENTS), RunStreamController] })
 export class AgentsRestModule {
   static forRoot(options: AgentsRestOptions = {}): DynamicModule {
     return routesModule(AgentsRestModule, options);

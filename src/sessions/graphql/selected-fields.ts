@@ -9,7 +9,7 @@ import {
   isObjectType,
 } from 'graphql';
 import type { GetSessionConfig } from '../domain/view-item.js';
-import { omitNulls } from './types/arguments.js';
+import { omitNulls } from './omit-nulls.js';
 
 /** Returns the fields at this level, including those in fragments. */
 export function selectedFields(

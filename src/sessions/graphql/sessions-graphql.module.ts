@@ -4,16 +4,18 @@ import { GraphQLSchemaHost } from '@nestjs/graphql';
 import { ConfigurationError } from '../../config/configuration-error.js';
 import { oncePerApp } from '../served-module.js';
 import { type ServedSessions, servedSessions } from '../sessions.tokens.js';
+import { EVENT_OPERATIONS } from '../surface/event-operations.js';
+import { SESSION_OPERATIONS } from '../surface/session-operations.js';
+import { STATE_OPERATIONS } from '../surface/state-operations.js';
+import { TURNS } from '../surface/turn-operations.js';
+import { USAGE } from '../surface/usage-operations.js';
 import { AccessChecks } from '../transport/access-checks.js';
 import { type SessionAccessOptions, accessProviders } from '../transport/session-access.module.js';
 import { WebSocketLimits } from './connections/connection-limits.js';
-import { EventsResolver } from './events.resolver.js';
+import { EventAppendedResolver } from './event-appended.resolver.js';
 import { type ExplorerOptions, explorerSettings, ExplorerModule } from './explorer/explorer.module.js';
-import { SessionsResolver } from './sessions.resolver.js';
-import { StateHistoryResolver } from './state-history.resolver.js';
-import { StateResolver } from './state.resolver.js';
-import { TurnsResolver } from './turns.resolver.js';
-import { UsageResolver } from './usage.resolver.js';
+import { resolverOf } from './make-resolver.js';
+import { SessionViewResolver } from './session-view.resolver.js';
 import { UnhandledUpgrades } from './connections/unhandled-upgrades.js';
 
 /** Options of the module. `access` is only needed without `SessionAccessModule`. */
@@ -37,12 +39,9 @@ export interface SessionsGraphqlOptions extends Partial<SessionAccessOptions>, S
  */
 @Module({
   providers: [
-    SessionsResolver,
-    EventsResolver,
-    StateResolver,
-    StateHistoryResolver,
-    TurnsResolver,
-    UsageResolver,
+    SessionViewResolver,
+    EventAppendedResolver,
+    ...[SESSION_OPERATIONS, EVENT_OPERATIONS, STATE_OPERATIONS, TURNS, USAGE].map(resolverOf),
     UnhandledUpgrades,
     WebSocketLimits,
     oncePerApp(

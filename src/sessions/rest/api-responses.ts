@@ -1,8 +1,8 @@
 import { type Type, applyDecorators } from '@nestjs/common';
-import { ApiExtraModels, ApiParam, ApiResponse, type ApiResponseOptions, getSchemaPath } from '@nestjs/swagger';
+import { ApiExtraModels, ApiResponse, type ApiResponseOptions, getSchemaPath } from '@nestjs/swagger';
 import { titleOf } from '../transport/problems.js';
-import { ProblemDto } from './dto/problem.dto.js';
-import { ID } from './dto/session.dto.js';
+import { PROBLEM } from '../surface/problem-shape.js';
+import { dtoOf } from './make-dto.js';
 
 export type ResponseHeaders = NonNullable<ApiResponseOptions['headers']>;
 type Content = NonNullable<ApiResponseOptions['content']>;
@@ -37,12 +37,6 @@ const RETRY_AFTER = {
   description: 'Seconds to wait before the next try.',
   schema: { type: 'string', pattern: '^\\d+$' },
 };
-
-const ID_EXAMPLES = { appName: 'shop', userId: 'ann', sessionId: 'order-7' } as const;
-
-/** Documents the ids in the path of a route. */
-export const ApiIds = (...names: (keyof typeof ID_EXAMPLES)[]): MethodDecorator =>
-  applyDecorators(...names.map((name) => ApiParam({ name, schema: { ...ID, example: ID_EXAMPLES[name] } })));
 
 interface ResponseDescription {
   readonly type?: Type<unknown>;
@@ -98,10 +92,10 @@ export const ApiProblems = (...statuses: (keyof typeof PROBLEMS)[]): MethodDecor
 /** Documents a response with a problem body (RFC 9457). */
 export function ApiProblem(status: number, { code, description }: ProblemDescription): MethodDecorator {
   const example = { type: 'about:blank', title: titleOf(status), status, detail: description, code };
-  const content = { 'application/problem+json': { schema: { $ref: getSchemaPath(ProblemDto) }, example } };
+  const content = { 'application/problem+json': { schema: { $ref: getSchemaPath(dtoOf(PROBLEM)) }, example } };
   const ownHeaders = {
     ...(status === 503 && { 'Retry-After': { ...RETRY_AFTER, required: true } }),
     ...(status === 429 && { 'Retry-After': RETRY_AFTER }),
   };
-  return applyDecorators(ApiExtraModels(ProblemDto), ApiResult(status, description, { content, ownHeaders }));
+  return applyDecorators(ApiExtraModels(dtoOf(PROBLEM)), ApiResult(status, description, { content, ownHeaders }));
 }

@@ -6,11 +6,30 @@ import type { SessionService } from '../session.service.js';
 import { SERVED_SESSIONS } from '../sessions.tokens.js';
 import { AccessChecks } from '../transport/access-checks.js';
 import { ApiProblems, ApiResult } from './api-responses.js';
+import { PAGE, id } from '../surface/ids-and-pages.js';
+import { integer, listOf, optional, shape, text } from '../surface/shape.js';
 import { DtoPipe } from './dto.pipe.js';
-import { AppPageDto } from './dto/app.dto.js';
-import { PageQuery, numberOf } from './dto/query.dto.js';
 import { type CurrentExchange, Exchange } from './http-exchange.js';
+import { dtoOf, requestDto } from './make-dto.js';
 import { ProblemFilter } from './problem.filter.js';
+import { valuesIn } from './read-request.js';
+
+interface AppPage {
+  readonly apps: readonly string[];
+  readonly limit: number;
+  readonly nextCursor?: string;
+}
+
+const APP_PAGE = shape<AppPage>('AppPage', {
+  example: { apps: ['shop'], limit: 100 },
+  fields: {
+    apps: listOf(id(), 'The names of the apps, in the order of their bytes.'),
+    limit: integer(undefined, { minimum: 1 }),
+    nextCursor: optional(text('For the next page. Missing on the last page.')),
+  },
+});
+
+const PageQuery = requestDto(PAGE, 'query');
 
 /** The apps. The access rule is asked about each, so that no guard asks it about one. */
 @ApiTags('sessions')
@@ -29,14 +48,12 @@ export class AppsController {
     description: 'Only those of which the caller may list sessions of all users, or those that a filter matches.',
   })
   @ApiQuery({ type: PageQuery })
-  @ApiResult(200, 'A page of apps.', { type: AppPageDto })
+  @ApiResult(200, 'A page of apps.', { type: dtoOf(APP_PAGE) })
   @ApiProblems()
-  async list(
-    @Query(new DtoPipe(PageQuery)) { limit: asked, cursor }: Readonly<PageQuery>,
-    @Exchange() exchange: CurrentExchange,
-  ): Promise<AppPageDto> {
+  async list(@Query(new DtoPipe(PageQuery)) query: object, @Exchange() exchange: CurrentExchange): Promise<AppPage> {
     exchange.setSecurityHeaders();
-    const limit = checkedLimit(numberOf(asked));
+    const { limit: asked, cursor } = valuesIn<{ limit?: number; cursor?: string }>(query, PAGE);
+    const limit = checkedLimit(asked);
     // A caller without a user is refused before the store is asked.
     await this.access.appsOf([], exchange.request);
     const names = await this.sessions.listApps();

@@ -11,6 +11,7 @@ interface FrameworkRequest extends AddressedRequest {
   readonly originalUrl?: string;
   readonly url: string;
   readonly body?: unknown;
+  readonly query?: unknown;
   readonly params?: Readonly<Record<string, string | undefined>>;
 }
 

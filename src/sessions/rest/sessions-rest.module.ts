@@ -1,15 +1,15 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { ConfigurationError } from '../../config/configuration-error.js';
 import { type ServedSessions, servedSessions } from '../sessions.tokens.js';
+import { EVENT_OPERATIONS } from '../surface/event-operations.js';
+import { SESSION_OPERATIONS } from '../surface/session-operations.js';
+import { STATE_OPERATIONS } from '../surface/state-operations.js';
+import { TURNS } from '../surface/turn-operations.js';
+import { USAGE } from '../surface/usage-operations.js';
 import { AppsController } from './apps.controller.js';
 import { EventStreamController } from './event-stream.controller.js';
-import { EventsController } from './events.controller.js';
+import { controllerOf } from './make-controller.js';
 import { type RoutesOptions, routesModule } from './session-routes.js';
-import { SessionsController } from './sessions.controller.js';
-import { StateHistoryController } from './state-history.controller.js';
-import { StateController } from './state.controller.js';
-import { TurnsController } from './turns.controller.js';
-import { UsageController } from './usage.controller.js';
 
 /** Access and path of the routes, and whose sessions they serve. */
 export interface SessionsRestOptions extends RoutesOptions, ServedSessions {}
@@ -26,14 +26,9 @@ export interface SessionsRestOptions extends RoutesOptions, ServedSessions {}
  */
 @Module({
   controllers: [
-    SessionsController,
     AppsController,
-    EventsController,
     EventStreamController,
-    StateController,
-    StateHistoryController,
-    TurnsController,
-    UsageController,
+    ...[SESSION_OPERATIONS, EVENT_OPERATIONS, STATE_OPERATIONS, TURNS, USAGE].map(controllerOf),
   ],
 })
 export class SessionsRestModule {

@@ -1,7 +1,8 @@
 import { type DynamicModule, Module, type ModuleMetadata } from '@nestjs/common';
+import { resolverOf } from '../../sessions/graphql/make-resolver.js';
 import { AccessChecks } from '../../sessions/transport/access-checks.js';
 import { type SessionAccessOptions, accessProviders } from '../../sessions/transport/session-access.module.js';
-import { SummariesResolver } from './summaries.resolver.js';
+import { SUMMARIES } from '../surface/summary-operations.js';
 
 /** An access rule of its own, if `SessionAccessModule` does not provide the rule of the app. */
 export interface SummarizerGraphqlOptions extends Partial<SessionAccessOptions> {
@@ -20,7 +21,7 @@ export interface SummarizerGraphqlOptions extends Partial<SessionAccessOptions> 
  *   SummarizerGraphqlModule.forRoot(),
  * ];
  */
-@Module({ providers: [SummariesResolver] })
+@Module({ providers: [resolverOf(SUMMARIES)] })
 export class SummarizerGraphqlModule {
   static forRoot({ imports = [], ...access }: SummarizerGraphqlOptions = {}): DynamicModule {
     return {

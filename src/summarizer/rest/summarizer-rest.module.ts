@@ -1,6 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
+import { controllerOf } from '../../sessions/rest/make-controller.js';
 import { type RoutesOptions, routesModule } from '../../sessions/rest/session-routes.js';
-import { SummariesController } from './summaries.controller.js';
+import { SUMMARIES } from '../surface/summary-operations.js';
 
 /** As for `SessionsRestModule`. */
 export type SummarizerRestOptions = RoutesOptions;
@@ -17,7 +18,7 @@ export type SummarizerRestOptions = RoutesOptions;
  *   SummarizerRestModule.forRoot(),
  * ];
  */
-@Module({ controllers: [SummariesController] })
+@Module({ controllers: [controllerOf(SUMMARIES)] })
 export class SummarizerRestModule {
   static forRoot(options: SummarizerRestOptions = {}): DynamicModule {
     return routesModule(SummarizerRestModule, options);

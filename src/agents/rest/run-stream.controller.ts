@@ -1,0 +1,44 @@
+import { Logger, Res } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import type { SessionKey } from '../../sessions/domain/ids.js';
+import { type CurrentExchange, Exchange } from '../../sessions/rest/http-exchange.js';
+import { requestReader } from '../../sessions/rest/read-request.js';
+import { Route } from '../../sessions/rest/route.js';
+import { SessionRoutes } from '../../sessions/rest/session-routes.js';
+import { AccessChecks } from '../../sessions/transport/access-checks.js';
+import { AgentRegistry } from '../agent-registry.js';
+import type { RunEvent } from '../agent-run.js';
+import { STREAM_AGENT } from '../surface/agent-operations.js';
+import type { RunMessage } from '../surface/agent-shapes.js';
+import { sendRuns } from './sent-runs.js';
+
+const readRequest = requestReader<SessionKey & RunMessage>(STREAM_AGENT);
+
+/** Streams the run of an agent. The agent goes on if the client leaves. */
+@ApiTags('agents')
+@SessionRoutes('')
+export class RunStreamController {
+  readonly #logger = new Logger(RunStreamController.name);
+
+  constructor(
+    private readonly registry: AgentRegistry,
+    private readonly access: AccessChecks,
+  ) {}
+
+  @Route('streamAgent', STREAM_AGENT)
+  async stream(
+    @Exchange() exchange: CurrentExchange,
+    // Tells Nest not to send a response.
+    @Res() _response: unknown,
+  ): Promise<void> {
+    const { streaming = false, ...run } = readRequest(exchange);
+    const { appName, userId, sessionId } = run;
+    const sent = { key: { appName, userId, sessionId }, withPartials: streaming, textOf };
+    await sendRuns([() => this.registry.run({ ...run, create: false })], sent, exchange, this.access, this.#logger);
+  }
+}
+
+function textOf(event: RunEvent): string {
+  const id = 'seq' in event ? `id: ${String(event.seq)}\n` : '';
+  return `${id}data: ${JSON.stringify(event)}\n\n`;
+}

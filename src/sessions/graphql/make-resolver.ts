@@ -1,0 +1,147 @@
+import type { Type } from '@nestjs/common';
+import { Args, Info, Mutation, Query } from '@nestjs/graphql';
+import type { GraphQLResolveInfo } from 'graphql';
+import { jsonBytes } from '../domain/byte-budget.js';
+import { checkedLimit } from '../domain/paging.js';
+import type { SessionFilter } from '../domain/submitted-metadata.js';
+import { type OperationHost, addMethod, callOf, operationClass } from '../surface/operation-class.js';
+import type { GraphqlField, Operation, Surface } from '../surface/operation.js';
+import { type Shape, isShape } from '../surface/shape.js';
+import { AccessFilter } from '../transport/access-filter.js';
+import { RequireAccess } from '../transport/session-access.js';
+import { CurrentRequest, SessionFields } from './access.guard.js';
+import { AnswersWithWork } from './limits/document-cost.js';
+import { ResponseBudget, type ResponseCost, costOf } from './limits/response-budget.js';
+import { argumentsType, resultTypeOf } from './make-types.js';
+import { omitNulls } from './omit-nulls.js';
+import { isSelected } from './selected-fields.js';
+
+type Values = Readonly<Record<string, unknown>>;
+type Shown = Pick<Operation<never>, 'result'> & { readonly graphql: GraphqlField };
+
+/**
+ * Makes the resolver of a surface: a query or a mutation for each operation with a field. It reads the arguments, runs the operation
+ * within the limits of the document, and shows the result.
+ *
+ * @example providers: [resolverOf(SESSION_OPERATIONS)]
+ */
+export function resolverOf<Services>(surface: Surface<Services>): Type {
+  const Resolver = operationClass('Resolver', surface);
+  for (const operation of Object.values(surface.operations)) {
+    const { graphql } = operation;
+    if (graphql) addField(Resolver, { ...operation, graphql }, surface);
+  }
+  SessionFields()(Resolver);
+  return Resolver;
+}
+
+function addField<Services>(
+  Resolver: Type<object>,
+  operation: Operation<Services> & Shown,
+  surface: Surface<Services>,
+): void {
+  const { graphql, run, summary, access } = operation;
+  const { name } = graphql;
+  const descriptor = addMethod(
+    Resolver,
+    name,
+    async function (
+      this: OperationHost,
+      args: Values,
+      info: GraphQLResolveInfo,
+      request: unknown,
+      within: SessionFilter | undefined,
+    ) {
+      const wanted = requestIn(args, operation, info);
+      const call = callOf(this, surface, request, within);
+      return nodeIn(operation, await runWithin(operation, wanted, info, () => run(wanted as never, call)));
+    },
+  );
+  const prototype = Resolver.prototype as object;
+  // What the compiler writes for a decorated method.
+  Reflect.defineMetadata('design:paramtypes', [Object, Object, Object, Object], prototype, name);
+  const Arguments = argumentsType(operation);
+  Args({ type: () => Arguments })(prototype, name, 0);
+  Info()(prototype, name, 1);
+  CurrentRequest()(prototype, name, 2);
+  if (operation.isFiltered) AccessFilter()(prototype, name, 3);
+  const type = resultTypeOf(resultOf(operation));
+  const options = { name, description: summary, nullable: graphql.isNullable ?? false };
+  const add = graphql.type === 'query' ? Query : Mutation;
+  add(() => type as never, options)(prototype, name, descriptor);
+  RequireAccess(...access)(prototype, name, descriptor);
+  if (graphql.isWork) AnswersWithWork()(prototype, name, descriptor);
+}
+
+const resultOf = ({ result, graphql }: Shown): Shown['result'] => graphql.result ?? result;
+
+/** The request in the arguments, where null means the same as a missing one. */
+function requestIn(
+  args: Values,
+  { graphql, request = {} }: Operation<never> & Shown,
+  info: GraphQLResolveInfo,
+): Values {
+  const { first, after, ...given } = omitNulls(args);
+  const selected = Object.entries(graphql.selects ?? {}).map(([name, field]) => [
+    name,
+    isSelected(field, info, 'nodes'),
+  ]);
+  return {
+    ...given,
+    ...('limit' in request && { limit: checkedLimit(first as number | undefined, 'first') }),
+    ...('cursor' in request && { cursor: after }),
+    ...Object.fromEntries(selected),
+  };
+}
+
+/** A read waits for its turn in the document, and counts for its limits. What is written is written, whatever the answer has. */
+function runWithin(
+  operation: Shown,
+  request: Values,
+  info: GraphQLResolveInfo,
+  run: () => Promise<unknown>,
+): Promise<unknown> {
+  const { type, echoes, counts } = operation.graphql;
+  const budget = ResponseBudget.of(info);
+  if (echoes !== undefined) budget.spend(costOf(request[echoes] as readonly unknown[], info, echoes));
+  if (type === 'mutation' && counts === undefined) return run();
+  return budget.read(run, (found) => costIn(operation, found, info));
+}
+
+function costIn(operation: Shown, found: unknown, info: GraphQLResolveInfo): ResponseCost {
+  if (found === undefined) return { items: 0, bytes: 0 };
+  const { counts, items } = operation.graphql;
+  const lists = found as Readonly<Record<string, readonly unknown[]>>;
+  const paged = pageIn(operation)?.items;
+  if (paged !== undefined) return costOf(lists[paged] ?? [], info, 'nodes');
+  if (counts !== undefined) return costOf(lists[counts] ?? [], info, counts);
+  return { items: items?.(found as never) ?? 1, bytes: jsonBytes(found) };
+}
+
+function pageIn(operation: Shown): Shape | undefined {
+  const result = resultOf(operation);
+  return result && isShape(result) && result.items !== undefined ? result : undefined;
+}
+
+/** What GraphQL shows of a result. */
+function nodeIn(operation: Shown, found: unknown): unknown {
+  const result = resultOf(operation);
+  if (result === undefined) return true;
+  const { node } = operation.graphql;
+  if (node) return node(found as never);
+  if (found === undefined) return null;
+  const page = pageIn(operation);
+  if (page) return connectionOf(page, found as Values);
+  return isShape(result) && result.node ? result.node(found as never) : found;
+}
+
+function connectionOf({ items = '', fields }: Shape, { [items]: listed, nextCursor, ...others }: Values): object {
+  const of = (fields.nodes ?? fields[items])?.of;
+  const node = of && isShape(of) ? of.node : undefined;
+  const nodes = listed as readonly never[];
+  return { ...others, nodes: node ? nodes.map((item) => node(item)) : nodes, pageInfo: pageInfoOf(nextCursor) };
+}
+
+function pageInfoOf(nextCursor: unknown): object {
+  return { hasNextPage: nextCursor !== undefined, endCursor: nextCursor };
+}

@@ -1,0 +1,133 @@
+import { HttpCode, RequestMapping, RequestMethod, applyDecorators } from '@nestjs/common';
+import { ApiBody, ApiExtraModels, ApiHeader, ApiOperation, ApiParam, ApiQuery, getSchemaPath } from '@nestjs/swagger';
+import { ID } from '../surface/ids-and-pages.js';
+import { type OtherAnswer, type Route as RouteOf, type RoutedOperation, idsIn } from '../surface/operation.js';
+import { type Field, type Shape, isShape } from '../surface/shape.js';
+import { type AccessRequirement, RequireAccess } from '../transport/session-access.js';
+import { AnswersItsBody, AnswersWithWork, LargeAnswer, OpensStream } from './answer.interceptor.js';
+import { ApiProblem, ApiProblems, ApiResult, STREAM_HEADERS, type ResponseHeaders } from './api-responses.js';
+import { KeepsVersion } from './condition.guard.js';
+import { dtoOf } from './make-dto.js';
+import { type RequestParts, partsOf } from './read-request.js';
+import { ApiTurnToken, WritesInTurn } from './turn-headers.js';
+
+/** Makes a method the route of an operation: path, access, memory for its answer, and its description in OpenAPI. */
+export function Route(operationId: string, operation: RoutedOperation): MethodDecorator {
+  const { summary, description, route, keepsVersion = false, turn } = operation;
+  const { method, path } = placeOf(route);
+  return applyDecorators(
+    RequestMapping({ path, method: RequestMethod[method as keyof typeof RequestMethod] }),
+    ...ownStatus(operation),
+    RequireAccess(...accessOf(operation)),
+    ...memoryFor(route),
+    ApiOperation({ operationId, summary, ...(description !== undefined && { description }) }),
+    ...idsIn(route).map((name) => ApiParam({ name, schema: { ...ID, example: ID_EXAMPLES[name] } })),
+    ...(route.takes ?? []).map((header) => ApiHeader({ required: false, ...header })),
+    ...requestDocs(partsOf(operation), route),
+    ...answerDocs(operation),
+    ApiProblems(...usualProblems(operation).filter((status) => !(status in (route.problems ?? {})))),
+    ...(keepsVersion ? [KeepsVersion()] : []),
+    ...(turn === 'its own' ? [ApiTurnToken()] : []),
+    ...(turn === 'in' || turn === 'in or ending' ? [WritesInTurn({ mayEnd: turn !== 'in' })] : []),
+    ...Object.entries(route.problems ?? {}).map(([status, problem]) => ApiProblem(Number(status), problem)),
+  );
+}
+
+const ID_EXAMPLES: Readonly<Record<string, string>> = {
+  appName: 'shop',
+  userId: 'ann',
+  sessionId: 'order-7',
+  approvalId: 'c-1@inv-7',
+};
+
+function placeOf({ at }: RouteOf): { readonly method: string; readonly path: string } {
+  const [method = '', path = ''] = at.split(' ');
+  return { method, path };
+}
+
+type Answered = Pick<RoutedOperation, 'route' | 'result'>;
+
+const usualStatus = ({ at }: RouteOf): number => (at.startsWith('POST ') ? 201 : 200);
+
+function statusOf({ route, result }: Answered): number {
+  const isEmpty = result === undefined && route.holds !== 'a stream';
+  return route.status ?? (isEmpty ? 204 : usualStatus(route));
+}
+
+/** Nest would force a status that is given, also where the answer sets another one. */
+function ownStatus(operation: Answered): MethodDecorator[] {
+  const status = statusOf(operation);
+  return status === usualStatus(operation.route) ? [] : [HttpCode(status)];
+}
+
+/** The body may be one field of the request. */
+function accessOf({ access: [action, target, writes], route }: RoutedOperation): RoutedOperation['access'] {
+  const is = route.body?.is;
+  if (is === undefined || !writes) return [action, target, writes];
+  const wrapped: AccessRequirement['writes'] = (input) => writes({ [is]: input });
+  return [action, target, wrapped];
+}
+
+function memoryFor({ holds }: RouteOf): MethodDecorator[] {
+  if (holds === undefined) return [];
+  return [
+    { much: LargeAnswer, 'its body': AnswersItsBody, 'what it did': AnswersWithWork, 'a stream': OpensStream }[holds](),
+  ];
+}
+
+function requestDocs({ query, body }: RequestParts, route: RouteOf): MethodDecorator[] {
+  const type = route.body?.shape ? dtoOf(route.body.shape) : body;
+  return [...(query ? [ApiQuery({ type: query })] : []), ...(type ? [ApiBody({ type })] : [])];
+}
+
+function answerDocs({ route, result }: Answered): MethodDecorator[] {
+  const { answers, example, etag, creates, headers = [], others = [] } = route;
+  const isPaged = result !== undefined && isShape(result) && result.items !== undefined;
+  const named = [
+    ...(etag || headers.includes('ETag') ? (['ETag'] as const) : []),
+    ...(creates ? (['Location'] as const) : []),
+    ...(isPaged ? (['Link'] as const) : []),
+  ];
+  if (route.holds === 'a stream') {
+    const content = { 'text/event-stream': { schema: { type: 'string' }, example } };
+    return [ApiResult(200, answers, { content, ownHeaders: STREAM_HEADERS })];
+  }
+  const described = { ...bodyOf(result), ...(example !== undefined && { example }), headers: named };
+  const item = result && !isShape(result) && result.of && isShape(result.of) ? [dtoOf(result.of)] : [];
+  return [
+    ApiExtraModels(...item),
+    ApiResult(statusOf({ route, result }), answers, described),
+    ...others.map(otherAnswer),
+  ];
+}
+
+function otherAnswer({ status, description, result, anyOf, example, headers }: OtherAnswer): MethodDecorator {
+  const ownHeaders = headers && { ownHeaders: headers as ResponseHeaders };
+  const classes = (anyOf ?? []).map(dtoOf);
+  const schema = anyOf && { schema: { anyOf: classes.map((each) => ({ $ref: getSchemaPath(each) })) }, example };
+  return applyDecorators(
+    ApiExtraModels(...classes),
+    ApiResult(status, description, { ...bodyOf(result), ...schema, ...ownHeaders }),
+  );
+}
+
+function bodyOf(result: Shape | Field | undefined): Parameters<typeof ApiResult>[2] {
+  if (result === undefined) return {};
+  if (isShape(result)) return { type: dtoOf(result) };
+  const { of, schema } = result;
+  return of && isShape(of) ? { schema: { type: 'array', items: { $ref: getSchemaPath(dtoOf(of)) } } } : { schema };
+}
+
+type Status = Parameters<typeof ApiProblems>[number];
+
+/** The problems that follow from what is asked for, and from the request. */
+function usualProblems({ access: [action, target], route }: RoutedOperation): Status[] {
+  const isOne = target === 'session';
+  const isBody = /^(POST|PATCH|PUT) /.test(route.at);
+  if (isOne && action === 'delete') return [];
+  return [
+    ...(action === 'read' && isOne ? [] : [403 as const]),
+    ...(isOne ? [404 as const] : []),
+    ...(isBody ? [413 as const, 415 as const] : []),
+  ];
+}

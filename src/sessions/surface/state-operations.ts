@@ -1,0 +1,153 @@
+import type { SessionKey, StateOwner, UserKey } from '../domain/ids.js';
+import { SessionNotFoundError } from '../domain/errors.js';
+import type { LoggedEvent } from '../domain/event.js';
+import { type Session, referenceTo } from '../domain/session.js';
+import type { StateAtRequest, StateChangesRequest } from '../operations/state-history.js';
+import { CHANGES_APP_STATE, CHANGES_STATE, CHANGES_USER_STATE } from '../transport/request-writes.js';
+import type { SessionService } from '../session.service.js';
+import { SERVED_SESSIONS } from '../sessions.tokens.js';
+import { PAGE } from './ids-and-pages.js';
+import { EVENT } from './event-shapes.js';
+import { surface } from './operation.js';
+import { APP, SESSION, USER } from './paths.js';
+import { type Fields, checkedLater, integer, json, listOf, optional, text } from './shape.js';
+import {
+  SHARED_STATE_EXAMPLE,
+  STATE,
+  STATE_AT,
+  STATE_CHANGE_PAGE,
+  STATE_EXAMPLE,
+  STATE_REMOVALS,
+  STATE_VALUE,
+} from './state-shapes.js';
+
+interface Changes {
+  readonly stateDelta?: Record<string, unknown> | undefined;
+  readonly stateRemovals?: string[] | undefined;
+}
+
+/** Unchecked: the rules of sessions check them. */
+const CHANGES: Fields = {
+  stateDelta: optional(json(STATE.description, STATE)),
+  stateRemovals: optional(checkedLater(listOf(text(), STATE_REMOVALS.description))),
+};
+
+const CHANGE_BODY = {
+  name: 'StateChange',
+  example: { stateDelta: { step: 3, language: 'de' }, stateRemovals: ['draft'] },
+};
+
+const SHARED = { answers: 'The state.', example: SHARED_STATE_EXAMPLE, holds: 'much' } as const;
+const CHANGED_SHARED = { ...SHARED, answers: 'The state as it is now.', body: CHANGE_BODY } as const;
+
+/** The state of a session with all scopes, of a user, and of an app; and that of a session at any moment. */
+export const STATE_OPERATIONS = surface<{ sessions: SessionService }>({
+  tag: 'state',
+  services: { sessions: SERVED_SESSIONS },
+  operations: {
+    getSessionState: {
+      summary: 'Returns all state that the session sees, with the prefixes of its scopes',
+      access: ['read', 'session'],
+      result: STATE_VALUE,
+      async run(key: SessionKey, { services }) {
+        const session = await services.sessions.getSession({ ...key, config: { numRecentEvents: 0 } });
+        if (!session) throw new SessionNotFoundError(key.sessionId);
+        return session;
+      },
+      route: {
+        at: `GET ${SESSION}/state`,
+        answers: 'The state.',
+        example: STATE_EXAMPLE,
+        holds: 'much',
+        etag: ({ version }: Session) => version,
+        reply: ({ state }: Session) => state.toJSON(),
+      },
+    },
+    updateSessionState: {
+      summary: 'Changes state by one event of the author `system`, and returns the event',
+      access: ['write', 'session', CHANGES_STATE],
+      request: CHANGES,
+      keepsVersion: true,
+      turn: 'in or ending',
+      result: EVENT,
+      run: (
+        { appName, userId, sessionId, stateDelta, stateRemovals, ...conditions }: SessionKey & Changes,
+        { services },
+      ) =>
+        services.sessions.appendEvent({
+          session: referenceTo({ appName, userId, sessionId }),
+          event: { author: 'system', actions: givenOf({ stateDelta, stateRemovals }) },
+          ...conditions,
+        }),
+      route: {
+        at: `PATCH ${SESSION}/state`,
+        answers: 'The event.',
+        body: CHANGE_BODY,
+        holds: 'its body',
+        etag: ({ seq }: LoggedEvent) => seq,
+      },
+      graphql: { type: 'mutation', name: 'updateSessionState' },
+    },
+    getUserState: {
+      summary: 'Returns the state that all sessions of a user share; keys without `user:`',
+      access: ['read', 'userState'],
+      result: STATE_VALUE,
+      run: (user: UserKey, { services }) => services.sessions.getUserState(user),
+      route: { at: `GET ${USER}/state`, ...SHARED },
+      graphql: { type: 'query', name: 'userState' },
+    },
+    updateUserState: {
+      summary: 'Changes the state that all sessions of a user share; keys with or without `user:`',
+      access: ['write', 'userState', CHANGES_USER_STATE],
+      request: CHANGES,
+      result: STATE_VALUE,
+      run: (request: UserKey & Changes, { services }) => services.sessions.updateUserState(request),
+      route: { at: `PATCH ${USER}/state`, ...CHANGED_SHARED },
+      graphql: { type: 'mutation', name: 'updateUserState' },
+    },
+    getAppState: {
+      summary: 'Returns the state that all sessions of an app share; keys without `app:`',
+      access: ['read', 'appState'],
+      result: STATE_VALUE,
+      run: (app: StateOwner, { services }) => services.sessions.getAppState(app),
+      route: { at: `GET ${APP}/state`, ...SHARED },
+      graphql: { type: 'query', name: 'appState' },
+    },
+    updateAppState: {
+      summary: 'Changes the state that all sessions of an app share; keys with or without `app:`',
+      access: ['write', 'appState', CHANGES_APP_STATE],
+      request: CHANGES,
+      result: STATE_VALUE,
+      run: (request: StateOwner & Changes, { services }) => services.sessions.updateAppState(request),
+      route: { at: `PATCH ${APP}/state`, ...CHANGED_SHARED },
+      graphql: { type: 'mutation', name: 'updateAppState' },
+    },
+    getSessionStateAt: {
+      summary: "Returns the session's own state as it was after an event",
+      access: ['read', 'session'],
+      request: { seq: integer('The last event of that moment; 0 for the initial state.') },
+      result: STATE_AT,
+      run: (request: StateAtRequest, { services }) => services.sessions.stateAt(request),
+      route: { at: `GET ${SESSION}/state/at`, answers: 'The state at that moment.', holds: 'much' },
+      graphql: { type: 'query', name: 'sessionStateAt' },
+    },
+    listStateChanges: {
+      summary: 'Lists which event changed which state key from what to what',
+      access: ['read', 'session'],
+      request: {
+        ...PAGE,
+        afterSeq: optional(integer('Only changes by events after this one.')),
+        key: optional(text('Only changes of this key, with its prefix.')),
+      },
+      result: STATE_CHANGE_PAGE,
+      run: (request: StateChangesRequest, { services }) => services.sessions.stateChanges(request),
+      route: { at: `GET ${SESSION}/state/changes`, answers: 'A page of changes.', holds: 'much' },
+      graphql: { type: 'query', name: 'sessionStateChanges' },
+    },
+  },
+});
+
+/** What is missing must not be in the event. */
+function givenOf(changes: Changes): Changes {
+  return Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
+}

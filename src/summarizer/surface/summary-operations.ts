@@ -1,0 +1,135 @@
+import type { SessionKey } from '../../sessions/domain/ids.js';
+import { checkedLimit } from '../../sessions/domain/paging.js';
+import { referenceTo } from '../../sessions/domain/session.js';
+import { PAGE, id } from '../../sessions/surface/ids-and-pages.js';
+import { surface } from '../../sessions/surface/operation.js';
+import { SESSION } from '../../sessions/surface/paths.js';
+import { flag, integer, listOf, number, optional, shape, text } from '../../sessions/surface/shape.js';
+import { SUMMARISES } from '../../sessions/transport/request-writes.js';
+import type { SessionSummary } from '../session-summary.js';
+import { SummarizerSessionManager } from '../summarizer-session.manager.js';
+import { SummaryNotFoundError } from '../summary-errors.js';
+
+const SUMMARY_EXAMPLE = {
+  sessionId: 'order-7',
+  text: 'Ann asked to move the delivery of order 4711 to Friday; it was moved.',
+  seq: 43,
+  fromSeq: 1,
+  toSeq: 32,
+  createTime: 1_767_225_660_000,
+  model: 'gpt-5-mini',
+  promptVersion: '1',
+  originalEventCount: 42,
+  compressedEventCount: 11,
+  compressionRatio: 73.8,
+  inputTokens: 1_850,
+  outputTokens: 24,
+  durationMs: 1_210,
+  isInForce: true,
+};
+
+const SUMMARY = shape<SessionSummary>('SessionSummary', {
+  description: 'A summary of the beginning of a conversation, as it is stored in the log.',
+  example: SUMMARY_EXAMPLE,
+  fields: {
+    sessionId: id(),
+    text: text(),
+    seq: integer('The number of the summary in the log.'),
+    fromSeq: integer('The first event that it covers.'),
+    toSeq: integer('The last event that it covers.'),
+    createTime: { ...integer('Epoch milliseconds.'), schema: { type: 'number' } },
+    model: optional(text()),
+    promptVersion: optional(text()),
+    originalEventCount: integer('Events in the view before it.'),
+    compressedEventCount: integer('Events in the view after it.'),
+    compressionRatio: number('By how many per cent the view became shorter.'),
+    inputTokens: optional(integer()),
+    outputTokens: optional(integer()),
+    durationMs: optional(integer()),
+    isInForce: flag('Whether readers see it: it was neither replaced by a later one nor rewound.'),
+  },
+});
+
+interface SummaryList {
+  readonly summaries: readonly SessionSummary[];
+  readonly limit: number;
+}
+
+const SUMMARY_LIST = shape<SummaryList>('SummaryList', {
+  example: { summaries: [SUMMARY_EXAMPLE], limit: 100 },
+  fields: {
+    summaries: listOf(
+      SUMMARY,
+      'Oldest first. If there are as many as `limit`, more may follow: ask for them with `afterSeq`.',
+    ),
+    limit: integer(),
+  },
+});
+
+const NOT_FOUND = {
+  code: 'SUMMARY_NOT_FOUND',
+  description:
+    'The session has no summary; or, with the code `SESSION_NOT_FOUND`, there is no such session, or you may not see it.',
+};
+
+/** Summaries of a session: reads the current one, writes a new one, lists all. */
+export const SUMMARIES = surface<{ summaries: SummarizerSessionManager }>({
+  tag: 'summaries',
+  services: { summaries: SummarizerSessionManager },
+  operations: {
+    getSummary: {
+      summary: 'Returns the summary that readers of the session see',
+      access: ['read', 'session'],
+      result: SUMMARY,
+      run: (key: SessionKey, { services }) => services.summaries.getSessionSummary(key),
+      route: {
+        at: `GET ${SESSION}/summary`,
+        answers: 'The summary.',
+        holds: 'much',
+        missing: ({ sessionId }: SessionKey) => new SummaryNotFoundError(sessionId),
+        problems: { 404: NOT_FOUND },
+      },
+      graphql: { type: 'query', name: 'sessionSummary', isNullable: true },
+    },
+    createSummary: {
+      summary: 'Summarises the session now, if a summary is due or by force',
+      description:
+        'Waits for the model, and for a summary that is already being written. The newest events are not summarised.',
+      access: ['write', 'session', SUMMARISES],
+      request: { force: optional(flag('Summarise even if it is not due yet.', { default: false })) },
+      result: SUMMARY,
+      run: ({ force, ...key }: SessionKey & { readonly force?: boolean }, { services }) =>
+        services.summaries.createSessionSummary({ session: referenceTo(key), force }),
+      route: {
+        at: `POST ${SESSION}/summary`,
+        answers: 'The new summary.',
+        body: { name: 'NewSummary', example: { force: true } },
+        holds: 'what it did',
+        others: [{ status: 204, description: 'There was nothing to summarise.' }],
+        problems: { 502: { code: 'SUMMARY_FAILED', description: 'The model returned no summary. Nothing changed.' } },
+      },
+      graphql: { type: 'mutation', name: 'createSessionSummary', isNullable: true, isWork: true },
+    },
+    listSummaries: {
+      summary: 'Lists the summaries in the log, also those that readers no longer see',
+      access: ['read', 'session'],
+      request: {
+        ...(PAGE.limit && { limit: PAGE.limit }),
+        afterSeq: optional(integer('Only summaries after this event.')),
+      },
+      result: SUMMARY_LIST,
+      async run(request: SessionKey & { readonly limit?: number; readonly afterSeq?: number }, { services }) {
+        const limit = checkedLimit(request.limit);
+        return { summaries: await services.summaries.listSummaries({ ...request, limit }), limit };
+      },
+      route: { at: `GET ${SESSION}/summaries`, answers: 'The summaries.', holds: 'much' },
+      graphql: {
+        type: 'query',
+        name: 'sessionSummaries',
+        result: listOf(SUMMARY),
+        node: ({ summaries }: SummaryList) => summaries,
+        counts: 'summaries',
+      },
+    },
+  },
+});
