@@ -151,7 +151,7 @@ for _, index in ipairs(INDEXES) do expectSortedSets(index.by[2]) end
 local maySweep = INDEXES[1].expiring > 0
 local hasEntries = redis.call('HGET', ENTRIES, SESSION_ID) or metadata ~= ''
 if maySweep or hasEntries then expectEntries() end
-if maySweep or waiting ~= '0' then readChanged({ waiting = 0 }) end
+local isFirstChanged = (maySweep or waiting ~= '0') and redis.call('ZCARD', CHANGED) == 0
 local registry = readRegistry(math.min(expiry, expiresAt(userTtl), expiresAt(appTtl)))
 local userState, userExpiry, userBytes = readState(USER_STATE)
 local appState, appExpiry, appBytes = {}, nil, 0
@@ -183,7 +183,7 @@ for seq in string.gmatch(anchors, '%d+') do redis.call('ZADD', ANCHORS, seq, seq
 local runs, number = {}, 0
 for group in string.gmatch(groups, '([^\n]*)\n') do
   number = number + 1
-  if group ~= '' then runs[group] = runsWith(runs[group], text(number)) end
+  if group ~= '' then runs[group] = runsPlus(runs[group], text(number) .. '-' .. text(number)) end
 end
 for group, some in pairs(runs) do redis.call('HSET', RECORD, groupField(group), some) end
 writeEntries(STATE, ownWrites)
@@ -207,7 +207,7 @@ if hasEntries then indexEntries(SESSION_ID, createTime, metadata) end
 indexSession(updateTime, createTime, expiry, 0)
 register(registry, expiry, nil, userDue, appDue)
 expireSession(expiry, nil)
-if waiting ~= '0' then noteChange({ waiting = 0 }, expiry, waiting) end
+if waiting ~= '0' then noteChange(waiting, expiry, isFirstChanged) end
 return reply('', {}, userState, appState)
 `,
 );

@@ -84,10 +84,11 @@ export const RARE_WRITES = String.raw`
   end
   if since ~= '-' or expiry ~= expiryBefore then
     ${CHANGED_SESSIONS}
-    local before = { waiting = since == '-' and 1 or 0, expires = expiryBefore }
-    readChanged(before)
+    local isFirst = redis.call('ZCARD', CHANGED) == 0
     noteChanged = function()
-      if since == '0' then redis.call('ZREM', CHANGED, CHANGED_MEMBER) else noteChange(before, expiry, since) end
+      if since == '0' then redis.call('ZREM', CHANGED, CHANGED_MEMBER)
+      elseif since == '-' then extendExpiry(CHANGED, expiry, false)
+      else noteChange(since, expiry, isFirst) end
     end
   end
   if metadata then

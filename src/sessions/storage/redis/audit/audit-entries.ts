@@ -3,18 +3,15 @@ import { ENTRY } from '../entries/entry-scripts.js';
 import { TIME } from '../script/base.lua.js';
 import { flag } from '../script/codec.js';
 import { type NumberReply, defineScript } from '../script/script.js';
-import type { AuditTools } from './audit-session.js';
+import { type AuditTools, runAudit } from './audit-session.js';
 
 /** Fields of entries, without the long texts, which begin with a line break. */
 export const FIELDS_OF_ENTRIES = '[^\n]*';
 
 /** Finds entries that are not in the sorted sets as they say, and corrects these if asked. */
-export async function auditEntries(
-  { scripts, keys, repair }: AuditTools,
-  key: string,
-  fields: readonly string[],
-): Promise<StoreProblem[]> {
+export async function auditEntries(tools: AuditTools, key: string, fields: readonly string[]): Promise<StoreProblem[]> {
   if (fields.length === 0) return [];
+  const { keys, repair } = tools;
   const [entries, expiring] = keys.entriesBeside(key);
   const spaces = [...new Set(fields.map((field) => field.slice(0, field.indexOf(':'))))];
   const sets = spaces.flatMap((space) => keys.ranksOf(decodeURIComponent(space)));
@@ -23,9 +20,7 @@ export async function auditEntries(
     args: [flag(repair), ...fields],
     usedKeys: () => [entries, expiring, ...sets],
   };
-  const wrong = repair
-    ? await scripts.write<NumberReply[]>(AUDIT_ENTRIES, call)
-    : await scripts.read<NumberReply[]>(AUDIT_ENTRIES, call);
+  const wrong = await runAudit<NumberReply[]>(tools, AUDIT_ENTRIES, call);
   return wrong.map((place) => ({
     code: 'INDEX_DIFFERS',
     detail: `${keys.withoutPrefix(key)} has ${fields[Number(place) - 1]}, which the sorted sets have at another place`,

@@ -2,9 +2,9 @@ import type { SessionKey } from '../../../domain/ids.js';
 import type { StoreProblem, StoreProblemCode } from '../../store-audit.js';
 import { ARGUMENTS, TIME } from '../script/base.lua.js';
 import { ID_FIELD, flag, keyArguments, recordPattern } from '../script/codec.js';
-import { type NumberReply, type ScriptRunner, defineScript } from '../script/script.js';
+import { type NumberReply, defineScript } from '../script/script.js';
 import { RECORD_TEXT, SESSION } from '../script/session.lua.js';
-import type { AuditTools } from './audit-session.js';
+import { type AuditTools, runAudit } from './audit-session.js';
 
 /** The line of an event that holds its id, in Lua. */
 const ID_OF_EVENT = String.raw`
@@ -31,9 +31,9 @@ export async function auditEvents(
   readonly examined: number;
   readonly next: number | undefined;
 }> {
-  const { repair, scripts, keys, app } = tools;
+  const { repair, keys, app } = tools;
   const call = { keys: app.sessionKeys(session), args: [...keyArguments(session), flag(repair), from, count] };
-  const reply = await run<EventsReply>(scripts, repair, AUDIT_EVENTS, call);
+  const reply = await runAudit<EventsReply>(tools, AUDIT_EVENTS, call);
   const [lacking, missing, beyond, last] = reply.map(Number) as [number, number, number, number];
   const next = from + count;
   const log = keys.withoutPrefix(keys.recordOf(session));
@@ -56,9 +56,9 @@ export async function auditIds(
   session: SessionKey,
   fields: readonly string[],
 ): Promise<readonly StoreProblem[]> {
-  const { repair, scripts, keys } = tools;
+  const { repair, keys } = tools;
   const key = keys.recordOf(session);
-  const reply = await run<readonly NumberReply[]>(scripts, repair, AUDIT_IDS, {
+  const reply = await runAudit<readonly NumberReply[]>(tools, AUDIT_IDS, {
     keys: [key],
     args: [flag(repair), ...fields],
   });
@@ -75,14 +75,6 @@ function differing(count: number, session: SessionKey, detail: string, isRepaire
 
 function found(code: StoreProblemCode, count: number, session: SessionKey, detail: string): StoreProblem[] {
   return count === 0 ? [] : [{ code, ...session, detail }];
-}
-
-function run<Reply>(
-  scripts: ScriptRunner,
-  isWrite: boolean,
-  ...[script, call]: Parameters<ScriptRunner['write']>
-): Promise<Reply> {
-  return isWrite ? scripts.write<Reply>(script, call) : scripts.read<Reply>(script, call);
 }
 
 /**

@@ -5,7 +5,7 @@ import type { KeyKind, RedisKeys } from '../redis-keys.js';
 import { flag } from '../script/codec.js';
 import { type NumberReply, defineScript } from '../script/script.js';
 import { ownerOf } from './audit-members.js';
-import { type AuditTools, auditSession } from './audit-session.js';
+import { type AuditTools, auditSession, runAudit } from './audit-session.js';
 
 /** The keys of a session besides its record, and whether a repair removes them if there is no record. */
 const PARTS: Readonly<Partial<Record<string, { readonly isDerived: boolean }>>> = {
@@ -42,23 +42,22 @@ export function sessionOf(keys: RedisKeys, key: string): SessionKey | undefined 
 }
 
 async function auditPart(
-  { scripts, keys, repair }: AuditTools,
+  tools: AuditTools,
   key: string,
   session: SessionKey,
   isDerived: boolean,
 ): Promise<StoreProblem[]> {
-  const isRepaired = repair && isDerived;
+  const { keys } = tools;
+  const isRepaired = tools.repair && isDerived;
   const call = { keys: [key, keys.recordOf(session)], args: [flag(isRepaired)] };
-  const isOrphan = isRepaired
-    ? await scripts.write<NumberReply>(AUDIT_PART, call)
-    : await scripts.read<NumberReply>(AUDIT_PART, call);
+  const isOrphan = await runAudit<NumberReply>(tools, AUDIT_PART, call);
   if (Number(isOrphan) === 0) return [];
   return [{ code: 'ORPHAN', ...session, detail: `${keys.withoutPrefix(key)} has no record`, isRepaired }];
 }
 
-async function auditState({ scripts, keys, repair }: AuditTools, key: string): Promise<StoreProblem[]> {
-  const call = { keys: [key], args: [flag(repair), NEVER] };
-  const code = repair ? await scripts.write<string>(AUDIT_STATE, call) : await scripts.read<string>(AUDIT_STATE, call);
+async function auditState(tools: AuditTools, key: string): Promise<StoreProblem[]> {
+  const { keys, repair } = tools;
+  const code = await runAudit<string>(tools, AUDIT_STATE, { keys: [key], args: [flag(repair), NEVER] });
   if (code !== 'SCOPE_EMPTY' && code !== 'SCOPE_WITHOUT_EXPIRY') return [];
   return [{ code, ...ownerOf(keys, key), detail: keys.withoutPrefix(key), isRepaired: repair }];
 }

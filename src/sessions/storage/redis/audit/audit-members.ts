@@ -4,7 +4,7 @@ import type { RedisKeys } from '../redis-keys.js';
 import { TIME } from '../script/base.lua.js';
 import { flag } from '../script/codec.js';
 import { type NumberReply, defineScript } from '../script/script.js';
-import type { AuditTools } from './audit-session.js';
+import { type AuditTools, runAudit } from './audit-session.js';
 
 /** The indexes whose members are sessions. */
 export type MemberKind = 'by-update' | 'by-creation' | 'expiring' | 'by-entry' | 'entries';
@@ -26,20 +26,19 @@ export interface MemberIndex {
 
 /** Finds members of an index that are no session. Those of expired sessions stay until the next purge. */
 export async function auditMembers(
-  { scripts, keys, repair }: AuditTools,
+  tools: AuditTools,
   { key, owner, kind }: MemberIndex,
   members: readonly string[],
 ): Promise<StoreProblem[]> {
   if (members.length === 0) return [];
+  const { keys, repair } = tools;
   const sessions = members.map((member) => sessionOf(owner, kind, member));
   const [, , expiring] = keys.indexesOf(owner);
   const call = {
     keys: [key, expiring, ...sessions.map((session) => keys.recordOf(session))],
     args: [flag(repair), ...members.flatMap((member) => [member, nameIn(kind, member)])],
   };
-  const stale = repair
-    ? await scripts.write<NumberReply[]>(AUDIT_MEMBERS, call)
-    : await scripts.read<NumberReply[]>(AUDIT_MEMBERS, call);
+  const stale = await runAudit<NumberReply[]>(tools, AUDIT_MEMBERS, call);
   return stale.map((place) => {
     const detail = `${keys.withoutPrefix(key)} has a session that does not exist`;
     return { code: 'INDEX_DIFFERS', ...(sessions[Number(place) - 1] ?? owner), detail, isRepaired: repair };

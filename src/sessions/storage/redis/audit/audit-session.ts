@@ -5,7 +5,7 @@ import { REGISTER } from '../app-scope/cluster-app-scope.js';
 import type { RedisKeys } from '../redis-keys.js';
 import { ARGUMENTS, TIME } from '../script/base.lua.js';
 import { READABLE_RECORD, flag, keyArguments } from '../script/codec.js';
-import { type NumberReply, type ScriptRunner, defineScript } from '../script/script.js';
+import { type NumberReply, type Script, type ScriptCall, type ScriptRunner, defineScript } from '../script/script.js';
 import { SESSION } from '../script/session.lua.js';
 
 /** What an audit uses. */
@@ -16,15 +16,18 @@ export interface AuditTools {
   readonly repair: boolean;
 }
 
+/** Runs a script that writes only if it repairs. */
+export function runAudit<Reply>({ scripts, repair }: AuditTools, script: Script, call: ScriptCall): Promise<Reply> {
+  return repair ? scripts.write<Reply>(script, call) : scripts.read<Reply>(script, call);
+}
+
 type SessionReply = readonly [expires: string, ...problems: string[]];
 
 /** Compares the indexes of a session with its record. */
 export async function auditSession(tools: AuditTools, key: SessionKey): Promise<StoreProblem[]> {
-  const { scripts, app, repair } = tools;
+  const { app, repair } = tools;
   const call = { keys: app.sessionKeys(key), args: [...keyArguments(key), flag(repair)] };
-  const reply = repair
-    ? await scripts.write<SessionReply>(AUDIT_SESSION, call)
-    : await scripts.read<SessionReply>(AUDIT_SESSION, call);
+  const reply = await runAudit<SessionReply>(tools, AUDIT_SESSION, call);
   const [expires, ...found] = reply;
   const problems: StoreProblem[] = [];
   for (let place = 0; place < found.length; place += 2) {

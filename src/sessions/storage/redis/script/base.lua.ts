@@ -89,13 +89,9 @@ end
 
 /**
  * Checks the types of keys. Scripts do not roll back, so they check every key before the first write. Reading a key
- * already checks its type; these functions check keys that a script only writes.
+ * already checks its type; this function checks keys that a script only writes.
  */
 export const KEY_TYPES = String.raw`
-local function expectHashes(...)
-  for _, key in ipairs({ ... }) do redis.call('HLEN', key) end
-end
-
 local function expectSortedSets(...)
   for _, key in ipairs({ ... }) do redis.call('ZCARD', key) end
 end

@@ -62,14 +62,9 @@ export function sizesOf(reply: FlatHash): Required<StateSize> {
 /** What scripts reply: a hash as alternating names and values. */
 export type FlatHash = readonly string[];
 
-/** The place of a line in a record. Lua counts from 1. */
-export function luaPlaceOf(field: RecordLine): number {
-  return RECORD_LINES.indexOf(field) + 1;
-}
-
 /** A Lua pattern that captures fields of a stored record. They are named in the order of their lines. */
 export function recordPattern(...fields: readonly RecordLine[]): string {
-  const places = fields.map(luaPlaceOf);
+  const places = fields.map((name) => RECORD_LINES.indexOf(name) + 1);
   const last = places.at(-1) ?? 0;
   if (places.some((place, index) => place <= (places[index - 1] ?? 0))) throw new Error('Name fields by their lines');
   const lines = RECORD_LINES.slice(0, last);

@@ -26,11 +26,6 @@ local function groupField(group)
   return '\0' .. group
 end
 
--- The runs with one more event, which is later than all of them.
-local function runsWith(runs, seq)
-  return runsPlus(runs, seq .. '-' .. seq)
-end
-
 -- 0 if there is none, false if it is not known.
 local function findInGroup(group, isNext, from)
   local runs = redis.call('HGET', RECORD, groupField(group)) or ''

@@ -1,14 +1,11 @@
 import { KEY_TYPES } from './base.lua.js';
-import { luaPlaceOf, recordPattern, STATE_HAS_KEYS } from './codec.js';
-import { RECORD_LINES } from '../../record-text.js';
+import { recordPattern, STATE_HAS_KEYS } from './codec.js';
 import { ENTRY_INDEX } from './metadata.lua.js';
 import { SESSION_KEYS } from './session-keys.lua.js';
 
-/** Fields that hold numbers, besides the expiry. */
-const NUMBERS = RECORD_LINES.filter(
-  (name) =>
-    !['incarnation', 'expires', 'turnsOnly', 'hidden', 'covered', 'stamp'].includes(name) && !name.startsWith('turn'),
-);
+/** The numbers that scripts use, besides the expiry. */
+const NUMBERS = ['created', 'first', 'last', 'updated', 'waiting', 'viewFrom', 'summary', 'stateBytes'] as const;
+const [CREATED, ...OTHERS] = NUMBERS;
 
 /** How scripts read a record: the field `record` of its hash, with one line for each value. */
 export const RECORD_TEXT = String.raw`
@@ -33,15 +30,16 @@ end
 export const RECORD =
   RECORD_TEXT +
   String.raw`
--- The record by field name, with numbers decoded, and its text. Nil if the session is missing or has expired.
+-- What scripts use of the record, and its text. Nil if the session is missing or has expired.
 local function liveRecord()
   local record = readRecord(RECORD)
-  local values = record and { string.match(record, ${recordPattern(...RECORD_LINES)}) } or {}
-  local expires = tonumber(values[${luaPlaceOf('expires')}])
+  local incarnation, ${CREATED}, expires, ${OTHERS.join(', ')} =
+    string.match(record or '', ${recordPattern('incarnation', CREATED, 'expires', ...OTHERS)})
+  expires = tonumber(expires)
   if not expires or expires <= now then return nil end
   return {
-    text = record, incarnation = values[1], expires = expires,
-${NUMBERS.map((name) => `    ${name} = tonumber(values[${luaPlaceOf(name)}]) or 0,`).join('\n')}
+    text = record, incarnation = incarnation, expires = expires,
+    ${NUMBERS.map((name) => `${name} = tonumber(${name}) or 0`).join(', ')}
   }
 end
 `;
@@ -126,26 +124,13 @@ end
  */
 export const CHANGED_SESSIONS = String.raw`
 local CHANGED_MEMBER = APP_NAME .. '\0' .. MEMBER_OF_APP
-local isFirstChanged
 
--- Call it before the first write.
-local function readChanged(record)
-  if record.waiting == 0 then isFirstChanged = redis.call('ZCARD', CHANGED) == 0 end
-end
-
-local function waitingFrom()
-  return text(math.max(1, math.floor(now)))
-end
-
-local function noteChange(record, expiry, since)
-  if record.waiting == 0 then
-    redis.call('ZADD', CHANGED, since or waitingFrom(), CHANGED_MEMBER)
-    extendExpiry(CHANGED, expiry, isFirstChanged)
-    -- On a cluster, a hint follows.
-    if APP_STATE then redis.pcall('PUBLISH', CHANGED, '') end
-  elseif expiry ~= record.expires then
-    extendExpiry(CHANGED, expiry, false)
-  end
+-- isFirst: whether there was no other before the first write.
+local function noteChange(since, expiry, isFirst)
+  redis.call('ZADD', CHANGED, since, CHANGED_MEMBER)
+  extendExpiry(CHANGED, expiry, isFirst)
+  -- On a cluster, a hint follows.
+  if APP_STATE then redis.pcall('PUBLISH', CHANGED, '') end
 end
 `;
 
