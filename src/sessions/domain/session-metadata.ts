@@ -8,24 +8,19 @@ export function metadataOf(text: MetadataText): SessionMetadata {
   return text === '' ? { tags: [], labels: {}, fields: {} } : ofEntries(metadataEntries(text));
 }
 
-function ofEntries(entries: ReadonlyMap<string, string>): SessionMetadata {
-  const sorted = [...entries].sort(([a], [b]) => compareBytes(a, b));
-  const ofKind = (kind: string): (readonly [string, string])[] =>
-    sorted.flatMap(([name, value]) => (name.startsWith(kind) ? [[name.slice(kind.length), value] as const] : []));
-  const { title, status } = jsonObject(sorted.filter(([name]) => name === 'title' || name === 'status'));
-  return {
-    ...(title !== undefined && { title: title as string }),
-    ...(status !== undefined && { status: status as string }),
-    tags: ofKind('tag:').map(([tag]) => tag),
-    labels: jsonObject(ofKind('label:')) as Record<string, string>,
-    fields: jsonObject(ofKind('field:')),
-  };
-}
-
 /** One parse for all entries, which also keeps `__proto__` an ordinary name. */
-function jsonObject(entries: readonly (readonly [name: string, value: string])[]): Record<string, unknown> {
-  const members = entries.map(([name, value]) => `${JSON.stringify(name)}:${value}`);
-  return storedJson(`{${members.join(',')}}`, 'metadata') as Record<string, unknown>;
+function ofEntries(entries: ReadonlyMap<string, string>): SessionMetadata {
+  let [title, status, tags, labels, fields] = ['', '', '', '', ''];
+  for (const name of [...entries.keys()].sort(compareBytes)) {
+    const value = entries.get(name);
+    if (name === 'title') title = `"title":${value},`;
+    else if (name === 'status') status = `"status":${value},`;
+    else if (name.startsWith('tag:')) tags += `${tags && ','}${JSON.stringify(name.slice(4))}`;
+    else if (name.startsWith('label:')) labels += `${labels && ','}${JSON.stringify(name.slice(6))}:${value}`;
+    else if (name.startsWith('field:')) fields += `${fields && ','}${JSON.stringify(name.slice(6))}:${value}`;
+  }
+  const text = `{${title}${status}"tags":[${tags}],"labels":{${labels}},"fields":{${fields}}}`;
+  return storedJson(text, 'metadata') as SessionMetadata;
 }
 
 /** The metadata that a session object knows. Parallel appends may complete in any order: of each entry the newest counts. */
