@@ -5,7 +5,7 @@ import { AUDIT_EVENTS, AUDIT_IDS } from './audit/audit-ids.js';
 import { AUDIT_MEMBERS } from './audit/audit-members.js';
 import { AUDIT_SCORE, AUDIT_SESSION } from './audit/audit-session.js';
 import { GROUPED_EVENTS } from './audit/grouped-events.js';
-import { CREATE_SESSION, READ_TIME } from './append/create-session.lua.js';
+import { CREATE_SESSION } from './append/create-session.lua.js';
 import { FIND_SESSION, LEAVE_SESSION } from './append/hold-session.js';
 import { WRITE_SESSIONS } from './append/write-sessions.lua.js';
 import { COUNT_ENTRIES, FIND_ENTRIES, RANGE_ENTRIES, WRITE_ENTRIES } from './entries/entry-scripts.js';
@@ -25,7 +25,6 @@ import { RESTORE_USAGE } from './transfer/restore-usage.js';
 /** The scripts whose commands the user must be permitted to run. A test checks that none is missing. */
 export const ALL_SCRIPTS: readonly Script[] = [
   CREATE_SESSION,
-  READ_TIME,
   WRITE_SESSIONS,
   FIND_SESSION,
   LEAVE_SESSION,

@@ -10,13 +10,6 @@ import { logArguments } from './initial-log.js';
 /** The arguments after the state of a plain session, in Lua: it removes nothing and writes no shared state; then its log. */
 const REST_OF_PLAIN = [0, 0, 0, 0, 0, ...logArguments()].map((value) => (value === '' ? "''" : `'${value}'`));
 
-/** Needs TIME. */
-const EXACT_TIME = String.raw`
-local function exactTime()
-  return text(serverTime) .. string.format('.%03d', microseconds)
-end
-`;
-
 /**
  * Creates most plain sessions: those of a user who has others, none of which expires, if nothing is left of an earlier session of
  * the same id. For the others it only completes KEYS and ARGV.
@@ -93,7 +86,6 @@ end
 export const CREATE_SESSION = defineScript(
   'create-session',
   TIME,
-  EXACT_TIME,
   SESSION_KEYS_BY_NAME,
   SHARED_STATE,
   PLAIN_SESSION,
@@ -130,7 +122,8 @@ if live then
   return excessOf(userState, userMost, 'user') or excessOf(appState, appMost, 'app')
     or reply(live.text, ownStateText(RECORD) or redis.call('HGETALL', STATE), userState, appState)
 end
-if isOff then return { 'late', exactTime() } end
+-- Exact, so that what is planned next is not earlier than it has to be.
+if isOff then return { 'late', text(serverTime) .. string.format('.%03d', microseconds) } end
 
 -- Sessions that Redis expired are still in the indexes. Each new session removes up to 16 of them.
 local function sweepIndexes()
@@ -211,10 +204,3 @@ if waiting ~= '0' then noteChange(waiting, expiry, isFirstChanged) end
 return reply('', {}, userState, appState)
 `,
 );
-
-/**
- * KEYS 1 the record of a session, whose server is asked.
- * ARGV 1 time.
- * Returns the server's time.
- */
-export const READ_TIME = defineScript('read-time', TIME, EXACT_TIME, 'return exactTime()');

@@ -22,7 +22,7 @@ import {
 } from '../script/codec.js';
 import { parseRecord, type RecordText, recordText } from '../../record-text.js';
 import type { ScriptRunner } from '../script/script.js';
-import { CREATE_SESSION, READ_TIME } from './create-session.lua.js';
+import { CREATE_SESSION } from './create-session.lua.js';
 import { logArguments } from './initial-log.js';
 import type { ServerClock } from './server-clock.js';
 
@@ -56,8 +56,8 @@ export async function createSession(
   const before = await app.stateBefore(key.appName, maxStateBytes);
   const excess = await app.excessOf(key, writes, maxStateBytes);
   if (excess) throw writeExcessError(excess);
-  if (!clock.moment()) clock.note(await scripts.read<string>(READ_TIME, { keys: [keys.recordOf(key)], args: [] }));
   for (;;) {
+    // The first answer says what time it is.
     const plannedAt = clock.moment()?.now ?? 0;
     const planned = { ...recordAt(plannedAt), incarnation };
     const text = recordText({ record: planned, stamp: newStamp() });
