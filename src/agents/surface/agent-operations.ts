@@ -3,7 +3,7 @@ import { PAGE } from '../../sessions/surface/ids-and-pages.js';
 import { EVENT, EVENT_EXAMPLE } from '../../sessions/surface/event-shapes.js';
 import { type RoutedOperation, surface } from '../../sessions/surface/operation.js';
 import { SESSION, USER } from '../../sessions/surface/paths.js';
-import { type Field, flag, json, listOf, optional, shape, text } from '../../sessions/surface/shape.js';
+import { flag, json, listOf, optional, shape, text } from '../../sessions/surface/shape.js';
 import { AgentRegistry } from '../agent-registry.js';
 import { AgentSessions } from '../agent-sessions.js';
 import type { ApprovalAnswer } from '../approvals.js';
@@ -61,8 +61,6 @@ const eventsOf = ({ events }: RunResult): RunResult['events'] => events;
 
 type AnswerRequest = SessionKey & ApprovalAnswer & { readonly approvalId: string };
 
-const SESSIONS_PER_PAGE: Field | undefined = PAGE.limit && { ...PAGE.limit, description: 'Sessions per page.' };
-
 /** The agents of an app: run, stop, approvals. The agent goes on if the client leaves. */
 export const AGENTS = surface<{ registry: AgentRegistry; agents: AgentSessions }>({
   tag: 'agents',
@@ -85,7 +83,14 @@ export const AGENTS = surface<{ registry: AgentRegistry; agents: AgentSessions }
         reply: eventsOf,
         problems: RUN_PROBLEMS,
       },
-      graphql: { type: 'mutation', name: 'runAgent', result: AGENT_RUN, isWork: true, counts: 'events' },
+      graphql: {
+        type: 'mutation',
+        name: 'runAgent',
+        summary: 'Answers a message with the agent of the app',
+        result: AGENT_RUN,
+        isWork: true,
+        counts: 'events',
+      },
     },
     stopAgent: {
       summary: 'Stops the run of a session, wherever it runs, or takes a waiting message back',
@@ -112,7 +117,7 @@ export const AGENTS = surface<{ registry: AgentRegistry; agents: AgentSessions }
       summary: 'Lists the approvals of a user that wait for an answer',
       access: ['list', 'sessions'],
       isFiltered: true,
-      request: { ...PAGE, ...(SESSIONS_PER_PAGE && { limit: SESSIONS_PER_PAGE }) },
+      request: { ...PAGE, limit: { ...PAGE.limit, description: 'Sessions per page.' } },
       result: APPROVAL_PAGE,
       run: (request: UserKey & { readonly limit?: number; readonly cursor?: string }, { services, within }) =>
         services.agents.pendingApprovals({ ...request, filter: within }),

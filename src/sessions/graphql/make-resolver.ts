@@ -66,7 +66,7 @@ function addField<Services>(
   CurrentRequest()(prototype, name, 2);
   if (operation.isFiltered) AccessFilter()(prototype, name, 3);
   const type = resultTypeOf(resultOf(operation));
-  const options = { name, description: summary, nullable: graphql.isNullable ?? false };
+  const options = { name, description: graphql.summary ?? summary, nullable: graphql.isNullable ?? false };
   const add = graphql.type === 'query' ? Query : Mutation;
   add(() => type as never, options)(prototype, name, descriptor);
   RequireAccess(...access)(prototype, name, descriptor);

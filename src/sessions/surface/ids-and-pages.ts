@@ -13,13 +13,13 @@ export const KEY_FIELDS = { appName: id(), userId: id(), sessionId: id() } satis
 export const EPOCH = 'Epoch milliseconds, by the clock of the store.';
 
 /** What all requests for a page have. In GraphQL they are `first` and `after`. */
-export const PAGE: Fields = {
+export const PAGE = {
   limit: optional({
     ...integer('Items per page.', { maximum: 1_000, default: DEFAULT_LIMIT }),
     int32: { default: DEFAULT_LIMIT },
   }),
   cursor: optional(text('The `nextCursor` of the previous page.')),
-};
+} satisfies Fields;
 
 export const SORT_ORDER: Choice = {
   name: 'SortOrder',

@@ -90,6 +90,8 @@ export interface Route {
 export interface GraphqlField {
   readonly type: 'query' | 'mutation';
   readonly name: string;
+  /** If it does something else than the route. */
+  readonly summary?: string;
   /** Whether null means that there is none. */
   readonly isNullable?: boolean;
   /** If it is not the result of the operation. */

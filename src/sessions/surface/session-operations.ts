@@ -164,7 +164,12 @@ export const SESSION_OPERATIONS = surface<{ sessions: SessionService }>({
         userId: graphqlOnly(optional(text('All users of the app if it is left out.'))),
         filter: graphqlOnly(optional(one(FILTER, 'All sessions by default. Pages may then be shorter.'))),
       },
-      graphql: { type: 'query', name: 'sessions', selects: { includeState: 'state' } },
+      graphql: {
+        type: 'query',
+        name: 'sessions',
+        summary: 'Lists the sessions of a user or of an app, without their events',
+        selects: { includeState: 'state' },
+      },
     }),
     createSessionWithId: {
       summary: 'Creates a session with this id',

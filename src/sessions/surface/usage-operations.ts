@@ -4,7 +4,7 @@ import type { GetUsageRequest, UsageReport } from '../operations/usage.js';
 import type { SessionService } from '../session.service.js';
 import { SERVED_SESSIONS } from '../sessions.tokens.js';
 import { id } from './ids-and-pages.js';
-import { type Operation, surface } from './operation.js';
+import { type GraphqlField, type Operation, surface } from './operation.js';
 import { APP, SESSION, USER } from './paths.js';
 import { type Fields, graphqlOnly, integer, listOf, one, optional, shape, text } from './shape.js';
 
@@ -82,7 +82,7 @@ const report = (
   at: string,
   access: UsageOperation['access'],
   summary: string,
-  graphql?: { readonly name: string; readonly request?: Fields },
+  graphql?: Pick<GraphqlField, 'name' | 'summary'> & { readonly request?: Fields },
 ): UsageOperation => ({
   summary,
   access,
@@ -91,7 +91,7 @@ const report = (
   run: (request: GetUsageRequest, { services }) => services.sessions.getUsage(request),
   route: { at: `GET ${at}/usage`, answers: 'The tokens, and what they cost.' },
   ...(graphql && {
-    graphql: { type: 'query', name: graphql.name, items: ({ models }: UsageReport) => models.length + 1 },
+    graphql: { type: 'query', ...graphql, items: ({ models }: UsageReport) => models.length + 1 },
   }),
 });
 
@@ -106,6 +106,7 @@ export const USAGE = surface<{ sessions: SessionService }>({
     getUserUsage: report(USER, ['list', 'sessions'], 'Returns the tokens that a user used in all sessions'),
     getAppUsage: report(APP, ['list', 'sessions'], 'Returns the tokens that all users of an app used', {
       name: 'usage',
+      summary: 'Returns the tokens that a user or all users of an app used, by model',
       request: { userId: graphqlOnly(optional(text('All users of the app if it is left out.'))) },
     }),
   },

@@ -114,7 +114,7 @@ export const SUMMARIES = surface<{ summaries: SummarizerSessionManager }>({
       summary: 'Lists the summaries in the log, also those that readers no longer see',
       access: ['read', 'session'],
       request: {
-        ...(PAGE.limit && { limit: PAGE.limit }),
+        limit: PAGE.limit,
         afterSeq: optional(integer('Only summaries after this event.')),
       },
       result: SUMMARY_LIST,

@@ -1,0 +1,107 @@
+import { AGENTS, STREAM_AGENT } from '../../src/agents/surface/agent-operations.js';
+import { EVENT_OPERATIONS, STREAM_EVENTS } from '../../src/sessions/surface/event-operations.js';
+import type { Operation, RoutedOperation } from '../../src/sessions/surface/operation.js';
+import { idsIn } from '../../src/sessions/surface/operation.js';
+import { SESSION_OPERATIONS } from '../../src/sessions/surface/session-operations.js';
+import { fieldsOn } from '../../src/sessions/surface/shape.js';
+import { STATE_OPERATIONS } from '../../src/sessions/surface/state-operations.js';
+import { TURNS } from '../../src/sessions/surface/turn-operations.js';
+import { USAGE } from '../../src/sessions/surface/usage-operations.js';
+import { SUMMARIES } from '../../src/summarizer/surface/summary-operations.js';
+
+type Row = Omit<Operation<never>, 'run'>;
+
+const OF_SESSIONS: readonly Row[] = [
+  ...Object.values(SESSION_OPERATIONS.operations),
+  ...Object.values(EVENT_OPERATIONS.operations),
+  STREAM_EVENTS,
+  ...[STATE_OPERATIONS, TURNS, USAGE].flatMap(({ operations }) => Object.values(operations)),
+  ...Object.values(SUMMARIES.operations),
+];
+const OF_AGENTS: readonly Row[] = [...Object.values(AGENTS.operations), STREAM_AGENT];
+
+/** The tables of the docs that follow from the rows of operations, by page. */
+export const SURFACE_TABLES: Readonly<Record<string, readonly { readonly name: string; readonly lines: string[] }[]>> =
+  {
+    'rest.md': [{ name: 'routes', lines: routesOf(OF_SESSIONS) }],
+    'graphql.md': [{ name: 'fields', lines: fieldsOf(OF_SESSIONS) }],
+    'agents-http.md': [
+      { name: 'routes', lines: routesOf(OF_AGENTS) },
+      { name: 'fields', lines: fieldsOf(OF_AGENTS) },
+    ],
+  };
+
+function routesOf(rows: readonly Row[]): string[] {
+  return [
+    '| route | what it does | takes | access |',
+    '|---|---|---|---|',
+    ...rows.flatMap((row) => (row.route ? [routeLine({ ...row, route: row.route })] : [])),
+  ];
+}
+
+function routeLine({
+  summary,
+  access: [action, target],
+  route,
+  request = {},
+  keepsVersion,
+  turn,
+}: RoutedOperation): string {
+  const names = fieldsOn('rest', request).map(([name, { isOptional = false }]) => name + (isOptional ? '?' : ''));
+  const isBody = route.body !== undefined && route.body.is === undefined;
+  const taken = isBody ? [code(`{ ${names.join(', ')} }`)] : route.body ? ['the event'] : names.map(code);
+  const headers = [
+    ...(route.takes ?? []).map(({ name }) => name),
+    ...(keepsVersion ? ['If-Match'] : []),
+    ...(turn === undefined ? [] : ['Turn-Token']),
+    ...(turn === 'in or ending' ? ['Turn-End'] : []),
+  ];
+  const takes = [...taken, ...headers.map(code)].join(', ');
+  return `| ${code(shortPath(route.at))} | ${summary} | ${takes} | ${code(action)} ${code(target)} |`;
+}
+
+function fieldsOf(rows: readonly Row[]): string[] {
+  return [
+    '| field | what it does | arguments besides ids |',
+    '|---|---|---|',
+    ...rows.flatMap((row) => (row.graphql ? [fieldLine({ ...row, graphql: row.graphql })] : [])),
+  ];
+}
+
+function fieldLine({
+  summary,
+  graphql,
+  request = {},
+  keepsVersion,
+  turn,
+  ids,
+  route,
+}: Row & Required<Pick<Row, 'graphql'>>): string {
+  const given = new Set(ids ?? (route ? idsIn(route) : []));
+  const names = fieldsOn('graphql', request)
+    .filter(([name]) => !given.has(name))
+    .map(([name, { isOptional = false }]) => argumentName(name) + (isOptional ? '?' : ''));
+  const conditions = [
+    ...(keepsVersion ? ['expectedVersion?'] : []),
+    ...(turn === 'its own' ? ['token'] : turn === undefined ? [] : ['turn?']),
+    ...(turn === 'in or ending' ? ['endTurn?'] : []),
+  ];
+  const orNull = graphql.isNullable ? '; or null' : '';
+  return `| ${code(graphql.name)} | ${graphql.summary ?? summary}${orNull} | ${[...names, ...conditions].map(code).join(', ')} |`;
+}
+
+function argumentName(name: string): string {
+  return { limit: 'first', cursor: 'after' }[name] ?? name;
+}
+
+/** `…` stands for the sessions of a user. */
+function shortPath(at: string): string {
+  return at
+    .replace(/ apps\/:appName\/users\/:userId\/sessions/, ' …')
+    .replace(/ (?=apps)/, ' /')
+    .replaceAll(/:(\w+?)(Id|Name)?(?=\/|$)/g, (_, name: string) => `{${name === 'session' ? 'id' : name}}`);
+}
+
+function code(text: string): string {
+  return `\`${text}\``;
+}
