@@ -195,7 +195,7 @@ function updateSessions({ tables, dialect }: SqlTransaction, sessions: readonly 
   const rows = all.map((sets, index) => [alike[index]?.pk ?? 0, ...sets.map(([, value]) => value)]);
   const others = changed.filter(({ rareSets }) => rareSets.length > 0);
   return [
-    dialect.updateRows(tables.sessions, { key: 'pk', columns, rows }),
+    dialect.updateRows(tables.sessions, { columns, rows }),
     ...others.map((session) => updateSession(tables, session)),
   ];
 }

@@ -4,7 +4,7 @@ import { minuteOf } from '../sql/minutes.js';
 import { type Sql, joinSql, sql, sqlList } from '../sql/sql.js';
 import type { SqlTransaction, Transactions } from '../sql/transaction.js';
 import { removeEntries } from '../entries/sql-entries.js';
-import { type SizedSession, emptyLargeLogs, endLargeSessions, inSessionBatches } from './session-batches.js';
+import { type SizedSession, endLargeSessions, removeInBatches } from './session-batches.js';
 
 /**
  * Deletes up to `limit` expired sessions and scopes. It deletes the events of a large session in batches before the
@@ -12,12 +12,7 @@ import { type SizedSession, emptyLargeLogs, endLargeSessions, inSessionBatches }
  */
 export async function purgeExpired(transactions: Transactions, limit: number): Promise<PurgeCounts> {
   const expired = await transactions.write((transaction) => expiredSessions(transaction, limit));
-  await emptyLargeLogs(transactions, expired);
-  let sessions = 0;
-  for (const batch of inSessionBatches(expired)) {
-    const pks = batch.map(({ pk }) => pk);
-    sessions += await transactions.write((transaction) => removeSessions(transaction, pks));
-  }
+  const sessions = await removeInBatches(transactions, expired, removeSessions);
   await transactions.write((transaction) => removeEntries(transaction, limit));
   await transactions.write((transaction) => removePartials(transaction, limit));
   await transactions.write((transaction) => removeUsage(transaction, limit));
@@ -45,8 +40,14 @@ function removeSessions(transaction: SqlTransaction, pks: readonly number[]): Pr
 }
 
 async function removeScopes(transaction: SqlTransaction, isOfKind: Sql, limit: number): Promise<number> {
-  const { sharedScopes } = transaction.tables;
-  return removeExpired(transaction, { table: sharedScopes, key: sql`pk`, only: sql`AND ${isOfKind}`, limit });
+  const { dialect, tables, now } = transaction;
+  const expired = await transaction.rows<{ pk: number }>(sql`
+    SELECT x.pk FROM ${tables.sharedScopes} x
+    WHERE x.expires_at <= ${now} AND ${isOfKind} ORDER BY x.expires_at LIMIT ${limit} ${dialect.lockSkipLocked('x')}`);
+  if (expired.length === 0) return 0;
+  return transaction.change(
+    sql`DELETE FROM ${tables.sharedScopes} WHERE pk IN (${sqlList(expired.map(({ pk }) => pk))})`,
+  );
 }
 
 /** At least `limit` expired partial events, if there are as many: all of their sessions. */
@@ -85,20 +86,4 @@ interface ExpiredUsage {
   readonly period: string;
   readonly shard: number;
   readonly model: string;
-}
-
-interface ExpiredRows {
-  readonly table: Sql;
-  readonly key: Sql;
-  readonly only: Sql;
-  readonly limit: number;
-}
-
-async function removeExpired(transaction: SqlTransaction, { table, key, only, limit }: ExpiredRows): Promise<number> {
-  const { dialect, now } = transaction;
-  const expired = await transaction.rows<{ found: number }>(sql`
-    SELECT x.${key} AS found FROM ${table} x
-    WHERE x.expires_at <= ${now} ${only} ORDER BY x.expires_at LIMIT ${limit} ${dialect.lockSkipLocked('x')}`);
-  if (expired.length === 0) return 0;
-  return transaction.change(sql`DELETE FROM ${table} WHERE ${key} IN (${sqlList(expired.map(({ found }) => found))})`);
 }

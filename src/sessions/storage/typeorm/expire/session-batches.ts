@@ -14,8 +14,23 @@ export interface SizedSession {
   readonly last_seq: number;
 }
 
-/** Sessions to delete in one transaction, with their events. The events of large sessions are deleted before. */
-export function inSessionBatches(sessions: readonly SizedSession[]): (readonly SizedSession[])[] {
+/** Removes sessions that were found, in batches; the events of large ones before. Returns how many were removed. */
+export async function removeInBatches(
+  transactions: Transactions,
+  found: readonly SizedSession[],
+  remove: (transaction: SqlTransaction, pks: readonly number[]) => Promise<number>,
+): Promise<number> {
+  await emptyLargeLogs(transactions, found);
+  let removed = 0;
+  for (const batch of inSessionBatches(found)) {
+    const pks = batch.map(({ pk }) => pk);
+    removed += await transactions.write((transaction) => remove(transaction, pks));
+  }
+  return removed;
+}
+
+/** Sessions to delete in one transaction, with their events. */
+function inSessionBatches(sessions: readonly SizedSession[]): (readonly SizedSession[])[] {
   return inBatches(sessions, {
     items: EVENTS_PER_BATCH,
     weight: EVENTS_PER_BATCH,
@@ -48,7 +63,7 @@ function endOf(row: RecordRow): Columns {
 }
 
 /** Deletes the events of large sessions, some in each transaction. */
-export async function emptyLargeLogs(transactions: Transactions, sessions: readonly SizedSession[]): Promise<void> {
+async function emptyLargeLogs(transactions: Transactions, sessions: readonly SizedSession[]): Promise<void> {
   for (const { pk, last_seq: lastSeq } of sessions.filter(isLarge)) {
     for (let from = 1; from <= lastSeq; from += EVENTS_PER_BATCH) {
       await transactions.write((transaction) => removeEvents(transaction, pk, from));

@@ -25,8 +25,6 @@ export interface Dialect {
   readonly lock: (alias: string, order?: Sql) => Sql;
   /** The same, but skips rows that another transaction has locked. */
   readonly lockSkipLocked: (alias: string) => Sql;
-  /** Ends an INSERT: an existing row with this key gets the new value. */
-  readonly onConflictSetValue: (key: Sql) => Sql;
   /** Ends an INSERT: an existing row with this key gets the new values of these columns. */
   readonly onConflictSet: (key: Sql, columns: readonly string[]) => Sql;
   /** Ends an INSERT: the new numbers are added to those of an existing row with this key. */
@@ -84,7 +82,6 @@ export const sqliteDialect: Dialect = {
   forceIndex: () => NO_SQL,
   lock: () => NO_SQL,
   lockSkipLocked: () => NO_SQL,
-  onConflictSetValue: (key) => sql`ON CONFLICT (${key}, name) DO UPDATE SET value = excluded.value`,
   onConflictSet: conflictSet,
   onConflictAdd: conflictAdd,
 };
@@ -101,7 +98,6 @@ export const mysqlDialect: Dialect = {
   forceIndex: (index) => sql`FORCE INDEX (${index})`,
   lock: (_alias, order) => sql`${orderBy(order)} FOR UPDATE`,
   lockSkipLocked: () => sql`FOR UPDATE SKIP LOCKED`,
-  onConflictSetValue: () => sql`ON DUPLICATE KEY UPDATE value = VALUES(value)`,
   onConflictSet: (_key, columns) =>
     sql`ON DUPLICATE KEY UPDATE ${new Sql(columns.map((name) => `${name} = VALUES(${name})`).join(', '))}`,
   onConflictAdd: addOnDuplicate,
@@ -119,7 +115,6 @@ export const postgresDialect: Dialect = {
   forceIndex: () => NO_SQL,
   lock: (alias, order) => sql`${orderBy(order)} FOR UPDATE OF ${new Sql(alias)}`,
   lockSkipLocked: (alias) => sql`FOR UPDATE OF ${new Sql(alias)} SKIP LOCKED`,
-  onConflictSetValue: (key) => sql`ON CONFLICT (${key}, name) DO UPDATE SET value = excluded.value`,
   onConflictSet: conflictSet,
   onConflictAdd: conflictAdd,
   updateRows: updateRowsOfPostgres,

@@ -3,33 +3,31 @@ import { joinSql, Sql, sql, sqlList, type SqlValue } from './sql.js';
 
 /** New values for several rows of a table. */
 export interface RowUpdates {
-  /** The column that identifies a row. */
-  readonly key: string;
   /** The columns to set. */
   readonly columns: readonly string[];
-  /** Of each row the value of the key, then those of the columns. */
+  /** Of each row the `pk`, then the values of the columns. */
   readonly rows: readonly (readonly SqlValue[])[];
 }
 
 /** MySQL and MariaDB join in this order, so that they neither scan nor lock other rows. */
-export function updateRowsOfMysql(table: Sql, { key, columns, rows }: RowUpdates): Sql {
-  const names = [key, ...columns];
-  const selects = rows.map((values, index) =>
-    index === 0
-      ? sql`SELECT ${joinSql(
-          values.map((value, place) => sql`${value} AS ${new Sql(names[place] ?? '')}`),
-          ', ',
-        )}`
-      : sql`SELECT ${sqlList(values)}`,
-  );
+export function updateRowsOfMysql(table: Sql, { columns, rows }: RowUpdates): Sql {
+  const values = valuesOfMysql(['pk', ...columns], rows);
   const sets = new Sql(columns.map((name) => `s.${name} = v.${name}`).join(', '));
-  const on = new Sql(`s.${key} = v.${key}`);
-  return sql`UPDATE (${joinSql(selects, ' UNION ALL ')}) v STRAIGHT_JOIN ${table} s ON ${on} SET ${sets}`;
+  return sql`UPDATE (${values}) v STRAIGHT_JOIN ${table} s ON s.pk = v.pk SET ${sets}`;
 }
 
-export function updateRowsOfPostgres(table: Sql, { key, columns, rows }: RowUpdates): Sql {
-  const names = new Sql([key, ...columns].join(', '));
+/** A subquery with these rows. */
+export function valuesOfMysql(names: readonly string[], [first = [], ...others]: RowUpdates['rows']): Sql {
+  const named = first.map((value, place) => sql`${value} AS ${new Sql(names[place] ?? '')}`);
+  const selects = [joinSql(named, ', '), ...others.map(sqlList)];
+  return joinSql(
+    selects.map((values) => sql`SELECT ${values}`),
+    ' UNION ALL ',
+  );
+}
+
+export function updateRowsOfPostgres(table: Sql, { columns, rows }: RowUpdates): Sql {
+  const names = new Sql(['pk', ...columns].join(', '));
   const sets = new Sql(columns.map((name) => `${name} = v.${name}`).join(', '));
-  const on = new Sql(`s.${key} = v.${key}`);
-  return sql`UPDATE ${table} AS s SET ${sets} FROM ${unnest(typesOf(rows), rows)} AS v(${names}) WHERE ${on}`;
+  return sql`UPDATE ${table} AS s SET ${sets} FROM ${unnest(typesOf(rows), rows)} AS v(${names}) WHERE s.pk = v.pk`;
 }

@@ -95,17 +95,12 @@ export class Entries {
 }
 
 /** The statements that write these keys. `owner` is the column of the owning session or scope. */
-export function writeEntries(
-  { onConflictSetValue }: Dialect,
-  table: Sql,
-  owner: Sql,
-  entries: readonly Entry[],
-): Sql[] {
+export function writeEntries({ onConflictSet }: Dialect, table: Sql, owner: Sql, entries: readonly Entry[]): Sql[] {
   const upserts = inBatches(entries.filter(({ value }) => value !== undefined)).map((some) => {
     const rows = some.map(({ ownerPk, name, value = null }) => sql`(${ownerPk}, ${name}, ${value})`);
     return sql`
         INSERT INTO ${table} (${owner}, name, value) VALUES ${joinSql(rows, ', ')}
-        ${onConflictSetValue(owner)}`;
+        ${onConflictSet(sql`${owner}, name`, ['value'])}`;
   });
   const removed = entries.filter(({ value }) => value === undefined);
   const removals = [...groupBy(removed, ({ ownerPk }) => ownerPk)].flatMap(([ownerPk, ofOwner]) =>

@@ -1,5 +1,5 @@
 import type { UserKey } from '../../../domain/ids.js';
-import { type SizedSession, emptyLargeLogs, endLargeSessions, inSessionBatches } from '../expire/session-batches.js';
+import { type SizedSession, endLargeSessions, removeInBatches } from '../expire/session-batches.js';
 import { type Sql, sql, sqlList } from '../sql/sql.js';
 import type { SqlTransaction, Transactions } from '../sql/transaction.js';
 
@@ -12,11 +12,7 @@ export async function eraseUser(transactions: Transactions, user: UserKey): Prom
   for (;;) {
     const found = await transactions.write((transaction) => sessionsOf(transaction, user));
     if (found.length === 0) break;
-    await emptyLargeLogs(transactions, found);
-    for (const batch of inSessionBatches(found)) {
-      const pks = batch.map(({ pk }) => pk);
-      erased += await transactions.write((transaction) => removeSessions(transaction, pks));
-    }
+    erased += await removeInBatches(transactions, found, removeSessions);
   }
   await transactions.write(async (transaction) => {
     const { sharedScopes, sharedUsage } = transaction.tables;

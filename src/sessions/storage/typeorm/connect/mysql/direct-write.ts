@@ -8,6 +8,7 @@ import { areReadable, selectSharedState } from '../../state/read-state.js';
 import type { Dialect } from '../../sql/dialect.js';
 import { MYSQL_NOW } from '../../sql/server-time.js';
 import { equalities, joinSql, NO_SQL, Sql, sql, sqlList } from '../../sql/sql.js';
+import { valuesOfMysql } from '../../sql/update-rows.js';
 import type { Tables } from '../../tables.js';
 
 /** Fails with the code {@link NOT_WRITTEN}, in every `sql_mode`, so that the server runs no further statement of the message. */
@@ -102,17 +103,12 @@ function update({ sessions: table }: Tables, sessions: readonly PlannedSession[]
   const all = alikeSets(sessions);
   const sets = all[0]?.map(([column]) => column) ?? [];
   const names = ['pk', ...guards.map((column) => `old_${column}`), ...sets.map((column) => `new_${column}`)];
-  const selects = sessions.map(({ pk, ...one }, index) => {
-    const values = [pk, ...one.guards.map(([, value]) => value), ...(all[index] ?? []).map(([, value]) => value)];
-    if (index > 0) return sql`SELECT ${sqlList(values)}`;
-    return sql`SELECT ${joinSql(
-      values.map((value, place) => sql`${value} AS ${new Sql(names[place] ?? '')}`),
-      ', ',
-    )}`;
+  const rows = sessions.map(({ pk, ...one }, index) => {
+    return [pk, ...one.guards.map(([, value]) => value), ...(all[index] ?? []).map(([, value]) => value)];
   });
   const isSame = new Sql(guards.map((column) => `s.${column} = v.old_${column}`).join(' AND '));
   const changes = new Sql(sets.map((column) => `s.${column} = v.new_${column}`).join(', '));
   return sql`
-    UPDATE (${joinSql(selects, ' UNION ALL ')}) v STRAIGHT_JOIN ${table} s ON s.pk = v.pk
+    UPDATE (${valuesOfMysql(names, rows)}) v STRAIGHT_JOIN ${table} s ON s.pk = v.pk
     SET ${changes} WHERE ${isSame} AND ${limits}`;
 }
