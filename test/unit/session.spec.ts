@@ -1,5 +1,6 @@
 import { inspect } from 'node:util';
 import { InMemorySessionStorage, type Session, SessionService } from '../../src/index.js';
+import { viewOf } from '../../src/sessions/domain/session.js';
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 'one' };
 
@@ -27,5 +28,19 @@ describe('a session object', () => {
     expect(Object.keys(session)).toContain('events');
     expect(Reflect.ownKeys({ ...session }).filter((name) => typeof name === 'symbol')).toEqual([]);
     expect(inspect(session)).not.toContain('Symbol');
+  });
+
+  it('has a view with each of its properties, whether or not somebody has looked at its state', async () => {
+    const sessions = new SessionService({ storage: new InMemorySessionStorage() });
+    const made = await sessions.createSession({ ...KEY, turnsOnly: true, state: { step: 1, inner: { a: 1 } } });
+    made.eventsTruncated = true;
+    const view = viewOf(made);
+    expect(Object.keys(view).toSorted()).toEqual(Object.keys(made).toSorted());
+    expect(view).toEqual({ ...made, state: { step: 1, inner: { a: 1 } } });
+
+    view.state.step = 'of the view';
+    made.state.step = 2;
+    expect(made.state.toJSON()).toEqual({ step: 2, inner: { a: 1 } });
+    expect(viewOf(made).state).toEqual({ step: 2, inner: { a: 1 } });
   });
 });

@@ -88,9 +88,9 @@ class SessionParts {
   }
 
   get state(): unknown {
-    const initial = this.#initial;
-    if (initial) {
-      this.#state = new State(typeof initial === 'function' ? initial() : initial);
+    const values = this.#values;
+    if (values) {
+      this.#state = new State(values);
       this.#initial = undefined;
     }
     return this.#state;
@@ -100,6 +100,17 @@ class SessionParts {
   set state(state: unknown) {
     this.#state = state;
     this.#initial = undefined;
+  }
+
+  /** What the state writes as JSON. */
+  get stateJson(): Record<string, unknown> {
+    return this.#values ? { ...this.#values } : (this.#state as State).toJSON();
+  }
+
+  /** The values of a state that nobody has looked at. */
+  get #values(): Record<string, unknown> | undefined {
+    if (typeof this.#initial === 'function') this.#initial = this.#initial();
+    return this.#initial;
   }
 }
 
@@ -177,6 +188,23 @@ export interface SessionView extends Omit<Session, 'state'> {
   readonly state: Record<string, unknown>;
 }
 
-export function viewOf({ state, ...session }: Session): SessionView {
-  return { ...session, state: state.toJSON() };
+/** Makes no state object, which most sessions of a list do not need. */
+export function viewOf(session: Session): SessionView {
+  const { id, appName, userId, saveKey, createTime, metadata, events } = session;
+  const { lastUpdateTime, version, conversationCount, turnsOnly, eventsTruncated } = session;
+  return {
+    id,
+    appName,
+    userId,
+    saveKey,
+    createTime,
+    metadata,
+    events,
+    lastUpdateTime,
+    version,
+    conversationCount,
+    ...(turnsOnly && { turnsOnly }),
+    ...(eventsTruncated && { eventsTruncated }),
+    state: partsOf(session, 'session.state').stateJson,
+  };
 }
