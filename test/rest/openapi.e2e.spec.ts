@@ -4,7 +4,7 @@ import { mountDocs } from '../../src/openapi/index.js';
 import { type AccessRequest, OpenAccess } from '../../src/sessions/rest/index.js';
 import { SummaryFailedError } from '../../src/summarizer/index.js';
 import { type ApiDocument, Described, type DescribedOperation } from './openapi/described.js';
-import { OPERATION_CALLS, type OperationCall, TURN_TOKEN } from './openapi/operation-calls.js';
+import { OPERATION_CALLS, type OperationCall, refusedAlways, TURN_TOKEN } from './openapi/operation-calls.js';
 import { type Answer, RestApp, frameworks } from './rest-app.js';
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 's' };
@@ -108,9 +108,10 @@ describe.each(frameworks)('the OpenAPI document on %s', (framework) => {
       { ...good, status: 500, failure: 'bug' },
       { ...good, status: 503, failure: 'store' },
     ];
+    const refused = hasNoIds ? [] : [...wrong, ...refusedAlways(each, good)];
     const problems: string[] = [];
     const seen = new Set<string>(each.operation.operationId === 'streamEvents' ? ['200'] : []);
-    for (const call of [...calls, ...(hasNoIds ? [] : wrong)]) {
+    for (const call of [...calls, ...refused]) {
       if (call.failure && method) {
         const error = failures[call.failure]();
         const owner = method in app.summaries ? app.summaries : app.sessions;

@@ -1,3 +1,5 @@
+import type { DescribedOperation } from './described.js';
+
 /** A call of an operation. Session `s` has two events, `long` has a summary, and `other` has a turn. */
 export interface OperationCall {
   readonly status: number;
@@ -46,13 +48,8 @@ interface OperationCalls {
 }
 
 const deny = (target: string): Record<string, string> => ({ 'x-deny': target });
-const missing = { status: 404, ids: { sessionId: 'none' } };
 const SHARED = { 'user:theme': 'dark' };
 const DEEP = JSON.parse(`${'['.repeat(70)}${']'.repeat(70)}`) as unknown;
-const notJson: OperationCall = { status: 415, body: 'a,b', headers: { 'content-type': 'text/csv' } };
-const tooLarge: OperationCall = { status: 413, body: { state: 'x'.repeat(5_000_000) } };
-const unknownName: OperationCall = { status: 400, body: { nope: 1 } };
-const unknownQuery: OperationCall = { status: 400, query: '?nope=1' };
 /** The token of the turn of session `other`. */
 export const TURN_TOKEN = '00000000-0000-4000-8000-000000000000';
 const HELLO = { author: 'user', content: { role: 'user', parts: [{ text: 'Hello' }] } };
@@ -65,7 +62,6 @@ const LISTS: OperationCalls['calls'] = [
   { status: 200, query: '?limit=1&page=1&orderBy=createTime&order=asc' },
   { status: 200, query: '?status=open&tag=a&tag=b&label=region:eu' },
   { status: 400, query: '?label=region' },
-  unknownQuery,
   { status: 403, headers: deny('sessions') },
 ];
 
@@ -76,14 +72,10 @@ const RUN: OperationCalls = {
   method: 'withTurn',
   calls: [
     { status: 200, body: HI },
-    { ...missing, body: HI },
     { status: 404, ids: { appName: 'bank' }, body: HI },
     { status: 403, body: HI, headers: deny('writes') },
     { status: 409, ids: { sessionId: 'other' }, body: HI },
     { status: 400, body: {} },
-    unknownName,
-    tooLarge,
-    notJson,
   ],
 };
 
@@ -105,9 +97,6 @@ export const OPERATION_CALLS: Readonly<Record<string, OperationCalls>> = {
       { status: 403, headers: deny('userState'), body: { state: SHARED } },
       { status: 409, body: { sessionId: 's' } },
       { status: 413, body: { state: { deep: DEEP } } },
-      unknownName,
-      tooLarge,
-      notJson,
     ],
   },
   createSessionWithId: {
@@ -116,14 +105,11 @@ export const OPERATION_CALLS: Readonly<Record<string, OperationCalls>> = {
       { status: 201, ids: { sessionId: 'new' }, body: { state: { step: 1 } } },
       { status: 403, headers: deny('sessions') },
       { status: 409 },
-      unknownName,
-      tooLarge,
-      notJson,
     ],
   },
   getSession: {
     method: 'getSession',
-    calls: [{ status: 200 }, { status: 200, query: '?numRecentEvents=1' }, unknownQuery, missing],
+    calls: [{ status: 200 }, { status: 200, query: '?numRecentEvents=1' }],
   },
   deleteSession: {
     method: 'deleteSession',
@@ -136,44 +122,32 @@ export const OPERATION_CALLS: Readonly<Record<string, OperationCalls>> = {
     method: 'rewindSession',
     calls: [
       { status: 200, body: { toSeq: 1 } },
-      { ...missing, body: { toSeq: 1 } },
       { status: 403, body: { toSeq: 1 }, headers: deny('writes') },
       { status: 409, body: { toSeq: 1 }, failure: 'stale' },
       { status: 412, body: { toSeq: 1 }, headers: { 'if-match': '"9"' } },
       { status: 400, body: {} },
-      unknownName,
-      tooLarge,
-      notJson,
     ],
   },
   getTurn: {
     method: 'getTurn',
-    calls: [{ status: 200, ids: { sessionId: 'other' } }, { status: 204 }, missing],
+    calls: [{ status: 200, ids: { sessionId: 'other' } }, { status: 204 }],
   },
   beginTurn: {
     method: 'beginTurn',
     calls: [
       { status: 201, body: { holder: 'w' } },
       { status: 409, body: { holder: 'w' } },
-      { ...missing, body: { holder: 'w' } },
       { status: 403, body: { holder: 'w' }, headers: deny('writes') },
       { status: 400, body: {} },
-      unknownName,
-      tooLarge,
-      notJson,
     ],
   },
   renewTurn: {
     method: 'renewTurn',
     calls: [
       { status: 200, ids: { sessionId: 'other' }, headers: { 'turn-token': TURN_TOKEN }, body: { ttlMs: 20_000 } },
-      { ...missing, headers: { 'turn-token': TURN_TOKEN } },
       { status: 409, headers: { 'turn-token': TURN_TOKEN } },
       { status: 403, headers: deny('writes') },
       { status: 400 },
-      unknownName,
-      tooLarge,
-      notJson,
     ],
   },
   endTurn: {
@@ -182,7 +156,6 @@ export const OPERATION_CALLS: Readonly<Record<string, OperationCalls>> = {
       { status: 204, ids: { sessionId: 'other' }, headers: { 'turn-token': TURN_TOKEN } },
       { status: 204, headers: { 'turn-token': 'over' } },
       { status: 403, headers: deny('writes') },
-      { ...missing, headers: { 'turn-token': TURN_TOKEN } },
       { status: 404, headers: deny('session') },
       { status: 400 },
     ],
@@ -193,16 +166,12 @@ export const OPERATION_CALLS: Readonly<Record<string, OperationCalls>> = {
       { status: 201 },
       { status: 201, body: { atSeq: 1, newSessionId: 'copy' } },
       { status: 403, headers: deny('sessions') },
-      missing,
       { status: 409, body: { newSessionId: 's' } },
-      unknownName,
-      tooLarge,
-      notJson,
     ],
   },
   listEvents: {
     method: 'listEvents',
-    calls: [{ status: 200 }, { status: 200, query: '?limit=1&order=desc' }, unknownQuery, missing],
+    calls: [{ status: 200 }, { status: 200, query: '?limit=1&order=desc' }],
   },
   appendEvent: {
     method: 'append',
@@ -212,12 +181,9 @@ export const OPERATION_CALLS: Readonly<Record<string, OperationCalls>> = {
       { status: 200, body: { ...HELLO, partial: true } },
       { status: 400, body: { author: 7 } },
       { status: 403, body: { actions: { stateDelta: SHARED } }, headers: deny('userState') },
-      { ...missing, body: HELLO },
       { status: 409, body: { author: 'agent' }, headers: { 'idempotency-key': 'e-1' } },
       { status: 412, body: HELLO, headers: { 'if-match': '"9"' } },
       { status: 413, body: { customMetadata: { DEEP } } },
-      tooLarge,
-      notJson,
     ],
   },
   appendEvents: {
@@ -230,54 +196,42 @@ export const OPERATION_CALLS: Readonly<Record<string, OperationCalls>> = {
       { status: 400, body: { events: [{ author: 7 }] } },
       { status: 400, body: { events: [HELLO] }, headers: { 'idempotency-key': 'e-1' } },
       { status: 403, body: { events: [HELLO, { actions: { stateDelta: SHARED } }] }, headers: deny('userState') },
-      { ...missing, body: { events: [HELLO] } },
       { status: 409, body: { events: [HELLO, { ...HELLO, id: 'e-1' }] } },
       { status: 412, body: { events: [HELLO] }, headers: { 'if-match': '"9"' } },
       { status: 413, body: { events: [{ customMetadata: { DEEP } }] } },
-      unknownName,
-      tooLarge,
-      notJson,
     ],
   },
-  streamEvents: { method: 'listEvents', calls: [missing, unknownQuery] },
-  getSessionState: { method: 'getSession', calls: [{ status: 200 }, missing] },
+  streamEvents: { method: 'listEvents', calls: [] },
+  getSessionState: { method: 'getSession', calls: [{ status: 200 }] },
   getSessionStateAt: {
     method: 'stateAt',
-    calls: [{ status: 200, query: '?seq=0' }, { status: 400 }, { ...missing, query: '?seq=0' }],
+    calls: [{ status: 200, query: '?seq=0' }, { status: 400 }],
   },
   listStateChanges: {
     method: 'stateChanges',
-    calls: [{ status: 200 }, { status: 200, query: '?limit=1&key=step' }, unknownQuery, missing],
+    calls: [{ status: 200 }, { status: 200, query: '?limit=1&key=step' }],
   },
   updateSessionState: {
     method: 'appendEvent',
     calls: [
       { status: 200, body: CHANGE },
       { status: 403, body: { stateDelta: SHARED }, headers: deny('userState') },
-      { ...missing, body: CHANGE },
       { status: 409, body: CHANGE, headers: { 'turn-token': 'over' } },
       { status: 412, body: CHANGE, headers: { 'if-match': '"9"' } },
-      unknownName,
-      tooLarge,
-      notJson,
     ],
   },
   getSummary: {
     method: 'getSessionSummary',
-    calls: [{ status: 200, ids: { sessionId: 'long' } }, { status: 404 }, missing],
+    calls: [{ status: 200, ids: { sessionId: 'long' } }, { status: 404 }],
   },
   createSummary: {
     method: 'createSessionSummary',
     calls: [
       { status: 201, body: { force: true } },
       { status: 204 },
-      { ...missing, body: { force: true } },
       { status: 403, body: { force: true }, headers: deny('writes') },
       { status: 502, body: { force: true }, failure: 'model' },
       { status: 400, body: { force: 'yes' } },
-      unknownName,
-      tooLarge,
-      notJson,
     ],
   },
   listSummaries: {
@@ -286,8 +240,6 @@ export const OPERATION_CALLS: Readonly<Record<string, OperationCalls>> = {
       { status: 200, ids: { sessionId: 'long' } },
       { status: 200, query: '?limit=1&afterSeq=0' },
       { status: 400, query: '?limit=1001' },
-      unknownQuery,
-      missing,
     ],
   },
   runAgent: RUN,
@@ -311,7 +263,6 @@ export const OPERATION_CALLS: Readonly<Record<string, OperationCalls>> = {
       { status: 200 },
       { status: 200, query: '?limit=1' },
       { status: 400, query: '?limit=1001' },
-      unknownQuery,
       { status: 401, headers: deny('anonymous') },
       { status: 429, headers: deny('haste') },
       { status: 500, failure: 'bug' },
@@ -320,16 +271,11 @@ export const OPERATION_CALLS: Readonly<Record<string, OperationCalls>> = {
   },
   stopAgent: {
     method: 'getTurn',
-    calls: [{ status: 200 }, missing, { status: 403, headers: deny('writes') }, unknownName, tooLarge, notJson],
+    calls: [{ status: 200 }, { status: 403, headers: deny('writes') }],
   },
   listApprovals: {
     method: 'listSessions',
-    calls: [
-      { status: 200 },
-      { status: 200, query: '?limit=1' },
-      unknownQuery,
-      { status: 403, headers: deny('sessions') },
-    ],
+    calls: [{ status: 200 }, { status: 200, query: '?limit=1' }, { status: 403, headers: deny('sessions') }],
   },
   answerApproval: {
     method: 'withTurn',
@@ -337,17 +283,16 @@ export const OPERATION_CALLS: Readonly<Record<string, OperationCalls>> = {
       { status: 200, ids: { sessionId: 'asking' }, body: { confirmed: true } },
       { status: 409, ids: { sessionId: 'asking' }, body: { confirmed: false } },
       { status: 404, body: { confirmed: true } },
-      { ...missing, body: { confirmed: true } },
       { status: 403, body: { confirmed: true }, headers: deny('writes') },
       { status: 400, body: {} },
-      unknownName,
-      tooLarge,
-      notJson,
     ],
   },
   getSessionUsage: {
     method: 'getUsage',
-    calls: [{ status: 200, query: '?period=total' }, { status: 400, query: '?period=day' }, unknownQuery, missing],
+    calls: [
+      { status: 200, query: '?period=total' },
+      { status: 400, query: '?period=day' },
+    ],
   },
   getUserUsage: {
     method: 'getUsage',
@@ -360,16 +305,41 @@ export const OPERATION_CALLS: Readonly<Record<string, OperationCalls>> = {
   },
   getAppUsage: {
     method: 'getUsage',
-    calls: [{ status: 200, query: '?period=month' }, unknownQuery, { status: 403, headers: deny('sessions') }],
+    calls: [
+      { status: 200, query: '?period=month' },
+      { status: 403, headers: deny('sessions') },
+    ],
   },
   getUserState: { method: 'getUserState', calls: [{ status: 200 }, { status: 403, headers: deny('userState') }] },
   updateUserState: {
     method: 'updateUserState',
-    calls: [{ status: 200, body: CHANGE }, { status: 403, headers: deny('userState') }, unknownName, tooLarge, notJson],
+    calls: [
+      { status: 200, body: CHANGE },
+      { status: 403, headers: deny('userState') },
+    ],
   },
   getAppState: { method: 'getAppState', calls: [{ status: 200 }, { status: 403, headers: deny('appState') }] },
   updateAppState: {
     method: 'updateAppState',
-    calls: [{ status: 200, body: CHANGE }, { status: 403, headers: deny('appState') }, unknownName, tooLarge, notJson],
+    calls: [
+      { status: 200, body: CHANGE },
+      { status: 403, headers: deny('appState') },
+    ],
   },
 };
+
+const tooLarge: OperationCall = { status: 413, body: { state: 'x'.repeat(5_000_000) } };
+const notJson: OperationCall = { status: 415, body: 'a,b', headers: { 'content-type': 'text/csv' } };
+
+/** What every operation of its kind refuses: what it does not know, what is no JSON, and a session that does not exist. */
+export function refusedAlways({ route, operation }: DescribedOperation, good: OperationCall): OperationCall[] {
+  const isOpen = operation.operationId === 'appendEvent';
+  const hasQuery = operation.parameters?.some((parameter) => parameter.in === 'query') ?? false;
+  const mayBeMissing = '404' in operation.responses && (route.includes('{sessionId}') || route.includes(' /run'));
+  return [
+    ...(operation.requestBody ? [tooLarge, notJson] : []),
+    ...(operation.requestBody && !isOpen ? [{ status: 400, body: { nope: 1 } }] : []),
+    ...(hasQuery ? [{ status: 400, query: '?nope=1' }] : []),
+    ...(mayBeMissing ? [{ ...good, status: 404, ids: { sessionId: 'none' } }] : []),
+  ];
+}
