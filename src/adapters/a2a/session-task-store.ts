@@ -4,11 +4,11 @@ import { ConfigurationError } from '../../config/configuration-error.js';
 import { sessionNameOf } from '../../sessions/domain/ids.js';
 import type { SessionService } from '../../sessions/session.service.js';
 import type { SessionAccess } from '../../sessions/transport/session-access.js';
-import { KnownTasks } from './known-tasks.js';
 import { TaskAccess, keepAccess } from './task-access.js';
-import { jsonOf, taskOf } from './task-json.js';
+import { type TaskJson, jsonOf, taskOf } from './task-json.js';
 import { TaskList } from './task-list.js';
 import { TaskLogs } from './task-logs.js';
+import type { KnownTask } from './task-merge.js';
 import { TaskScope, type TaskScopeOptions } from './task-scope.js';
 import { TaskWriter } from './task-writer.js';
 
@@ -82,5 +82,25 @@ export class SessionTaskStore implements TaskStore {
     this.#access.assertAsked();
     const owner = this.#scope.findOwner(context);
     return owner ? this.#list.read(owner, request, this.#access.filterOf(context)) : this.#list.empty(request);
+  }
+}
+
+/** What callers know of tasks: what they loaded or saved last, with the same object or in the same call. */
+class KnownTasks {
+  readonly #byObject = new WeakMap<Task, { readonly name: string; readonly task: TaskJson }>();
+  readonly #byCall = new WeakMap<ServerCallContext, Map<string, KnownTask>>();
+
+  /** @param name of the session */
+  of(task: Task, context: ServerCallContext, name: string): KnownTask {
+    const known = this.#byObject.get(task);
+    return known?.name === name ? known : this.#byCall.get(context)?.get(name);
+  }
+
+  /** @param object `undefined` if there is no such task, which is knowledge, too */
+  set(object: Task | undefined, context: ServerCallContext, name: string, task: TaskJson | undefined): void {
+    if (object && task) this.#byObject.set(object, { name, task });
+    const known = this.#byCall.get(context) ?? new Map<string, KnownTask>();
+    known.set(name, { task });
+    this.#byCall.set(context, known);
   }
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { nameProblem } from '../../sessions/domain/ids.js';
 import type { MetadataDelta, SessionMetadata } from '../../sessions/domain/metadata.js';
 import type { SessionFilter } from '../../sessions/domain/submitted-metadata.js';
@@ -48,5 +48,5 @@ export function timeOf({ fields }: SessionMetadata): string {
 
 /** Labels are short. */
 function nameOf(contextId: string): string {
-  return nameProblem(contextId) === undefined ? contextId : createHash('sha256').update(contextId).digest('hex');
+  return nameProblem(contextId) === undefined ? contextId : hash('sha256', contextId);
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { DynamicToolUIPart, ToolUIPart, UIMessage } from 'ai';
 import { saysSomething } from '../../agents/user-message.js';
 import { isRecord } from '../../config/setting.js';
@@ -108,10 +108,7 @@ export function isSameAs({ content }: LoggedEvent, edited: UIMessage): boolean {
 export function continuingRun(known: UIMessage, sent: UIMessage, waiting: ReadonlySet<string>): PlannedRun {
   const answers = answersIn(known, sent, waiting);
   const ids = answers.map(({ id }) => id).toSorted();
-  const digest = createHash('sha256')
-    .update(JSON.stringify([known.id, ids]))
-    .digest('base64url')
-    .slice(0, 22);
+  const digest = hash('sha256', JSON.stringify([known.id, ids]), 'base64url').slice(0, 22);
   const stored = answers.flatMap(({ id, outcome }) => (outcome ? [[id, outcome] as const] : []));
   return {
     invocationId: RESERVED_IDS.continued + digest,

@@ -1,11 +1,12 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import type { SessionStoreEntry } from '@anthropic-ai/claude-agent-sdk';
+import type { Part } from '../../sessions/domain/content.js';
 import type { EventInput } from '../../sessions/domain/event.js';
 import { idProblem } from '../../sessions/domain/ids.js';
+import { jsonCopyOf } from '../../sessions/domain/json-value.js';
 import { saidBy } from './entry-content.js';
 import { CLAUDE, RECORDER, recordFields, recordsOf } from './entry-records.js';
 import type { UsageCounter } from './entry-usage.js';
-import { MOST_SHOWN_BYTES, shownParts } from './shown-parts.js';
 
 /** An entry, and the events that keep it. */
 export interface EntryEvents {
@@ -14,6 +15,12 @@ export interface EntryEvents {
 }
 
 const LONGEST_ID = 150;
+/** What an event shows has at most so many bytes, beside the entry itself. */
+const MOST_SHOWN_BYTES = 400_000;
+const LONGEST_TEXT = 100_000;
+const LEFT_OUT = '(Left out: too large to show.)';
+/** An event has 64 levels by default, and its parts begin at the fourth. */
+const LIMITS = { maxDepth: 32, maxBytes: MOST_SHOWN_BYTES };
 
 /**
  * The events of an entry: what it says, as every reader of the session understands it, and the entry itself. Both are one event, except
@@ -53,7 +60,7 @@ export function eventsOf(entry: SessionStoreEntry, id: string, usage: UsageCount
 export function idOf({ uuid }: SessionStoreEntry): string {
   if (typeof uuid !== 'string' || uuid === '') return randomUUID();
   const isId = idProblem(uuid) === undefined && Buffer.byteLength(uuid) <= LONGEST_ID && !uuid.includes('#');
-  return isId ? uuid : createHash('sha256').update(uuid).digest('hex');
+  return isId ? uuid : hash('sha256', uuid);
 }
 
 /** The id that {@link idOf} gave the entry of an event. */
@@ -64,4 +71,36 @@ export function entryIdOf(eventId: string): string {
 function timeOf({ timestamp }: SessionStoreEntry): Pick<EventInput, 'timestamp'> {
   const time = typeof timestamp === 'string' ? Date.parse(timestamp) : Number.NaN;
   return time > 0 ? { timestamp: time } : {};
+}
+
+/** Parts as an event can hold them. What is too large or too deep is cut: the entry has all of it. */
+function shownParts(parts: readonly Part[]): Part[] {
+  const most = MOST_SHOWN_BYTES / Math.max(1, parts.length);
+  return parts.map((part) => (fits(part, most) ? part : cut(part, Math.min(LONGEST_TEXT, Math.floor(most / 3)))));
+}
+
+function fits(part: Part, most: number): boolean {
+  try {
+    jsonCopyOf(part, '$', LIMITS);
+    return Buffer.byteLength(JSON.stringify(part)) <= most;
+  } catch {
+    return false;
+  }
+}
+
+function wellFormed<Call extends object>(call: Call): Call {
+  return Object.fromEntries(
+    Object.entries(call).map(([name, value]) => [name, typeof value === 'string' ? value.toWellFormed() : value]),
+  ) as Call;
+}
+
+function cut(part: Part, most: number): Part {
+  const note: object = { note: LEFT_OUT };
+  const { text, thought, functionCall, functionResponse } = part;
+  if (functionCall) return { functionCall: { ...wellFormed(functionCall), args: {} }, ...note };
+  if (functionResponse)
+    return { functionResponse: { ...wellFormed(functionResponse), response: { result: LEFT_OUT } } };
+  // The signature of half a thought is worth nothing.
+  if (text !== undefined) return { text: text.slice(0, most).toWellFormed(), ...(thought && { thought }) };
+  return { text: LEFT_OUT };
 }

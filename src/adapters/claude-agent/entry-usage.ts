@@ -1,6 +1,7 @@
 import type { SessionStoreEntry } from '@anthropic-ai/claude-agent-sdk';
 import { isRecord } from '../../config/setting.js';
 import type { EventInput } from '../../sessions/domain/event.js';
+import { isCount } from '../../sessions/domain/input-checks.js';
 
 /** The tokens of a message that were counted: input, cached input, output. */
 interface Counted {
@@ -49,5 +50,5 @@ export class UsageCounter {
 }
 
 function countOf(value: unknown): number {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : 0;
+  return isCount(value) ? value : 0;
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { SessionKey as TranscriptKey } from '@anthropic-ai/claude-agent-sdk';
 import { InvalidInputError } from '../../sessions/domain/errors.js';
 import { type SessionKey, assertId, checkedSessionKey, idProblem } from '../../sessions/domain/ids.js';
@@ -43,16 +43,12 @@ export function appOf(projectKey: string, app: TranscriptApp | undefined): strin
   if (app) return app(projectKey);
   if (typeof projectKey !== 'string') throw new InvalidInputError('must be a text', 'projectKey');
   const isTooLong = idProblem(projectKey) !== undefined && idProblem(projectKey.slice(0, LONGEST_START)) === undefined;
-  const name = isTooLong ? `${projectKey.slice(0, LONGEST_START)}-${digestOf(projectKey)}` : projectKey;
+  const name = isTooLong ? `${projectKey.slice(0, LONGEST_START)}-${hash('sha256', projectKey)}` : projectKey;
   assertId(name, 'projectKey');
   return name;
 }
 
 function nameOfSub(sessionId: string, subpath: string): string {
   const name = `${sessionId}/${subpath}`;
-  return idProblem(name) === undefined ? name : `${sessionId}/${digestOf(subpath)}`;
-}
-
-function digestOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
+  return idProblem(name) === undefined ? name : `${sessionId}/${hash('sha256', subpath)}`;
 }

@@ -7,7 +7,7 @@ import {
   ToolMessage,
 } from '@langchain/core/messages';
 import type { ConversationCall, ConversationPart, ConversationResult } from '../../agents/messages/conversation.js';
-import { fileContent, fileName, imageDetail, inWords } from '../../agents/messages/file-content.js';
+import { fileContent, fileName, imageDetail, saidText } from '../../agents/messages/file-content.js';
 import { keeperOf } from '../../agents/messages/given-files.js';
 import { jsonText } from '../../agents/messages/said-parts.js';
 import { toolErrorText } from '../../agents/messages/tool-errors.js';
@@ -50,19 +50,14 @@ export function toolCallOf({ id, name, args }: ConversationCall) {
 
 /** Texts, and words for files: models take these from users only. A single text stays a text. */
 function textsOf(parts: readonly ConversationPart[]): string | { type: 'text'; text: string }[] {
-  const texts = parts.flatMap(textOf);
+  const texts = parts.flatMap(saidText);
   const [first = ''] = texts;
   return texts.length > 1 ? texts.map((text) => ({ type: 'text', text })) : first;
 }
 
-function textOf(part: ConversationPart): string[] {
-  if (part.type === 'text') return part.text === '' ? [] : [part.text];
-  return part.type === 'file' || part.type === 'code' ? [inWords(part)] : [];
-}
-
 function blocksOf(part: ConversationPart): ContentBlock.Standard[] {
   const file = part.type === 'file' ? fileBlock(part) : undefined;
-  return file ? [file] : textOf(part).map((text) => ({ type: 'text', text }));
+  return file ? [file] : saidText(part).map((text) => ({ type: 'text', text }));
 }
 
 function fileBlock({

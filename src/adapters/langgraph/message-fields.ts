@@ -1,6 +1,7 @@
+import { toolError } from '../../agents/messages/tool-errors.js';
+import { isRecord } from '../../config/setting.js';
 import type { Part } from '../../sessions/domain/content.js';
 import type { EventInput, UsageMetadata } from '../../sessions/domain/event.js';
-import { toolError } from '../../agents/messages/tool-errors.js';
 import { contentParts, thoughtPart } from './content-parts.js';
 
 const AGENT = 'agent';
@@ -96,7 +97,7 @@ function responseOf(said: readonly Part[], isError: boolean): Record<string, unk
   const text = said.map((part) => part.text ?? '').join('');
   try {
     const parsed: unknown = JSON.parse(text);
-    if (isObject(parsed) && (!isError || toolError(parsed) !== undefined)) return { ...parsed };
+    if (isRecord(parsed) && (!isError || toolError(parsed) !== undefined)) return { ...parsed };
   } catch {
     // Not JSON.
   }
@@ -116,7 +117,7 @@ function calledOf(call: unknown): NonNullable<Part['functionCall']> {
 function plain(args: unknown): Record<string, unknown> {
   if (typeof args === 'string') return args === '' ? {} : { arguments: args };
   const copy: unknown = JSON.parse(JSON.stringify(args ?? {}));
-  return isObject(copy) ? { ...copy } : {};
+  return isRecord(copy) ? { ...copy } : {};
 }
 
 function usageOf({ usage_metadata: usage }: MessageFields): UsageMetadata | undefined {
@@ -131,9 +132,5 @@ function usageOf({ usage_metadata: usage }: MessageFields): UsageMetadata | unde
 }
 
 function fieldOf(value: unknown, name: string): unknown {
-  return isObject(value) ? value[name] : undefined;
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isRecord(value) ? value[name] : undefined;
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import {
   type CheckpointPendingWrite,
   type PendingWrite,
@@ -28,15 +28,11 @@ export async function writesEvent(
   // The first write of a task counts, so a repeated call may be the same event. Of errors and interrupts, the last one counts.
   const isRepeatable = writes.every(([index]) => index >= 0);
   return {
-    ...(isRepeatable && { id: RESERVED_IDS.graphWrites + digestOf(record) }),
+    ...(isRepeatable && { id: RESERVED_IDS.graphWrites + hash('sha256', JSON.stringify(record), 'base64url') }),
     author: RECORD_AUTHOR,
     invocationId: checkpoint,
     ...recordFields(record),
   };
-}
-
-function digestOf(record: WritesRecord): string {
-  return createHash('sha256').update(JSON.stringify(record)).digest('base64url');
 }
 
 interface Write {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { RunnableConfig } from '@langchain/core/runnables';
 import { InvalidInputError } from '../../sessions/domain/errors.js';
 import { type SessionKey, assertId } from '../../sessions/domain/ids.js';
@@ -78,7 +78,7 @@ export function placeOf({ key, ns }: ThreadAddress, place = ''): string {
 /** The state key that holds the head of a namespace. It goes back with a rewind of the session. */
 export function headKey(ns: string): string {
   const isKey = ns === '' || textProblem(ns, LONGEST_NS) === undefined;
-  return `${HEAD_PREFIX}${isKey ? ns : createHash('sha256').update(ns).digest('base64url')}`;
+  return `${HEAD_PREFIX}${isKey ? ns : hash('sha256', ns, 'base64url')}`;
 }
 
 export function headOf(session: Session, ns: string): ThreadHead | undefined {

@@ -3,10 +3,8 @@ import { InvalidInputError } from '../../sessions/domain/errors.js';
 import { checkedSessionKey } from '../../sessions/domain/ids.js';
 import { assertWholeNumber } from '../../sessions/domain/input-checks.js';
 import type { SessionService } from '../../sessions/session.service.js';
-import { MessageLog, logIdProblem } from './message-log.js';
-import { type MessagePlace, placeOf, placeText } from './message-place.js';
-import { type Message, eventsOf, recordOf } from './stored-message.js';
-import { type Send, StreamReplay } from './stream-replay.js';
+import { MessageLog, type PlacedEvent, logIdProblem } from './message-log.js';
+import { type Message, MessageReader, eventsOf, recordOf } from './stored-message.js';
 
 /** What a {@link SessionEventStore} needs. */
 export interface SessionEventStoreOptions {
@@ -36,6 +34,8 @@ export interface FollowOptions {
 }
 
 const MOST_MESSAGES = 100_000;
+
+type Send = (eventId: string, message: Message) => Promise<void>;
 
 /**
  * Keeps the messages of one transport of MCP, so that its client can resume a stream after its connection broke, also on another
@@ -128,4 +128,48 @@ export class SessionEventStore {
   async clear(): Promise<void> {
     await this.#queue.run('', () => this.#log.clear());
   }
+}
+
+/** Sends the messages of one stream. */
+class StreamReplay {
+  readonly #messages = new MessageReader();
+  /** Whether any message was sent. */
+  hasSent = false;
+  /** Whether the answer to the request was sent. */
+  isAnswered = false;
+
+  constructor(
+    private readonly stream: string,
+    private readonly send: Send,
+  ) {}
+
+  /** Sends what the event holds, if it is of this stream. */
+  async add({ part, event }: PlacedEvent): Promise<void> {
+    const record = recordOf(event);
+    if (record?.stream !== this.stream) return;
+    const message = this.#messages.messageOf(record);
+    if (!message) return;
+    await this.send(placeText({ part, seq: event.seq, id: event.id }), message);
+    this.hasSent = true;
+    if ('result' in message || 'error' in message) this.isAnswered = true;
+  }
+}
+
+/** Where a message is: the number of a part of the log, the `seq` of its event there, and the event's id, which nobody can guess. */
+interface MessagePlace {
+  readonly part: number;
+  readonly seq: number;
+  readonly id: string;
+}
+
+const PLACE = /^(\d{1,12})-(\d{1,12})-([0-9a-f]{24})$/;
+
+function placeText({ part, seq, id }: MessagePlace): string {
+  return `${part}-${seq}-${id}`;
+}
+
+/** `undefined` for anything that this store did not give out. */
+function placeOf(text: string): MessagePlace | undefined {
+  const [, part, seq, id] = PLACE.exec(text) ?? [];
+  return part && seq && id ? { part: Number(part), seq: Number(seq), id } : undefined;
 }

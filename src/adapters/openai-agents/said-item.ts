@@ -1,5 +1,6 @@
-import type { Part } from '../../sessions/domain/content.js';
 import type { FileDescription } from '../../agents/messages/given-files.js';
+import { isRecord } from '../../config/setting.js';
+import type { Part } from '../../sessions/domain/content.js';
 import { filePart } from './file-parts.js';
 import type { Path, PlainItem } from './plain-item.js';
 
@@ -145,14 +146,14 @@ function answerOf(id: unknown, name: string, response: Record<string, unknown>, 
 /** Arguments that are no JSON object are kept as text. */
 function argumentsOf(given: unknown): Record<string, unknown> {
   const parsed = typeof given === 'string' ? parsedObject(given) : given;
-  if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return { ...parsed };
+  if (isRecord(parsed)) return { ...parsed };
   return given === '' || given === undefined || given === null ? {} : { arguments: given };
 }
 
 function parsedObject(text: string): Record<string, unknown> | undefined {
   try {
     const parsed: unknown = JSON.parse(text);
-    return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed) ? { ...parsed } : undefined;
+    return isRecord(parsed) ? { ...parsed } : undefined;
   } catch {
     return undefined;
   }

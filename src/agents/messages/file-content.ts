@@ -38,3 +38,9 @@ export function inWords(part: FileOrCode): string {
     return `\`\`\`${(executableCode.language ?? '').toLowerCase()}\n${executableCode.code ?? ''}\n\`\`\``;
   return `Output of the code:\n\`\`\`\n${codeExecutionResult?.output ?? ''}\n\`\`\``;
 }
+
+/** What a part says, for messages that have texts only. */
+export function saidText(part: ConversationPart): string[] {
+  if (part.type === 'text') return part.text === '' ? [] : [part.text];
+  return part.type === 'file' || part.type === 'code' ? [inWords(part)] : [];
+}

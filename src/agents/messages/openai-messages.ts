@@ -1,5 +1,5 @@
 import type { ConversationMessage, ConversationPart } from './conversation.js';
-import { fileContent, fileName, fileUrl, imageDetail, inWords } from './file-content.js';
+import { fileContent, fileName, fileUrl, imageDetail, inWords, saidText } from './file-content.js';
 import { keeperOf } from './given-files.js';
 import { jsonText } from './said-parts.js';
 
@@ -55,7 +55,7 @@ const AUDIO_FORMATS: Readonly<Record<string, 'wav' | 'mp3'>> = {
 };
 
 function userPart(part: ConversationPart): OpenAiPart[] {
-  if (part.type !== 'file') return textOf(part).map((text) => ({ type: 'text', text }));
+  if (part.type !== 'file') return saidText(part).map((text) => ({ type: 'text', text }));
   const { mimeType } = part;
   const keeper = keeperOf(part.part);
   if (keeper?.vendor === 'openai') return [{ type: 'file', file: { file_id: keeper.id } }];
@@ -72,7 +72,7 @@ function userPart(part: ConversationPart): OpenAiPart[] {
 }
 
 function assistantMessage(parts: readonly ConversationPart[]): OpenAiMessage[] {
-  const content = parts.flatMap(textOf).join('\n');
+  const content = parts.flatMap(saidText).join('\n');
   const calls = parts.flatMap((part) => {
     if (part.type !== 'call') return [];
     return [
@@ -86,9 +86,4 @@ function assistantMessage(parts: readonly ConversationPart[]): OpenAiMessage[] {
 function toolMessage(part: ConversationPart): OpenAiMessage[] {
   if (part.type !== 'result') return [];
   return [{ role: 'tool', tool_call_id: part.id, content: jsonText(part.response) }];
-}
-
-function textOf(part: ConversationPart): string[] {
-  if (part.type === 'text') return part.text === '' ? [] : [part.text];
-  return part.type === 'file' || part.type === 'code' ? [inWords(part)] : [];
 }
