@@ -4,8 +4,7 @@ import { AgentsClosingError } from './closing-error.js';
 import { inQueueOrder, queuedIn } from './control-events.js';
 import type { QueuePlace } from './queue-place.js';
 import { readQueue } from './queue.js';
-import type { KeptRequest } from './kept-request.js';
-import type { RunHandler } from './run-request.js';
+import type { KeptRequest, RunHandler } from './run-request.js';
 import { TurnWork } from './turn-work.js';
 import { untilAborted } from './until-aborted.js';
 

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { InvalidInputError } from '../sessions/domain/errors.js';
 import { RESERVED_IDS } from '../sessions/domain/reserved-words.js';
 import type { NumberedCall, Speaker } from '../sessions/domain/open-calls.js';
@@ -37,8 +37,7 @@ export function approvalIdOf(place: RequestPlace, invocationId: string): string 
   const name = nameOf(place);
   const end = SEPARATOR + invocationId;
   if (Buffer.byteLength(name + end) <= MAX_ID_BYTES) return name + end;
-  const hash = createHash('sha256').update(name).digest('base64url').slice(0, HASH_LENGTH);
-  return HASHED + hash + end;
+  return HASHED + hash('sha256', name, 'base64url').slice(0, HASH_LENGTH) + end;
 }
 
 function nameOf(place: RequestPlace): string {

@@ -1,3 +1,4 @@
+import { isRecord } from '../config/setting.js';
 import { InvalidInputError } from '../sessions/domain/errors.js';
 import { type EventInput, keepFilledInTimestamp } from '../sessions/domain/event.js';
 
@@ -23,7 +24,7 @@ function isAsyncIterable(value: unknown): value is AsyncIterable<EventInput> {
 
 /** Refuses what is no event: a handler may give anything. */
 export function assertIsEvent(event: unknown, verb: 'yield' | 'return'): void {
-  if (typeof event === 'object' && event !== null && !Array.isArray(event)) return;
+  if (isRecord(event)) return;
   const kind = Array.isArray(event) ? 'an array' : event === null ? 'null' : typeof event;
   throw new InvalidInputError(
     `is ${kind}, and no event: ${verb} { content: { role: 'model', parts: [{ text: 'Hello' }] } }`,

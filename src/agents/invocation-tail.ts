@@ -42,8 +42,7 @@ export const KEPT_AT_THE_END = [true, false].flatMap((withDone) => [
  * its events in order.
  *
  * @example
- * const tail = new InvocationTail('support');
- * for (const event of events) tail.add(event);
+ * const tail = new InvocationTail('support', events);
  * if (!tail.isClosed) events.push(...tail.closing('inv-1', 'died'));
  */
 export class InvocationTail {
@@ -57,8 +56,9 @@ export class InvocationTail {
   #last: Speaker;
 
   /** @param agent who speaks if nobody has spoken yet */
-  constructor(agent: string) {
+  constructor(agent: string, events: Iterable<EventInput> = []) {
     this.#last = { author: agent };
+    for (const event of events) this.add(event);
   }
 
   /** The same, for events that are not stored yet. */

@@ -66,9 +66,8 @@ export class Invocation {
     this.isResumed = start.isResumed;
     this.#output = start.output && reportedOutput(start.output, (warning) => log.report(warning));
     this.#messages = new InvocationMessages(start, log);
-    this.#tail = new InvocationTail(start.agentName);
+    this.#tail = new InvocationTail(start.agentName, start.earlier);
     this.#stored = [...start.shown];
-    for (const event of start.earlier) this.#tail.add(event);
     if (start.isResumed) this.#tail.reopen();
     this.#approvals = new InvocationApprovals(start, log, (answer) => this.#storeAnswer(answer));
     this.signal = AbortSignal.any([turnSignal, this.#stopping.signal]);

@@ -60,7 +60,7 @@ export class LeftBehind {
     const { invocationId, messageSeq } = last;
     // Only a message that interrupts gets its turn before one that was handed over.
     const isHandedOver = queuedIn(session).has(invocationId);
-    const isClosed = !isHandedOver && this.#tailOf(last.events).isClosed;
+    const isClosed = !isHandedOver && new InvocationTail(this.due.agentName, last.events).isClosed;
     // After the final event of one agent, another one may have spoken when the process died.
     if (isClosed && !turn.takesOver) return [];
     const said = await this.said(session);
@@ -74,7 +74,7 @@ export class LeftBehind {
     }
     const idOf = new Map(ofLast.map((event) => [nameOf(event), event.id]));
     const why = isHandedOver ? 'interrupted' : 'died';
-    const closing = this.#tailOf([...kept, ...ofLast])
+    const closing = new InvocationTail(this.due.agentName, [...kept, ...ofLast])
       .closing(invocationId, why)
       .map((event) => {
         const id = event.interrupted ? idOf.get(nameOf(event)) : undefined;
@@ -88,18 +88,12 @@ export class LeftBehind {
 
   /** What leaves an invocation waiting for its approvals: who is asked may answer later than a process lives. */
   #waiting(session: Session, invocationId: string, events: readonly LoggedEvent[]): EventInput[] {
-    const tail = this.#tailOf(events);
+    const tail = new InvocationTail(this.due.agentName, events);
     if (tail.isWaiting) return [];
     const marks = [...approvalMarksIn(session.id, session.metadata).values()];
     const mark = marks.find((each) => each.invocationId === invocationId);
     const author = mark?.runBy ?? mark?.agentName ?? this.due.agentName;
     const waiting = { ...eventBy({ author }, invocationId), ...waitingEvent() };
     return [...interruptedResponses(invocationId, events, tail, session), waiting];
-  }
-
-  #tailOf(events: readonly EventInput[]): InvocationTail {
-    const tail = new InvocationTail(this.due.agentName);
-    for (const event of events) tail.add(event);
-    return tail;
   }
 }

@@ -15,11 +15,10 @@ import { dequeuedEvent, queueEvent, queuedIn, withdrawEvent } from './control-ev
 import { follow } from './follow.js';
 import { isHandOver } from './invocation-stop.js';
 import { type QueueNews, QueueWait } from './queue-wait.js';
-import { keptOf, withoutMessage } from './kept-request.js';
 import { type QueuePlace, isWhole, placeOf } from './queue-place.js';
 import { findMessage, findWaiting, readQueue } from './queue.js';
 import { BudgetHold } from './run-budget.js';
-import type { RunHandler, CheckedRun, RunResult } from './run-request.js';
+import { type CheckedRun, type RunHandler, type RunResult, keptOf, withoutMessage } from './run-request.js';
 import { endOf } from './run-status.js';
 import { TurnWork } from './turn-work.js';
 

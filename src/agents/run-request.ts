@@ -11,6 +11,7 @@ import { answerContent } from './approval-answers.js';
 import { type ApprovalAnswer } from './approvals.js';
 import { RUN_POLICIES, type RunPolicy } from './control-events.js';
 import type { OutputRule } from './output-key.js';
+import { tempOf } from './queue-place.js';
 import { userContent } from './user-message.js';
 
 export type { RunHandler } from './agent-context.js';
@@ -214,4 +215,19 @@ function outputRuleOf({ outputKey, outputSchema, onMismatch }: RunRequest, autho
     return { author, outputKey, ...(outputSchema && { outputSchema }), ...(onMismatch && { onMismatch }) };
   if (outputSchema === undefined) return undefined;
   throw new InvalidInputError('needs an outputKey', 'outputSchema');
+}
+
+/** A request without what its message brings. */
+export type KeptRequest = Omit<CheckedRun, 'message' | 'stateDelta' | 'customMetadata' | 'state'>;
+
+/** Leaves out what a message brings, which may be large. */
+export function withoutMessage(request: CheckedRun): KeptRequest {
+  const { message: _message, stateDelta: _delta, customMetadata: _metadata, state: _state, ...kept } = request;
+  return kept;
+}
+
+/** What the process keeps of a message that waits in the log. */
+export function keptOf(request: CheckedRun): CheckedRun {
+  const stateDelta = tempOf(request.stateDelta);
+  return { ...withoutMessage(request), message: {}, stateDelta, customMetadata: undefined, state: undefined };
 }

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { isRecord } from '../config/setting.js';
 import type { FunctionCall, Part } from '../sessions/domain/content.js';
 import type { EventActionsInput, EventInput } from '../sessions/domain/event.js';
 import { type NamedCall, namedCall } from '../sessions/domain/open-calls.js';
@@ -195,7 +196,7 @@ export class ToolContext {
     const set = foldChanges([given, trackedValuesOf(this.state).pending()]);
     const changes = plainCopyOf(foldChanges([set, this.#changed(set, shared)]));
     const { id, name } = this.call;
-    const wrapped = isObject(response) ? response : { result: response ?? null };
+    const wrapped = isRecord(response) ? response : { result: response ?? null };
     return {
       part: { functionResponse: { ...(id !== undefined && { id }), name, response: wrapped } },
       changes,
@@ -256,12 +257,8 @@ function joinedActions(all: readonly EventActionsInput[]): EventActionsInput {
   for (const [name, value] of all.flatMap((actions) => Object.entries(actions))) {
     const before = joined.get(name);
     // Names such as `__proto__` are names, too.
-    const both = isObject(before) && isObject(value) && [...Object.entries(before), ...Object.entries(value)];
+    const both = isRecord(before) && isRecord(value) && [...Object.entries(before), ...Object.entries(value)];
     joined.set(name, both ? Object.fromEntries(both) : value);
   }
   return Object.fromEntries(joined);
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -200,12 +200,6 @@ export class TurnWork {
     }
   }
 
-  #tailOf(events: readonly EventInput[]): InvocationTail {
-    const tail = new InvocationTail(this.due.agentName);
-    for (const event of events) tail.add(event);
-    return tail;
-  }
-
   /** Stores the answer, and goes on where the invocation asked. */
   async #answered(
     turn: HeldTurn,
@@ -256,7 +250,7 @@ export class TurnWork {
     // Of an answered approval, the caller gets what follows the answer.
     const shown = given ? [] : earlier.filter((event) => event.seq > (afterSeq ?? 0) && isOfAnswer(event));
     for (const event of shown) this.tell(event);
-    const tail = this.#tailOf(earlier);
+    const tail = new InvocationTail(this.due.agentName, earlier);
     if (stored && stored.invocationId !== invocationId) {
       // Another invocation took the message, and its turn is over.
       const status = tail.isClosed ? endOf(shown, stored.invocationId, { ...due, agentName }) : 'interrupted';

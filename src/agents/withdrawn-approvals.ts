@@ -49,8 +49,7 @@ async function eventsOf(
   const { events, rewound } = await storedInvocation(env, key, messageSeq);
   const kept = events.filter(({ seq }) => !isInRanges(seq, rewound));
   if (kept.length === 0) return [withdrawnApprovalsEvent()];
-  const tail = new InvocationTail(runBy);
-  for (const event of kept) tail.add(event);
+  const tail = new InvocationTail(runBy, kept);
   const answers = asked.map(([approvalId]) => refusalEvent(approvalId, 'withdrawn', mark));
   return [stopEvent({ invocationId }), ...answers, ...tail.closing(invocationId, 'stopped')];
 }

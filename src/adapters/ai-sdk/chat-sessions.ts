@@ -159,8 +159,7 @@ export class ChatSessions {
     const events = shownIn(log);
     const running = turn && invocationOf(turn.holder);
     const isRunning = ({ invocationId, author }: LoggedEvent): boolean => invocationId === running && author !== 'user';
-    const tail = new InvocationTail(this.#agentName);
-    for (const event of events) if (isRunning(event)) tail.add(event);
+    const tail = new InvocationTail(this.#agentName, events.filter(isRunning));
     // An answer that is complete is no longer resumed.
     const shown = tail.isClosed ? events : events.filter((event) => !isRunning(event));
     const messages = entriesOf(shown, this.#reading).map(({ message }) => message);
