@@ -11,6 +11,12 @@ const MOST_APPS = 1_000;
 /** The token of this tab. It is gone when the tab is closed. */
 export const savedToken = new SavedText('token', () => sessionStorage);
 
+export async function readConfig(): Promise<PageConfig> {
+  const response = await fetch('config.json', { headers: { accept: 'application/json' } });
+  if (!response.ok) throw new Error(`config.json answered ${response.status}`);
+  return (await response.json()) as PageConfig;
+}
+
 /** The routes that the page reads: those that each client of the app has. */
 export class Api {
   readonly client: SessionsClient;

@@ -1,10 +1,9 @@
 import './random-id.js';
 import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { Api } from './api.js';
+import { Api, readConfig } from './api.js';
 import { type Failure, failureOf } from './failures.js';
 import { FailureNotice, Loading, Notice } from './notices.js';
-import { readConfig } from './page-config.js';
 import { type PageRoute, addressOf, route, show } from './page-route.js';
 import { SessionListPanel } from './session-list-panel.js';
 import { SessionPage } from './session-page.js';

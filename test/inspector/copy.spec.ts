@@ -1,5 +1,5 @@
+import { fileNameOf } from '../../inspector/src/copy/copy-file.js';
 import { CopyReads } from '../../inspector/src/copy/copy-reads.js';
-import { fileNameOf } from '../../inspector/src/copy/file-name.js';
 import { type ReadCopyOptions, readCopy } from '../../inspector/src/copy/read-copy.js';
 import type { SessionCopy } from '../../inspector/src/copy/session-copy.js';
 import type { SessionReads } from '../../inspector/src/session-reads.js';

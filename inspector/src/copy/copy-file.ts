@@ -1,6 +1,5 @@
 import type { RemoteKey } from '../../../src/client/index.js';
 import type { SessionReads } from '../session-reads.js';
-import { fileNameOf } from './file-name.js';
 import { type ReadCopyOptions, readCopy } from './read-copy.js';
 
 /** The page of a copy, before and after its data: `inspector/copy-page.mjs` builds it into this script. */
@@ -16,4 +15,13 @@ export interface CopyFile {
 export async function copyFile(reads: SessionReads, key: RemoteKey, options: ReadCopyOptions): Promise<CopyFile> {
   const { session, json } = await readCopy(reads, key, options);
   return { name: fileNameOf(session.metadata.title ?? session.id), parts: [COPY_PAGE.head, ...json, COPY_PAGE.tail] };
+}
+
+const MOST_CHARACTERS = 60;
+
+/** The name of a file for what is called so: letters, digits and dashes, which all systems take. */
+export function fileNameOf(title: string): string {
+  const words = title.normalize('NFC').match(/[\p{L}\p{M}\p{N}_]+/gu) ?? [];
+  const name = Array.from(words.join('-')).slice(0, MOST_CHARACTERS).join('').replace(/-$/, '');
+  return ['session', ...(name === '' ? [] : [name])].join('-') + '.html';
 }

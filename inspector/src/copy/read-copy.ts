@@ -1,7 +1,6 @@
 import type { RemoteKey } from '../../../src/client/index.js';
 import type { Progress } from '../progress.js';
 import type { SessionReads, ShownSession } from '../session-reads.js';
-import { inlineJson } from './inline-json.js';
 import type { SessionCopy } from './session-copy.js';
 
 /** Events of one request: the most that the routes answer with. */
@@ -73,4 +72,13 @@ type Head = Omit<SessionCopy, 'view' | 'events'>;
 function withoutContent(session: ShownSession & { readonly state?: unknown }): SessionCopy['session'] {
   const { events: _events, state: _state, ...shown } = session;
   return shown;
+}
+
+/** JSON as the text of a `script` element: it holds no sign that could end the element, or begin a comment or another one. */
+function inlineJson(value: unknown): string {
+  return JSON.stringify(value).replace(/[<\u2028\u2029]/g, escaped);
+}
+
+function escaped(sign: string): string {
+  return `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
