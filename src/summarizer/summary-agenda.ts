@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { AGENDA_SEPARATOR, SUMMARIES, agendaNameOf } from '../sessions/domain/agenda-names.js';
 import { MAX_DUE_ENTRIES } from '../sessions/domain/coordination-rules.js';
 import type { SessionKey } from '../sessions/domain/ids.js';
@@ -173,5 +173,5 @@ export function parseAgendaName(
 
 /** The lease of a session. It is a hash, because ids together may be longer than the name of a lease. */
 export function leaseNameOf(key: SessionKey): string {
-  return `${SUMMARIES}:${createHash('sha256').update(agendaNameOf(key)).digest('base64url')}`;
+  return `${SUMMARIES}:${hash('sha256', agendaNameOf(key), 'base64url')}`;
 }

@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import { SUMMARIZER } from '../config/summarizer-settings.js';
 import { InvalidInputError } from '../sessions/domain/errors.js';
 import type { ConversationLine } from './models/summary-model.js';
@@ -47,7 +47,7 @@ export class SummaryPrompt {
     if (!SUMMARIZER.prompt.kind.fits(template)) {
       throw new InvalidInputError('must hold {conversation_text}, the placeholder for the conversation', 'prompt');
     }
-    this.version = createHash('sha256').update(template).digest('hex').slice(0, 8);
+    this.version = hash('sha256', template).slice(0, 8);
   }
 
   /**

@@ -1,3 +1,4 @@
+import { isRecord } from '../../config/setting.js';
 import { InvalidInputError, LimitExceededError } from '../../sessions/domain/errors.js';
 import { ComponentConflictError } from '../component-errors.js';
 import { type ComponentSession, type ComponentSessionKey, identifierOf } from '../component-session.js';
@@ -52,7 +53,7 @@ export class AgentScopeImport {
   async saveSession(id: string, text: unknown): Promise<void> {
     await this.attempt(async () => {
       const components = typeof text === 'string' ? parsed(text, id, '$') : text;
-      if (!isObject(components) || !Object.values(components).every(isObject))
+      if (!isRecord(components) || !Object.values(components).every(isRecord))
         throw new InvalidInputError('is no session of AgentScope: an object with the state of each component', id);
       for (const [name, state] of Object.entries(components)) await this.saveValue(id, name, JSON.stringify(state));
     });
@@ -102,10 +103,6 @@ export class AgentScopeImport {
       }
     });
   }
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** JSON of AgentScope. */

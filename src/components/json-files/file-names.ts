@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /** A file name has at most 255 bytes, and needs room for its endings. */
 const MAX_LENGTH = 180;
@@ -14,7 +14,7 @@ const HASHED = /^~[0-9a-f]{64}$/;
  */
 export function fileNameOf(id: string): string {
   const name = PLAIN.test(id) && !RESERVED.test(id) && !id.endsWith('.') ? id : escaped(id);
-  return name.length <= MAX_LENGTH ? name : `~${createHash('sha256').update(id).digest('hex')}`;
+  return name.length <= MAX_LENGTH ? name : `~${hash('sha256', id)}`;
 }
 
 /** The id of a file name, or `undefined` if only the folder knows it, or if it is no name of {@link fileNameOf}. */

@@ -1,4 +1,5 @@
 import { types } from 'node:util';
+import { isRecord } from '../../config/setting.js';
 import { TransferFileError } from '../../sessions/domain/transfer-errors.js';
 
 /** A row with its columns by name. */
@@ -82,9 +83,7 @@ export function jsonOf(value: unknown): unknown {
 /** An object of a JSON column. */
 export function recordOf(value: unknown): Record<string, unknown> {
   const parsed = jsonOf(value);
-  return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)
-    ? (parsed as Record<string, unknown>)
-    : {};
+  return isRecord(parsed) ? parsed : {};
 }
 
 /** Numbers below are seconds. */

@@ -1,4 +1,5 @@
 import { itemEvents } from '../../adapters/openai-agents/item-events.js';
+import { isRecord } from '../../config/setting.js';
 import type { Part } from '../../sessions/domain/content.js';
 import { jsonOf } from './foreign-database.js';
 import type { ForeignEvent } from './foreign-log.js';
@@ -104,8 +105,7 @@ function byAgent(id: string | undefined, parts: Part[]): ForeignEvent {
 function argsOf(value: unknown): Record<string, unknown> {
   try {
     const parsed = jsonOf(value);
-    if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed))
-      return parsed as Record<string, unknown>;
+    if (isRecord(parsed)) return parsed;
   } catch {
     // A model may write arguments that do not parse.
   }
