@@ -6,6 +6,7 @@ import {
   type ServiceFixture,
   agentSays,
   appendAll,
+  changing,
   expectRefusal,
   load,
   rewindTo,
@@ -21,10 +22,6 @@ const FIRST = userSays('one', { id: 'e1', actions: { stateDelta: { k: 1, 'user:k
 const SECOND = agentSays('two', { id: 'e2', actions: { stateDelta: { k: 2 }, stateRemovals: ['user:k'] } });
 const BATCH = [FIRST, SECOND];
 
-function changing(id: string, stateDelta: Record<string, unknown>, stateRemovals: string[] = []): EventInput {
-  return { id, author: 'agent', actions: { stateDelta, stateRemovals } };
-}
-
 /** An event that no session has yet, with changes that must not be seen. */
 function unknownEvent(id: string): EventInput {
   return changing(id, { k: 9, 'app:k': 9, 'user:k': 9, 'temp:t': 9 });
@@ -36,7 +33,7 @@ function longEvent(id: string): EventInput {
 
 /** An event that sets these keys and removes another one. */
 function settingKeys(id: string, ...names: string[]): EventInput {
-  return changing(id, Object.fromEntries(names.map((name) => [name, 1])), ['gone']);
+  return changing(id, Object.fromEntries(names.map((name) => [name, 1])), 'gone');
 }
 
 export const batchRefusals = topic<ServiceFixture>('repeated and refused batches', (test) => {

@@ -6,6 +6,7 @@ import {
   type ServiceFixture,
   USER,
   agentSays,
+  changing,
   expectRefusal,
   load,
   sessionWith,
@@ -21,10 +22,6 @@ import {
 
 const FIRST = userSays('one', { id: 'e1', actions: { stateDelta: { k: 1, 'user:k': 1 } } });
 const SECOND = agentSays('two', { id: 'e2', actions: { stateDelta: { k: 2 }, stateRemovals: ['user:k'] } });
-
-function changing(id: string, stateDelta: Record<string, unknown>, stateRemovals: string[] = []): EventInput {
-  return { id, author: 'agent', actions: { stateDelta, stateRemovals } };
-}
 
 /** Three events with ids that no other batch has. */
 function batchOf(index: number): EventInput[] {
@@ -66,9 +63,9 @@ export const batches = topic<ServiceFixture>('several events in one append', (te
       state: { gone: 1, back: 1, 'app:gone': 1, 'user:back': 1 },
     });
     const events = [
-      changing('e1', { twice: 1, gone: 2, 'app:gone': 2, short: 1, 'user:short': 1 }, ['back']),
-      changing('e2', { twice: { b: 1, a: [] }, back: 2, 'app:new': null }, ['gone', 'user:back', 'never there']),
-      changing('e3', { 'user:back': 3 }, ['app:gone', 'short', 'user:short']),
+      changing('e1', { twice: 1, gone: 2, 'app:gone': 2, short: 1, 'user:short': 1 }, 'back'),
+      changing('e2', { twice: { b: 1, a: [] }, back: 2, 'app:new': null }, 'gone', 'user:back', 'never there'),
+      changing('e3', { 'user:back': 3 }, 'app:gone', 'short', 'user:short'),
     ];
     await sessions.appendEvents({ session, events });
     const expected = { twice: { b: 1, a: [] }, back: 2, 'app:new': null, 'user:back': 3 };
@@ -87,7 +84,7 @@ export const batches = topic<ServiceFixture>('several events in one append', (te
       session,
       events: [
         changing('e1', { 'temp:a': 'secret 1', 'temp:b': 'secret 2' }),
-        changing('e2', { 'temp:a': 'secret 3', k: 1 }, ['temp:b']),
+        changing('e2', { 'temp:a': 'secret 3', k: 1 }, 'temp:b'),
       ],
     });
     expect(session.state.toRecord()).toEqual({ k: 1, 'temp:a': 'secret 3' });

@@ -1,4 +1,3 @@
-import type { EventInput } from '../../sessions/domain/event.js';
 import type { StateKeyChange, StateOperation } from '../../sessions/domain/state-history.js';
 import type { WatchedEvent } from '../../sessions/operations/state-history.js';
 import type { SessionClient } from '../open-sessions.js';
@@ -8,6 +7,7 @@ import {
   REFERENCE,
   type ServiceFixture,
   appendAll,
+  changing,
   expectRefusal,
   load,
   sessionWith,
@@ -17,10 +17,6 @@ import {
 } from './support.js';
 
 type Page = Parameters<SessionClient['stateChanges']>[0];
-
-function sets(id: string, stateDelta: Record<string, unknown>, ...stateRemovals: string[]): EventInput {
-  return { id, author: 'agent', actions: { stateDelta, stateRemovals } };
-}
 
 async function changes(sessions: SessionClient, how: Partial<Page> = {}): Promise<StateKeyChange[]> {
   return (await sessions.stateChanges({ ...KEY, ...how })).changes;
@@ -55,9 +51,9 @@ export const stateChanges = topic<ServiceFixture>('stateChanges', (test) => {
     const { sessions } = await open();
     await sessions.createSession({ ...KEY, state: { a: null, b: 1 } });
     await appendAll(sessions, [
-      sets('e1', { a: { deep: [] }, c: null }, 'b', 'missing'),
+      changing('e1', { a: { deep: [] }, c: null }, 'b', 'missing'),
       userSays('nothing'),
-      sets('e3', { a: { deep: [] }, b: 2 }, 'c'),
+      changing('e3', { a: { deep: [] }, b: 2 }, 'c'),
     ]);
     expect(await sessions.stateChanges(KEY)).toEqual({
       firstSeq: 1,
@@ -74,7 +70,7 @@ export const stateChanges = topic<ServiceFixture>('stateChanges', (test) => {
 
   test('a rewind lists what it restores', async ({ open }) => {
     const { sessions } = await open();
-    await sessionWith(sessions, [sets('e1', { a: 1 }), sets('e2', { a: 2, b: 1 }), summaryOf(1, 1)]);
+    await sessionWith(sessions, [changing('e1', { a: 1 }), changing('e2', { a: 2, b: 1 }), summaryOf(1, 1)]);
     await sessions.rewindSession({ ...KEY, toSeq: 1 });
     expect(await changes(sessions, { afterSeq: 2 })).toMatchObject([
       { seq: 4, key: 'a', before: 2, after: 1 },
@@ -84,9 +80,12 @@ export const stateChanges = topic<ServiceFixture>('stateChanges', (test) => {
 
   test('shared scopes list every write of this session', async ({ open }) => {
     const { sessions } = await open();
-    await sessionWith(sessions, [sets('e1', { 'user:u': 1 })]);
+    await sessionWith(sessions, [changing('e1', { 'user:u': 1 })]);
     await sessions.updateUserState({ ...KEY, stateDelta: { u: 2 } });
-    await appendAll(sessions, [sets('e2', { 'user:u': 1, 'app:~a/b': null }), sets('e3', {}, 'user:u', 'app:x')]);
+    await appendAll(sessions, [
+      changing('e2', { 'user:u': 1, 'app:~a/b': null }),
+      changing('e3', {}, 'user:u', 'app:x'),
+    ]);
     const [scope, eventId] = ['user', 'e3'];
     expect(await changes(sessions)).toEqual([
       { seq: 1, eventId: 'e1', key: 'user:u', scope, after: 1 },
@@ -100,7 +99,11 @@ export const stateChanges = topic<ServiceFixture>('stateChanges', (test) => {
 
   test('pages contain each change once, also if a page ends inside an event', async ({ open }) => {
     const { sessions } = await open();
-    await sessionWith(sessions, [sets('e1', { a: 1, b: 1, c: 1 }), sets('e2', { a: 2 }), sets('e3', { b: 2, d: 1 })]);
+    await sessionWith(sessions, [
+      changing('e1', { a: 1, b: 1, c: 1 }),
+      changing('e2', { a: 2 }),
+      changing('e3', { b: 2, d: 1 }),
+    ]);
     const all = await changes(sessions);
     expect(all).toHaveLength(6);
     for (const limit of [1, 2, 4, 6]) {
@@ -118,17 +121,17 @@ export const stateChanges = topic<ServiceFixture>('stateChanges', (test) => {
     const { sessions } = await open({ limits: { maxPageBytes: 3_000 } });
     await sessionWith(
       sessions,
-      times(4, (index) => sets(`e${index}`, { big: `${index}`.repeat(1_200) })),
+      times(4, (index) => changing(`e${index}`, { big: `${index}`.repeat(1_200) })),
     );
     expect((await pages(sessions, {})).map((page) => page.length)).toEqual([1, 1, 1, 1]);
   });
 
   test('a page reads a limited part of the log', async ({ open }) => {
     const { sessions } = await open();
-    await sessionWith(sessions, [sets('e1', { rare: 1 })]);
+    await sessionWith(sessions, [changing('e1', { rare: 1 })]);
     const nothing = times(100, () => ({ author: 'agent' }));
     for (const events of times(11, () => nothing)) await sessions.appendEvents({ session: REFERENCE, events });
-    await appendAll(sessions, [sets('last', { rare: 2 })]);
+    await appendAll(sessions, [changing('last', { rare: 2 })]);
     const found = await pages(sessions, { key: 'rare', afterSeq: 1 });
     expect(found).toMatchObject([[], [{ seq: 1_102, before: 1, after: 2 }]]);
   });
@@ -136,10 +139,10 @@ export const stateChanges = topic<ServiceFixture>('stateChanges', (test) => {
   test('a cursor of another session, and other requests, are refused', async ({ open }) => {
     const { sessions } = await open();
     await expectRefusal(sessions.stateChanges(KEY), 'SESSION_NOT_FOUND');
-    await sessionWith(sessions, [sets('e1', { a: 1 }), sets('e2', { a: 2 })]);
+    await sessionWith(sessions, [changing('e1', { a: 1 }), changing('e2', { a: 2 })]);
     const { nextCursor: cursor } = await sessions.stateChanges({ ...KEY, limit: 1 });
     await sessions.deleteSession(KEY);
-    await sessionWith(sessions, [sets('e1', { a: 1 })]);
+    await sessionWith(sessions, [changing('e1', { a: 1 })]);
     await expectRefusal(sessions.stateChanges({ ...KEY, cursor }), 'SESSION_NOT_FOUND');
     const { nextCursor: ofEvents } = await sessions.listEvents({ ...KEY, limit: 1 });
     for (const wrong of [
@@ -161,9 +164,9 @@ export const stateDeltas = topic<ServiceFixture>('watch with stateDeltas', (test
     let state = (await load(sessions)).state.toRecord();
     const watch = sessions.watch({ ...KEY, afterSeq: 0, stateDeltas: true });
     await appendAll(sessions, [
-      sets('e1', { a: 2, 'x/y~z': null, b: [], 'temp:t': 1 }, 'gone', 'missing'),
+      changing('e1', { a: 2, 'x/y~z': null, b: [], 'temp:t': 1 }, 'gone', 'missing'),
       userSays('nothing'),
-      sets('e3', { 'user:u': 2, 'user:v': 1, gone: 2 }, 'b', 'app:missing'),
+      changing('e3', { 'user:u': 2, 'user:v': 1, gone: 2 }, 'b', 'app:missing'),
     ]);
     await sessions.rewindSession({ ...KEY, toSeq: 1 });
     const seen: WatchedEvent[] = [];
@@ -185,7 +188,7 @@ export const stateDeltas = topic<ServiceFixture>('watch with stateDeltas', (test
 
   test('without the option, events have no patch and are otherwise the same', async ({ open }) => {
     const { sessions } = await open();
-    await sessionWith(sessions, [sets('e1', { a: 1 })]);
+    await sessionWith(sessions, [changing('e1', { a: 1 })]);
     const [plain, patches] = [{}, { stateDeltas: true }].map((how) => sessions.watch({ ...KEY, afterSeq: 0, ...how }));
     const one = await plain?.next();
     const other = await patches?.next();

@@ -38,6 +38,11 @@ export function toolAnswers(...ids: string[]): EventInput {
   return { author: 'agent', content: { role: 'user', parts } };
 }
 
+/** An event of an agent that changes the state. */
+export function changing(id: string, stateDelta: Record<string, unknown>, ...stateRemovals: string[]): EventInput {
+  return { id, author: 'agent', actions: { stateDelta, stateRemovals } };
+}
+
 export function summaryOf(fromSeq: number, toSeq: number, text = `summary to ${toSeq}`): EventInput {
   const actions = { compaction: { fromSeq, toSeq } };
   return { id: `summary:${toSeq}`, author: 'system', content: { role: 'user', parts: [{ text }] }, actions };
