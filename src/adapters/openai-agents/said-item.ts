@@ -81,7 +81,7 @@ type ContentEntry = Readonly<Record<string, unknown>>;
 
 function contentParts(content: unknown): SaidPart[] {
   if (typeof content === 'string') return content === '' ? [] : [{ part: { text: content }, at: ['content'] }];
-  return listOf(content).flatMap((entry, index) => entryParts(entry, ['content', index]));
+  return entriesOf(content).flatMap((entry, index) => entryParts(entry, ['content', index]));
 }
 
 function entryParts(entry: ContentEntry, at: Path): SaidPart[] {
@@ -123,7 +123,7 @@ function thoughts({ content, rawContent }: PlainItem): SaidPart[] {
 }
 
 function thoughtParts(field: string, list: unknown): SaidPart[] {
-  return listOf(list)
+  return entriesOf(list)
     .flatMap((entry, index) => textPart(entry.text, [field, index, 'text']))
     .map(({ part, ...place }) => ({ part: { ...part, thought: true }, ...place }));
 }
@@ -171,7 +171,7 @@ function resultParts({ callId, name, output }: PlainItem): SaidPart[] {
   });
   if (typeof output === 'string') return [answer(responseOf(output), ['output'])];
   if (Array.isArray(output)) {
-    const parts = listOf(output).flatMap((entry, index) => entryParts(entry, ['output', index]));
+    const parts = entriesOf(output).flatMap((entry, index) => entryParts(entry, ['output', index]));
     const texts = parts.flatMap(({ part: { text } }) => (typeof text === 'string' ? [text] : []));
     const [only] = texts;
     const single = only !== undefined && texts.length === 1;
@@ -194,11 +194,12 @@ function hostedParts({ id, name, arguments: args, output, status }: PlainItem): 
   return [call, { part: { functionResponse: { id, name: name as string, response } }, at: ['output'] }];
 }
 
-function fieldsOf(value: unknown): ContentEntry {
+/** A value that is no object has no fields. */
+export function fieldsOf(value: unknown): ContentEntry {
   return typeof value === 'object' && value !== null ? (value as ContentEntry) : {};
 }
 
 /** An entry that is no object says nothing. */
-function listOf(content: unknown): ContentEntry[] {
+export function entriesOf(content: unknown): ContentEntry[] {
   return Array.isArray(content) ? content.map(fieldsOf) : [];
 }

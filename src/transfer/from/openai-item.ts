@@ -1,4 +1,5 @@
 import { itemEvents } from '../../adapters/openai-agents/item-events.js';
+import { entriesOf, fieldsOf } from '../../adapters/openai-agents/said-item.js';
 import { isRecord } from '../../config/setting.js';
 import type { Part } from '../../sessions/domain/content.js';
 import { jsonOf } from './foreign-database.js';
@@ -115,15 +116,6 @@ function argsOf(value: unknown): Record<string, unknown> {
 function outputOf(value: unknown): unknown {
   const { type, text } = fieldsOf(value);
   return type === 'text' ? text : (value ?? null);
-}
-
-/** The entries of a content. One that is no object has no fields. */
-function entriesOf(content: unknown): Item[] {
-  return Array.isArray(content) ? content.map(fieldsOf) : [];
-}
-
-function fieldsOf(value: unknown): Item {
-  return typeof value === 'object' && value !== null ? (value as Item) : {};
 }
 
 function textOf(value: unknown): string {
