@@ -2,8 +2,9 @@ import type { UIMessageChunk } from 'ai';
 import type { EventInput, LoggedEvent } from '../../sessions/domain/event.js';
 import { isByUser } from '../../sessions/domain/event-inspection.js';
 import { textPartsOf } from '../../sessions/domain/partial-text.js';
+import { defined } from '../../sessions/domain/json-value.js';
 import { type CallItem, type EventItem, type ReadingOptions, itemsOf } from './event-items.js';
-import { type UIPart, defined } from './sdk-fields.js';
+import type { UIPart } from './sdk-fields.js';
 
 type Kind = 'text' | 'reasoning';
 

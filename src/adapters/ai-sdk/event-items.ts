@@ -2,8 +2,9 @@ import { isRecord } from '../../config/setting.js';
 import { getFunctionCalls, isByUser, isSummary, textsOf } from '../../sessions/domain/event-inspection.js';
 import type { FunctionCall, Part } from '../../sessions/domain/content.js';
 import type { LoggedEvent } from '../../sessions/domain/event.js';
+import { defined } from '../../sessions/domain/json-value.js';
 import { uiPartOf } from './part-contents.js';
-import { type ContentReference, type SdkFields, type UIPart, defined, sdkFieldsOf } from './sdk-fields.js';
+import { type ContentReference, type SdkFields, type UIPart, sdkFieldsOf } from './sdk-fields.js';
 import { REQUEST_NAME } from './step-events.js';
 import { type ToolOutcome, outcomeOf } from './tool-outcome.js';
 

@@ -8,7 +8,7 @@ import {
 } from '../../agents/messages/file-content.js';
 import { fileType, givenFile, keeperOf } from '../../agents/messages/given-files.js';
 import type { Part } from '../../sessions/domain/content.js';
-import { defined } from './sdk-fields.js';
+import { defined } from '../../sessions/domain/json-value.js';
 
 /** A text, thought or file of a page as a part of an event. */
 export function contentOf(part: TextUIPart | ReasoningUIPart | FileUIPart): Part {

@@ -2,8 +2,9 @@ import type { UIMessage } from 'ai';
 import { messageIdOf } from '../../agents/control-events.js';
 import { InvalidInputError } from '../../sessions/domain/errors.js';
 import type { EventInput } from '../../sessions/domain/event.js';
+import { defined } from '../../sessions/domain/json-value.js';
 import { assertMessageId, newMessageRun } from './chat-request.js';
-import { type UIPart, defined, sdkMetadata } from './sdk-fields.js';
+import { type UIPart, sdkMetadata } from './sdk-fields.js';
 import { type AskedApproval, approvalsEvent, isToolPart, modelEvent, resultsEvent, toolNameOf } from './step-events.js';
 import type { ToolOutcome } from './tool-outcome.js';
 

@@ -1,6 +1,7 @@
 import type { JSONValue, ProviderMetadata, UIMessage } from 'ai';
 import { isRecord } from '../../config/setting.js';
 import type { EventInput } from '../../sessions/domain/event.js';
+import { defined } from '../../sessions/domain/json-value.js';
 
 /** A part of a message. */
 export type UIPart = UIMessage['parts'][number];
@@ -67,14 +68,5 @@ export function sdkFieldsOf({ customMetadata }: EventInput): SdkFields | undefin
 
 /** `customMetadata` of an event. */
 export function sdkMetadata(fields: SdkFields): { readonly [FIELD]: SdkFields } {
-  const given = Object.entries(fields).filter(([, value]) => value !== undefined);
-  return { [FIELD]: Object.fromEntries(given) };
-}
-
-/** The object without fields that are undefined. */
-export function defined<Fields extends object>(
-  fields: Fields,
-): { [Key in keyof Fields]: Exclude<Fields[Key], undefined> } {
-  const given = Object.entries(fields).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(given) as { [Key in keyof Fields]: Exclude<Fields[Key], undefined> };
+  return { [FIELD]: defined(fields) };
 }

@@ -2,15 +2,9 @@ import type { DynamicToolUIPart, ToolUIPart } from 'ai';
 import { isRecord } from '../../config/setting.js';
 import type { Part } from '../../sessions/domain/content.js';
 import { EventActions, type EventInput } from '../../sessions/domain/event.js';
+import { defined } from '../../sessions/domain/json-value.js';
 import { contentOf } from './part-contents.js';
-import {
-  type ContentReference,
-  type SdkFields,
-  type StoredApproval,
-  type UIPart,
-  defined,
-  sdkMetadata,
-} from './sdk-fields.js';
+import { type ContentReference, type SdkFields, type StoredApproval, type UIPart, sdkMetadata } from './sdk-fields.js';
 import { type ToolOutcome, responseOf, storedOutcome } from './tool-outcome.js';
 
 /** As in ADK, so that its clients show what is asked for. */

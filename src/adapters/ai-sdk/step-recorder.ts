@@ -1,7 +1,8 @@
 import type { DynamicToolUIPart, ReasoningUIPart, TextUIPart, ToolUIPart, UIMessageChunk } from 'ai';
 import type { EventInput } from '../../sessions/domain/event.js';
+import { defined } from '../../sessions/domain/json-value.js';
 import { mergedMetadata } from './merged-metadata.js';
-import { type SdkFields, type UIPart, defined, sdkFieldsOf, sdkMetadata } from './sdk-fields.js';
+import { type SdkFields, type UIPart, sdkFieldsOf, sdkMetadata } from './sdk-fields.js';
 import { type AskedApproval, approvalsEvent, isToolPart, modelEvent, resultsEvent, toolNameOf } from './step-events.js';
 import type { ToolOutcome } from './tool-outcome.js';
 import { type StepUsage, usageMetadataOf } from './usage.js';

@@ -2,7 +2,8 @@ import type { ProviderMetadata } from 'ai';
 import { toolError, toolErrorText } from '../../agents/messages/tool-errors.js';
 import { isRecord } from '../../config/setting.js';
 import type { FunctionResponse } from '../../sessions/domain/content.js';
-import { type StoredOutcome, type ToolMetadata, defined } from './sdk-fields.js';
+import { defined } from '../../sessions/domain/json-value.js';
+import type { StoredOutcome, ToolMetadata } from './sdk-fields.js';
 
 /** What became of a tool call. */
 export interface ToolOutcome {

@@ -4,9 +4,10 @@ import { isRecord } from '../../config/setting.js';
 import { isByUser, isSummary } from '../../sessions/domain/event-inspection.js';
 import type { LoggedEvent } from '../../sessions/domain/event.js';
 import { RESERVED_IDS } from '../../sessions/domain/reserved-words.js';
+import { defined } from '../../sessions/domain/json-value.js';
 import { type CallItem, type EventItem, type ReadingOptions, itemsOf } from './event-items.js';
 import { mergedMetadata } from './merged-metadata.js';
-import { type UIPart, defined, sdkFieldsOf } from './sdk-fields.js';
+import { type UIPart, sdkFieldsOf } from './sdk-fields.js';
 import { isToolPart, toolNameOf } from './step-events.js';
 
 /** A message of a page, and where it is in the log. */

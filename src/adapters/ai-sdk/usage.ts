@@ -1,6 +1,6 @@
 import type { LanguageModelUsage } from 'ai';
 import type { UsageMetadata } from '../../sessions/domain/event.js';
-import { defined } from './sdk-fields.js';
+import { defined } from '../../sessions/domain/json-value.js';
 
 /** The tokens of a step, and the model that answered. */
 export interface StepUsage {

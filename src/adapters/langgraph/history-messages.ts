@@ -6,6 +6,7 @@ import { type UnpairedMessage, type UnpairedPart, messageOf } from '../../agents
 import { visibleEvent } from '../../agents/messages/visible-events.js';
 import { isByUser } from '../../sessions/domain/event-inspection.js';
 import type { LoggedEvent } from '../../sessions/domain/event.js';
+import { defined } from '../../sessions/domain/json-value.js';
 import { saidMessage, toolCallOf, toolMessage } from './event-messages.js';
 import { revivedValue } from './serialized-value.js';
 import { messageItemOf, ownEventIds } from './thread-records.js';
@@ -102,9 +103,4 @@ function blockOfCall(
   const call = block.id === undefined ? undefined : calls[given.findIndex(({ id }) => id === block.id)];
   if (!call || (block.type !== 'tool_use' && block.type !== 'tool_call')) return block;
   return { ...block, id: call.id, [block.type === 'tool_use' ? 'input' : 'args']: { ...call.args } };
-}
-
-function defined<Fields extends object>(fields: Fields): { [Key in keyof Fields]?: Exclude<Fields[Key], undefined> } {
-  const given = Object.entries(fields).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(given) as { [Key in keyof Fields]?: Exclude<Fields[Key], undefined> };
 }

@@ -12,7 +12,7 @@ import {
 } from '@langchain/langgraph-checkpoint';
 import { KeyedQueue } from '../../sessions/domain/keyed-queue.js';
 import { InvalidInputError } from '../../sessions/domain/errors.js';
-import type { SessionKey } from '../../sessions/domain/ids.js';
+import { type SessionKey, sessionNameOf } from '../../sessions/domain/ids.js';
 import type { Session } from '../../sessions/domain/session.js';
 import { pagesOf } from '../../sessions/domain/paging.js';
 import type { SessionService } from '../../sessions/session.service.js';
@@ -29,7 +29,6 @@ import {
   headOf,
   headsOfSubgraphs,
   isThread,
-  nameOf,
   namespaceOf,
   threadKey,
   turnOf,
@@ -123,7 +122,7 @@ export class SessionSaver extends BaseCheckpointSaver {
   ): Promise<RunnableConfig> {
     const address = this.#addressIn(config);
     const given = { ns: address.ns, parent: checkpointIdOf(config), checkpoint, metadata, changed: newVersions };
-    await this.#queue.run(nameOf(address.key), () => this.#put(config, address, given));
+    await this.#queue.run(sessionNameOf(address.key), () => this.#put(config, address, given));
     return configOf(address, checkpoint.id);
   }
 
@@ -140,7 +139,7 @@ export class SessionSaver extends BaseCheckpointSaver {
     // Of errors and interrupts the last ones count, so calls keep their order, whichever is serialized first.
     const event = writesEvent(this.serde, record, writes);
     event.catch(() => undefined);
-    await this.#queue.run(nameOf(address.key), async () => {
+    await this.#queue.run(sessionNameOf(address.key), async () => {
       const events = [await event];
       await this.#sessions.append(address.key, (session) =>
         this.#sessions.tryAppend(session, events, { turn: turnOf(config) }),
@@ -153,7 +152,7 @@ export class SessionSaver extends BaseCheckpointSaver {
     const owner = userId ?? (typeof this.#user === 'string' ? this.#user : undefined);
     if (owner === undefined) throw new InvalidInputError('is needed, since users have threads of their own', 'userId');
     const key = threadKey(this.#appName, owner, threadId);
-    await this.#queue.run(nameOf(key), async () => {
+    await this.#queue.run(sessionNameOf(key), async () => {
       await this.#sessions.service.deleteSession(key);
       this.#memory.forget(key);
     });
@@ -238,7 +237,7 @@ export class SessionSaver extends BaseCheckpointSaver {
 
   /** Reads a session when all that was put before is stored. */
   #read(key: SessionKey): Promise<Session | undefined> {
-    return this.#queue.run(nameOf(key), () => this.#sessions.read(key));
+    return this.#queue.run(sessionNameOf(key), () => this.#sessions.read(key));
   }
 
   /** The thread of the config, or all threads of the user. */

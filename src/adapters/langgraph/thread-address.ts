@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { RunnableConfig } from '@langchain/core/runnables';
 import { InvalidInputError } from '../../sessions/domain/errors.js';
-import { type SessionKey, assertId } from '../../sessions/domain/ids.js';
+import { type SessionKey, assertId, sessionNameOf } from '../../sessions/domain/ids.js';
 import { textProblem } from '../../sessions/domain/input-checks.js';
 import type { Session } from '../../sessions/domain/session.js';
 import { RESERVED_STATE } from '../../sessions/domain/reserved-words.js';
@@ -65,14 +65,9 @@ export function configOf({ key, ns }: ThreadAddress, checkpointId: string): Runn
   return { configurable: { thread_id: key.sessionId, checkpoint_ns: ns, checkpoint_id: checkpointId } };
 }
 
-/** One text for the ids of a session. */
-export function nameOf({ appName, userId, sessionId }: SessionKey): string {
-  return JSON.stringify([appName, userId, sessionId]);
-}
-
 /** One text for a namespace of a thread, or for a place in it. */
 export function placeOf({ key, ns }: ThreadAddress, place = ''): string {
-  return JSON.stringify([nameOf(key), ns, place]);
+  return JSON.stringify([sessionNameOf(key), ns, place]);
 }
 
 /** The state key that holds the head of a namespace. It goes back with a rewind of the session. */

@@ -1,8 +1,8 @@
-import type { SessionKey } from '../../sessions/domain/ids.js';
+import { type SessionKey, sessionNameOf } from '../../sessions/domain/ids.js';
 import type { Session } from '../../sessions/domain/session.js';
 import { Recent } from '../../components/recent.js';
 import type { KnownCheckpoint } from './channel-writer.js';
-import { type ThreadAddress, nameOf } from './thread-address.js';
+import type { ThreadAddress } from './thread-address.js';
 
 /** A thread, as this process last saw it. */
 interface Thread {
@@ -19,7 +19,7 @@ export class ThreadMemory {
   readonly #threads = new Recent<Thread>(MOST_THREADS);
 
   session(key: SessionKey): Session | undefined {
-    return this.#threads.get(nameOf(key))?.session;
+    return this.#threads.get(sessionNameOf(key))?.session;
   }
 
   setSession(key: SessionKey, session: Session | undefined): void {
@@ -27,12 +27,12 @@ export class ThreadMemory {
   }
 
   forget(key: SessionKey): void {
-    this.#threads.delete(nameOf(key));
+    this.#threads.delete(sessionNameOf(key));
   }
 
   /** The last ones of the namespace, newest first. */
   checkpoints({ key, ns }: ThreadAddress): readonly KnownCheckpoint[] {
-    return this.#threads.get(nameOf(key))?.checkpoints.get(ns) ?? [];
+    return this.#threads.get(sessionNameOf(key))?.checkpoints.get(ns) ?? [];
   }
 
   checkpoint(address: ThreadAddress, id: string): KnownCheckpoint | undefined {
@@ -46,8 +46,8 @@ export class ThreadMemory {
   }
 
   #threadOf(key: SessionKey): Thread {
-    const thread = this.#threads.get(nameOf(key)) ?? { checkpoints: new Recent(MOST_NAMESPACES) };
-    this.#threads.set(nameOf(key), thread);
+    const thread = this.#threads.get(sessionNameOf(key)) ?? { checkpoints: new Recent(MOST_NAMESPACES) };
+    this.#threads.set(sessionNameOf(key), thread);
     return thread;
   }
 }

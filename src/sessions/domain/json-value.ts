@@ -63,6 +63,14 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
   return Object.getPrototypeOf(prototype) === null && Object.hasOwn(prototype as object, 'isPrototypeOf');
 }
 
+/** The object without fields that are undefined. */
+export function defined<Fields extends object>(
+  fields: Fields,
+): { [Key in keyof Fields]: Exclude<Fields[Key], undefined> } {
+  const given = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(given) as { [Key in keyof Fields]: Exclude<Fields[Key], undefined> };
+}
+
 /** Whether the value is a real Date, of this realm or another. */
 function isDate(value: object): value is Date {
   // The usual objects first, since the rest takes longer.
