@@ -1,11 +1,14 @@
 import { availableParallelism } from 'node:os';
 import config from './jest.config.js';
+import layer from './test/groups/layer.cjs';
 import singleSpecs from './test/groups/single-specs.cjs';
 
-/** All specs, most of them in groups that load their modules once. */
+const singles = singleSpecs.filter((name) => layer.has(name));
+
+/** The specs of the layer that `LAYER` names, most of them in groups that load their modules once. */
 export default {
   ...config,
-  testMatch: ['<rootDir>/test/groups/*.group.ts', ...singleSpecs.map((name) => `<rootDir>/test/${name}.spec.ts`)],
+  testMatch: ['<rootDir>/test/groups/*.group.ts', ...singles.map((name) => `<rootDir>/test/${name}.spec.ts`)],
   // One for each core: with more, answers of servers come later than the time limits of stores now and then.
   maxWorkers: availableParallelism(),
   // Jest keeps what each group has loaded. With several groups in it, a worker stops for seconds to collect its garbage, so that stores

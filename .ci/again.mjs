@@ -1,6 +1,6 @@
 /**
- * Runs the specs that failed once more, each test of them, with nothing beside it. What passes then depends on how busy the machine is: it is
- * named as unstable, to be mended, and does not stop a change. With more than a few failures nothing is run again: that is no chance.
+ * Runs the specs that failed once more, all of them as in the full layer, with nothing beside it. What passes then depends on how busy the
+ * machine is: it is named as unstable, to be mended, and does not stop a change. With more than a few failures nothing is run again: that is no chance.
  *
  * Usage: node .ci/again.mjs <report of Jest>, which it replaces by what both runs say together.
  */

@@ -1,8 +1,8 @@
 import { describeSessionService, sessionsOver } from '../../src/testing/index.js';
 import { OverReturningStorage } from '../support/over-returning-storage.js';
-import { testStores } from '../support/stores.js';
+import { storesAboveThePort } from '../support/stores.js';
 
-for (const { name, open } of testStores) describeSessionService({ name, create: sessionsOver(open) });
+for (const { name, open } of storesAboveThePort) describeSessionService({ name, create: sessionsOver(open) });
 
 describeSessionService({
   name: 'a store that returns more than was requested',

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { Agenda, AgendaEntry } from '../../src/storage.js';
 import { ManualClock } from '../../src/testing/index.js';
 import { seed } from '../support/random.js';
-import { testStores } from '../support/stores.js';
+import { storesAboveThePort } from '../support/stores.js';
 import { TIMEOUT_MS, searching, sequencesOf } from './runs.js';
 
 type Step =
@@ -52,7 +52,7 @@ class ModelAgenda implements Agenda {
   }
 }
 
-describe.each(testStores)('the agenda of $name', ({ name, open }) => {
+describe.each(storesAboveThePort)('the agenda of $name', ({ name, open }) => {
   it(
     `behaves like its model (SEED=${seed})`,
     async () => {

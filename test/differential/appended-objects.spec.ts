@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { type EventInput, type GetSessionConfig, type Session, SessionService } from '../../src/index.js';
 import type { SessionStorage } from '../../src/storage.js';
 import { seed } from '../support/random.js';
-import { testStores } from '../support/stores.js';
+import { storesAboveThePort } from '../support/stores.js';
 import { type ManualClock, manualClock } from './clock.js';
 import { same } from './lock-step.js';
 import { eventOf } from './long-logs.js';
@@ -90,7 +90,7 @@ class EventGenerator {
   }
 }
 
-describe.each(testStores)('a session object on $name', (store) => {
+describe.each(storesAboveThePort)('a session object on $name', (store) => {
   const numRuns = runsOr(store.name === 'memory' ? 50 : 6);
 
   it(

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { SessionService } from '../../src/index.js';
 import { seed } from '../support/random.js';
-import { testStores } from '../support/stores.js';
+import { storesAboveThePort } from '../support/stores.js';
 import { manualClock } from './clock.js';
 import {
   CONSUMERS,
@@ -27,7 +27,7 @@ const CRASH_AFTER_OLD_EVENTS: [Fate[], ConsumerOperation[]] = [
   ],
 ];
 
-describe.each(testStores)('durable consumers on $name', (store) => {
+describe.each(storesAboveThePort)('durable consumers on $name', (store) => {
   const { numRuns, length } = consumersOf(store.name);
 
   it(

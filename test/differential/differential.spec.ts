@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { SessionService } from '../../src/index.js';
 import { seed } from '../support/random.js';
-import { testStores } from '../support/stores.js';
+import { storesAboveThePort } from '../support/stores.js';
 import { operationsOf, settings } from './arbitraries.js';
 import { manualClock } from './clock.js';
 import { LockStep } from './lock-step.js';
@@ -9,7 +9,7 @@ import { Model } from './model/model.js';
 import { compareAll, perform } from './perform.js';
 import { TIMEOUT_MS, searching, sequencesOf } from './runs.js';
 
-describe.each(testStores)('SessionService on $name', (store) => {
+describe.each(storesAboveThePort)('SessionService on $name', (store) => {
   const { numRuns, length } = sequencesOf(store.name);
 
   it(

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { type EventInput, type HistorySettings, SessionService } from '../../src/index.js';
 import { seed } from '../support/random.js';
-import { type TestStore, testStores } from '../support/stores.js';
+import { type TestStore, storesAboveThePort } from '../support/stores.js';
 import { manualClock } from './clock.js';
 import { same } from './lock-step.js';
 import { type LongLog, eventOf, longLogs } from './long-logs.js';
@@ -25,7 +25,7 @@ const CHECK_INTERVAL = 50;
 const TRIM_INTERVAL = 64;
 const CHECKS_AFTER_TRIMMING = 5;
 
-describe.each(testStores)('a long log in $name', (store) => {
+describe.each(storesAboveThePort)('a long log in $name', (store) => {
   const { numRuns, minLength, maxLength } = longLogsOf(store.name);
   const size = `${numRuns} × ${minLength}–${maxLength} events, SEED=${seed}`;
   const logs = longLogs(minLength, maxLength);

@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import layer from './layer.cjs';
 import singleSpecs from './single-specs.cjs';
 // The specs of a group share the databases and processes of these, which are removed after the last one.
 import '../app/common-app.js';
@@ -13,11 +14,11 @@ const TESTS = join(__dirname, '..');
 const SPEC = '.spec.ts';
 
 /**
- * Describes the specs of these folders below `test` in one file. Jest loads all modules again for each file, which takes
- * longer than the tests of most specs.
+ * Describes the specs of these folders below `test` in one file, without those that the layer leaves out. Jest loads all
+ * modules again for each file, which takes longer than the tests of most specs.
  */
 export function describeSpecs(...folders: readonly string[]): void {
-  for (const name of folders.flatMap(specsIn)) {
+  for (const name of folders.flatMap(specsIn).filter((spec) => layer.has(spec))) {
     describe(name, () => {
       require(join(TESTS, name + SPEC));
     });

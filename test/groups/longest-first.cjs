@@ -2,6 +2,7 @@
 
 const { join, relative } = require('node:path');
 const { default: Sequencer } = require('@jest/test-sequencer');
+const layer = require('./layer.cjs');
 
 const TESTS = join(__dirname, '..');
 
@@ -36,11 +37,17 @@ const OTHERS_SECONDS = 10;
 module.exports = class LongestFirst extends Sequencer {
   static SECONDS = SECONDS;
 
-  /** How long a spec took here the last time, or else an estimate, in milliseconds. */
+  /**
+   * How long a spec took here the last time, or else an estimate, in milliseconds. Outside the fast layer at least the
+   * estimate: the last time may have been in that layer.
+   */
   time(test) {
     const name = relative(TESTS, test.path)
       .replaceAll('\\', '/')
       .replace(/\.(spec|group)\.ts$/, '');
-    return super.time(test) ?? (SECONDS[name] ?? OTHERS_SECONDS) * 1_000;
+    const measured = super.time(test);
+    const estimate = (SECONDS[name] ?? OTHERS_SECONDS) * 1_000;
+    if (measured === undefined) return estimate;
+    return layer.isFast ? measured : Math.max(measured, estimate);
   }
 };

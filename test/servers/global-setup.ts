@@ -9,6 +9,8 @@ let servers: ProvidedServers | undefined;
 export default async function provideServers(): Promise<void> {
   const { chosenStoreNames } = await import('../support/store-names.js');
   const { ProvidedServers } = await import('./provided-servers.js');
+  const { default: layer } = await import('../groups/layer.cjs');
+  for (const line of layer.lines()) process.stderr.write(`${line}\n`);
   servers = await ProvidedServers.for(chosenStoreNames());
 }
 

@@ -1,13 +1,13 @@
 import { SessionService, StaleSessionError } from '../../src/index.js';
 import type { OpenStorage } from '../../src/testing/open-storage.js';
-import { firstStore, testStores } from '../support/stores.js';
+import { firstStore, storesAboveThePort } from '../support/stores.js';
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 's' };
 const WRITERS = 12;
 
 const says = (text: string) => ({ author: 'agent', content: { role: 'model' as const, parts: [{ text }] } });
 
-describe.each(testStores)('change over a $name store', ({ open }) => {
+describe.each(storesAboveThePort)('change over a $name store', ({ open }) => {
   let opened: OpenStorage;
   let sessions: SessionService;
 

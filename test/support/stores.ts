@@ -1,6 +1,7 @@
 import type { Clock } from '../../src/index.js';
 import { InMemorySessionStorage } from '../../src/index.js';
 import type { OpenStorage } from '../../src/testing/open-storage.js';
+import { isFastLayer } from './layer.js';
 import { openMariaDb } from './mariadb-store.js';
 import { openPostgres } from './postgres-store.js';
 import { openRedisCluster } from './redis-cluster-store.js';
@@ -36,13 +37,16 @@ export const testStores: readonly TestStore[] = chosenStoreNames().map((name) =>
  */
 export const firstStore: readonly TestStore[] = testStores.slice(0, 1);
 
+/** All stores for what is built on the port of stores; in the fast layer the first, because the port is tested on all there. */
+export const storesAboveThePort = isFastLayer && !isEveryStoreWanted ? firstStore : testStores;
+
 /** The stores that encode values differently. A cluster gets the same scripts and texts as a single server. */
 export const storeOfEachEncoding = chosenOf(['memory', 'sqlite', 'redis', 'mariadb', 'postgres']);
 
 /** One store of each kind: for what is built on the operations of stores, which the contract proves on all of them. */
 export const storeOfEachKind = chosenOf(['memory', 'redis', 'postgres']);
 
-/** Some of {@link testStores}. `STORES` can name others, and `ROUNDS=full` means all. */
+/** Some of {@link testStores}, and the first in the fast layer. `STORES` can name others, and `ROUNDS=full` means all. */
 function chosenOf(names: readonly StoreName[]): readonly TestStore[] {
-  return isEveryStoreWanted ? testStores : testStores.filter(({ name }) => names.includes(name));
+  return isEveryStoreWanted ? testStores : storesAboveThePort.filter(({ name }) => names.includes(name));
 }

@@ -5,7 +5,7 @@ import { claimed, dispatchTo } from '../../src/testing/storage-contract/consumer
 import { ComponentSession } from '../../src/components/index.js';
 import { ManualClock } from '../../src/testing/index.js';
 import { eraseUser, exportUser } from '../../src/transfer/index.js';
-import { firstStore, testStores } from '../support/stores.js';
+import { firstStore, storesAboveThePort } from '../support/stores.js';
 import { text, withoutTransfer } from './support.js';
 
 const APP = 'shop';
@@ -14,7 +14,7 @@ const ERASED = 'eva{*}|ü';
 const OTHERS = ['eva{*}|ü2', 'eva{*}|', 'bob'];
 const DAY_SECONDS = 86_400;
 
-describe.each(testStores)('erasing a user of $name', ({ open }) => {
+describe.each(storesAboveThePort)('erasing a user of $name', ({ open }) => {
   it('leaves nothing of the user in any table or key, and everything of others', async () => {
     const clock = new ManualClock();
     const { storage, raw, destroy } = await open({ clock });

@@ -4,7 +4,7 @@ import type { ManualClock } from '../../src/testing/index.js';
 import type { SessionStorage, Upsert } from '../../src/storage.js';
 import { exportSessions, importSessions, verifySessions } from '../../src/transfer/index.js';
 import { randomNumbers, seed } from '../support/random.js';
-import { firstStore, testStores } from '../support/stores.js';
+import { firstStore, storesAboveThePort } from '../support/stores.js';
 import {
   comparable,
   filledStore,
@@ -56,7 +56,7 @@ describe('importing', () => {
   });
   afterEach(() => source.close());
 
-  describe.each(testStores)('into $name', ({ open }) => {
+  describe.each(storesAboveThePort)('into $name', ({ open }) => {
     it('goes on where it was interrupted, without anything twice', async () => {
       const { storage: target, destroy } = await open({ clock });
       try {

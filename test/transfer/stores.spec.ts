@@ -1,13 +1,13 @@
 import { SessionService } from '../../src/index.js';
 import { verifySessions } from '../../src/transfer/index.js';
-import { testStores } from '../support/stores.js';
+import { storesAboveThePort } from '../support/stores.js';
 import { COMPONENTS, comparable, filledStore, importLines, KEY, linesOf, USER } from './support.js';
 
 /**
  * Each store imports what memory exported, and exports the same. Memory imports that again. So what one store exports, each other
  * one imports: the files are the same.
  */
-describe.each(testStores)('an export to and from $name', ({ open }) => {
+describe.each(storesAboveThePort)('an export to and from $name', ({ open }) => {
   it('keeps everything, and a second import changes nothing', async () => {
     const { storage: source, clock } = await filledStore();
     const lines = await linesOf(source);

@@ -7,7 +7,7 @@ import { SessionChatHistory } from '../../../src/adapters/langgraph/index.js';
 import { AgentsSession } from '../../../src/adapters/openai-agents/index.js';
 import { toMessages } from '../../../src/agents/index.js';
 import type { SessionStorage } from '../../../src/storage.js';
-import { testStores } from '../../support/stores.js';
+import { storesAboveThePort } from '../../support/stores.js';
 import { collected } from '../adk/support/collected.js';
 import { ScriptedLlm, calls, message, says } from '../adk/support/scripted-llm.js';
 import { ChatApp, KEY, handlerOf, user } from '../ai-sdk/support/chat-app.js';
@@ -37,7 +37,7 @@ const PROMPT = [
   'user: Thank you.',
 ];
 
-describe.each(testStores)('One conversation through several frameworks in $name', ({ open }) => {
+describe.each(storesAboveThePort)('One conversation through several frameworks in $name', ({ open }) => {
   it('goes on from ADK to the AI SDK, to LangChain and back, with its tools and state', async () => {
     const { storage, destroy } = await open({});
     try {

@@ -1,3 +1,4 @@
+import { isFastLayer } from '../layer.js';
 import { isEveryStoreWanted } from '../rounds.js';
 import { type StoreName, chosenStoreNames } from '../store-names.js';
 import { clusterNodes, redisUrl } from '../redis-store.js';
@@ -45,9 +46,16 @@ function inDatabase(server: SqlServer): SharedStoreKind {
   return { name, create: () => sharedDatabase(server), createNew: () => newSharedDatabase(server) };
 }
 
-/** One of each kind, for what is built on the operations of stores. `STORES` can name others, and `ROUNDS=full` means all. */
-const ONE_OF_EACH_KIND: readonly StoreName[] = ['sqlite', 'redis', 'mariadb'];
-const usualNames = isEveryStoreWanted ? allSharedStores.map(({ name }) => name) : ONE_OF_EACH_KIND;
+/** Names of {@link allSharedStores}, unless `STORES` names others or `ROUNDS=full` wants all. */
+function namesUnlessAll(names: readonly StoreName[]): readonly StoreName[] {
+  return isEveryStoreWanted ? allSharedStores.map(({ name }) => name) : names;
+}
+
+/** One of each kind, for what is built on the operations of stores; in the fast layer one. */
+const usualNames = namesUnlessAll(isFastLayer ? ['redis'] : ['sqlite', 'redis', 'mariadb']);
+
+/** All that can be shared; in the fast layer one of each kind. */
+const everyName = namesUnlessAll(isFastLayer ? ['redis', 'postgres'] : allSharedStores.map(({ name }) => name));
 
 /** One store of each kind, if `STORES` selects it. */
 export const sharedStoreOfEachKind = sharedStoresNamed(usualNames).filter(({ name }) =>
@@ -67,9 +75,12 @@ export function describeSharedStores(
   describeChosen(title, sharedStoresNamed(names), define);
 }
 
-/** The same for all stores that can be shared: for kills, races and what else depends on the store. */
+/**
+ * The same for all stores that can be shared, or one of each kind in the fast layer: for kills, races and what else depends
+ * on the store.
+ */
 export function describeEveryStore(title: string, define: (store: SharedStoreKind) => void): void {
-  describeChosen(title, allSharedStores, define);
+  describeChosen(title, sharedStoresNamed(everyName), define);
 }
 
 function sharedStoresNamed(names: readonly StoreName[]): readonly SharedStoreKind[] {
