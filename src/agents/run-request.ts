@@ -1,6 +1,7 @@
 import type { Content, ContentInput } from '../sessions/domain/content.js';
 import { InvalidInputError } from '../sessions/domain/errors.js';
 import { optionalCount, optionalFlag } from '../sessions/domain/input-checks.js';
+import { isPlainObject } from '../sessions/domain/json-value.js';
 import type { LoggedEvent } from '../sessions/domain/event.js';
 import { type SessionKey, type UserKey, assertId, checkedSessionKey, isBlank } from '../sessions/domain/ids.js';
 import type { Session } from '../sessions/domain/session.js';
@@ -192,13 +193,20 @@ export function checkedRun(request: RunRequest, newId: () => string): CheckedRun
     retriesFailure: checkedRetry(request),
     agentName,
     output: outputRuleOf(request, agentName),
-    stateDelta: request.stateDelta && { ...request.stateDelta },
+    stateDelta: checkedDelta(request.stateDelta),
     customMetadata: request.customMetadata && structuredClone(request.customMetadata),
     rewindTo: optionalCount(request.rewindTo, 'rewindTo'),
     state: request.state,
     config: request.config,
     quietMs,
   };
+}
+
+/** A text or a list would be copied key by key, and the access rule would not have seen the keys. */
+function checkedDelta(stateDelta: unknown): Record<string, unknown> | undefined {
+  if (stateDelta === undefined || stateDelta === null) return undefined;
+  if (!isPlainObject(stateDelta)) throw new InvalidInputError('must be an object with values by key', 'stateDelta');
+  return { ...stateDelta };
 }
 
 function checkedRetry({ retry, invocationId }: RunRequest): boolean {

@@ -86,7 +86,7 @@ function fieldLine({
     ...(turn === 'its own' ? ['token'] : turn === undefined ? [] : ['turn?']),
     ...(turn === 'in or ending' ? ['endTurn?'] : []),
   ];
-  const orNull = graphql.isNullable ? '; or null' : '';
+  const orNull = graphql.isNullable && graphql.summary === undefined ? '; or null' : '';
   return `| ${code(graphql.name)} | ${graphql.summary ?? summary}${orNull} | ${[...names, ...conditions].map(code).join(', ')} |`;
 }
 

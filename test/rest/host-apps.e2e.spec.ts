@@ -67,21 +67,19 @@ describe('compiled controllers', () => {
     .map((file) => readFileSync(`dist/${file}`, 'utf8'))
     .join('\n');
 
-  it.each([
-    'SessionsController',
-    'EventsController',
-    'EventStreamController',
-    'StateController',
-    'SummariesController',
-  ])('have no parameter class that a global pipe could instantiate: %s', (name) => {
-    const ofMethods = new RegExp(
-      String.raw`"design:paramtypes", \[([^\]]*)\]\),\s+__metadata[$\d]*\("design:returntype", \w+\)\s+\], ${name}\.prototype`,
-      'g',
-    );
-    const kinds = [...built.matchAll(ofMethods)];
-    expect(kinds.length).toBeGreaterThan(0);
-    for (const [, given = ''] of kinds) expect(given).toMatch(/^Object(,\s*Object)*$/);
-  });
+  // Those that are made of a table have no types at all.
+  it.each(['AppsController', 'EventStreamController', 'RunStreamController'])(
+    'have no parameter class that a global pipe could instantiate: %s',
+    (name) => {
+      const ofMethods = new RegExp(
+        String.raw`"design:paramtypes", \[([^\]]*)\]\),\s+__metadata[$\d]*\("design:returntype", \w+\)\s+\], ${name}\.prototype`,
+        'g',
+      );
+      const kinds = [...built.matchAll(ofMethods)];
+      expect(kinds.length).toBeGreaterThan(0);
+      for (const [, given = ''] of kinds) expect(given).toMatch(/^Object(,\s*Object)*$/);
+    },
+  );
 });
 
 describe.each(frameworks)('the routes in any app on %s', (framework) => {

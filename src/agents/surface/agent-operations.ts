@@ -109,6 +109,8 @@ export const AGENTS = surface<{ registry: AgentRegistry; agents: AgentSessions }
       graphql: {
         type: 'mutation',
         name: 'stopAgent',
+        summary:
+          'Stops the run of a session, wherever it runs, or takes a waiting message back. False if there was nothing to stop',
         result: flag(),
         node: ({ stopped }: { readonly stopped: boolean }) => stopped,
       },

@@ -63,10 +63,13 @@ export const STREAMING = optional(
 );
 
 export const RUN: Fields = {
-  newMessage: json('What the user says: a text, or a content with at least one part that says something.', {
-    oneOf: [{ type: 'string', pattern: '\\S' }, USER_CONTENT],
-    example: MESSAGE_EXAMPLE,
-  }),
+  newMessage: json(
+    'What the user says: a text, or a content with at least one part that says something, such as { parts: [{ text: "Hello" }] }.',
+    {
+      oneOf: [{ type: 'string', pattern: '\\S' }, USER_CONTENT],
+      example: MESSAGE_EXAMPLE,
+    },
+  ),
   streaming: restOnly(STREAMING),
   policy: optional(choice(POLICY, 'What happens while another turn runs. Default: what the agent says.')),
   quietMs: optional({
@@ -76,10 +79,13 @@ export const RUN: Fields = {
     int32: {},
   }),
   invocationId: optional(
-    text('Makes retries safe: a repeated request returns the events of the first one. Generated if it is left out.', {
-      minLength: 1,
-      maxLength: 150,
-    }),
+    text(
+      'Makes retries safe: a repeated request returns the events of the first one. Generated if it is left out. At most 150 bytes.',
+      {
+        minLength: 1,
+        maxLength: 150,
+      },
+    ),
   ),
   retry: optional(
     flag('Lets the agent try again if this `invocationId` failed. The message is not stored again.', {

@@ -17,7 +17,7 @@ import { omitNulls } from './omit-nulls.js';
 import { isSelected } from './selected-fields.js';
 
 type Values = Readonly<Record<string, unknown>>;
-type Shown = Pick<Operation<never>, 'result'> & { readonly graphql: GraphqlField };
+type Shown = Pick<Operation<never>, 'result' | 'summary' | 'description'> & { readonly graphql: GraphqlField };
 
 /**
  * Makes the resolver of a surface: a query or a mutation for each operation with a field. It reads the arguments, runs the operation
@@ -27,9 +27,9 @@ type Shown = Pick<Operation<never>, 'result'> & { readonly graphql: GraphqlField
  */
 export function resolverOf<Services>(surface: Surface<Services>): Type {
   const Resolver = operationClass('Resolver', surface);
-  for (const operation of Object.values(surface.operations)) {
+  for (const [name, operation] of Object.entries(surface.operations)) {
     const { graphql } = operation;
-    if (graphql) addField(Resolver, { ...operation, graphql }, surface);
+    if (graphql) addField(Resolver, name, { ...operation, graphql }, surface);
   }
   SessionFields()(Resolver);
   return Resolver;
@@ -37,13 +37,14 @@ export function resolverOf<Services>(surface: Surface<Services>): Type {
 
 function addField<Services>(
   Resolver: Type<object>,
+  name: string,
   operation: Operation<Services> & Shown,
   surface: Surface<Services>,
 ): void {
-  const { graphql, run, summary, access } = operation;
-  const { name } = graphql;
+  const { graphql, run, access } = operation;
   const descriptor = addMethod(
     Resolver,
+    surface,
     name,
     async function (
       this: OperationHost,
@@ -66,11 +67,16 @@ function addField<Services>(
   CurrentRequest()(prototype, name, 2);
   if (operation.isFiltered) AccessFilter()(prototype, name, 3);
   const type = resultTypeOf(resultOf(operation));
-  const options = { name, description: graphql.summary ?? summary, nullable: graphql.isNullable ?? false };
+  const options = { name: graphql.name, description: aboutOf(operation), nullable: graphql.isNullable ?? false };
   const add = graphql.type === 'query' ? Query : Mutation;
   add(() => type as never, options)(prototype, name, descriptor);
   RequireAccess(...access)(prototype, name, descriptor);
   if (graphql.isWork) AnswersWithWork()(prototype, name, descriptor);
+}
+
+function aboutOf({ graphql, summary, description }: Shown): string {
+  const about = graphql.summary ?? summary;
+  return description === undefined ? about : `${about}. ${description}`;
 }
 
 const resultOf = ({ result, graphql }: Shown): Shown['result'] => graphql.result ?? result;
@@ -103,7 +109,7 @@ function runWithin(
 ): Promise<unknown> {
   const { type, echoes, counts } = operation.graphql;
   const budget = ResponseBudget.of(info);
-  if (echoes !== undefined) budget.spend(costOf(request[echoes] as readonly unknown[], info, echoes));
+  if (echoes !== undefined) budget.spend(costOf(listIn(request, echoes), info, echoes));
   if (type === 'mutation' && counts === undefined) return run();
   return budget.read(run, (found) => costIn(operation, found, info));
 }
@@ -111,11 +117,17 @@ function runWithin(
 function costIn(operation: Shown, found: unknown, info: GraphQLResolveInfo): ResponseCost {
   if (found === undefined) return { items: 0, bytes: 0 };
   const { counts, items } = operation.graphql;
-  const lists = found as Readonly<Record<string, readonly unknown[]>>;
   const paged = pageIn(operation)?.items;
-  if (paged !== undefined) return costOf(lists[paged] ?? [], info, 'nodes');
-  if (counts !== undefined) return costOf(lists[counts] ?? [], info, counts);
+  if (paged !== undefined) return costOf(listIn(found, paged), info, 'nodes');
+  if (counts !== undefined) return costOf(listIn(found, counts), info, counts);
   return { items: items?.(found as never) ?? 1, bytes: jsonBytes(found) };
+}
+
+/** A name that the result does not have would switch a limit off. */
+function listIn(found: unknown, name: string): readonly unknown[] {
+  const list: unknown = Reflect.get(found as object, name);
+  if (Array.isArray(list)) return list;
+  throw new Error(`The result of an operation has no list "${name}".`);
 }
 
 function pageIn(operation: Shown): Shape | undefined {

@@ -41,6 +41,7 @@ function addRoute<Services>(
   const { missing } = operation.route;
   const descriptor = addMethod(
     Controller,
+    surface,
     name,
     async function (this: OperationHost, exchange: HttpExchange, within: SessionFilter | undefined) {
       const request = read(exchange);
@@ -81,6 +82,7 @@ function viewIn({ view, items, fields }: Shape, value: unknown): unknown {
 /** The path of the sessions among which the new one is. */
 function sessionsPath(at: string, path: string): string {
   const below = at.split('/').toReversed().indexOf('sessions');
+  if (below < 0) throw new Error(`No session can be created at ${at}.`);
   return path
     .split('/')
     .slice(0, below === 0 ? undefined : -below)

@@ -1,5 +1,5 @@
 import type { Type } from '@nestjs/common';
-import { ApiExtraModels, ApiProperty, ApiSchema } from '@nestjs/swagger';
+import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { Allow, IsBoolean, IsDefined, IsIn, IsInt, IsOptional, IsString, Matches, Max, Min } from 'class-validator';
 import { classNamed } from '../surface/operation-class.js';
 import { type Field, type Fields, type Shape, fieldsOn, isShape } from '../surface/shape.js';
@@ -96,6 +96,3 @@ function checksOf({ kind, schema, choice, isOptional, isCheckedLater }: Field, p
   const checks = ofKind[kind] ?? [isOptional || kind === 'list' ? Allow() : IsDefined()];
   return isOptional ? [IsOptional(), ...checks] : [...checks];
 }
-
-/** Shapes that only a schema names. */
-export const ApiShapes = (shapes: readonly Shape[]): MethodDecorator => ApiExtraModels(...shapes.map(dtoOf));

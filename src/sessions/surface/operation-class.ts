@@ -24,12 +24,15 @@ export function operationClass<Services>(
   return OperationClass;
 }
 
-/** Adds a method of this name to a class, and returns its descriptor for decorators. */
-export function addMethod<Arguments extends readonly unknown[]>(
+/** Adds the method of an operation to a class, and returns its descriptor for decorators. */
+export function addMethod<Services, Arguments extends readonly unknown[]>(
   OperationClass: Type<object>,
+  { services }: Surface<Services>,
   name: string,
   method: (this: OperationHost, ...args: Arguments) => Promise<unknown>,
 ): PropertyDescriptor {
+  // What Nest injects would hide the method, and with it what the access rule is asked.
+  if (name === 'access' || name in services) throw new Error(`An operation needs another name than "${name}".`);
   Object.defineProperty(method, 'name', { value: name });
   const descriptor = { value: method, writable: true, configurable: true };
   Object.defineProperty(OperationClass.prototype, name, descriptor);

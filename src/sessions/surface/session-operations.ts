@@ -19,7 +19,6 @@ import {
   type Choice,
   type Fields,
   type Shape,
-  checkedLater,
   choice,
   flag,
   graphqlOnly,
@@ -78,21 +77,17 @@ const LIST: Fields = {
   status: restOnly(optional(text('Only sessions with this status. Not with `page` or `offset`.', NAME))),
   tag: restOnly(
     optional(
-      checkedLater(
-        listOf(
-          text(undefined, NAME),
-          'Only sessions with all of these tags; one parameter each. Not with `page` or `offset`.',
-        ),
+      listOf(
+        text(undefined, NAME),
+        'Only sessions with all of these tags; one parameter each. Not with `page` or `offset`.',
       ),
     ),
   ),
   label: restOnly(
     optional(
-      checkedLater(
-        listOf(
-          text(),
-          'Only sessions with all of these labels, each as `name:value`; one parameter each. Percent-encode colons and percent signs inside. Not with `page` or `offset`.',
-        ),
+      listOf(
+        text(),
+        'Only sessions with all of these labels, each as `name:value`; one parameter each. Percent-encode colons and percent signs inside. Not with `page` or `offset`.',
       ),
     ),
   ),

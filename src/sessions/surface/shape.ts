@@ -15,7 +15,7 @@ export interface Choice {
 export interface Field {
   readonly kind: 'text' | 'integer' | 'number' | 'flag' | 'json' | 'choice' | 'list' | 'shape';
   readonly description?: string | undefined;
-  /** More about it, for OpenAPI. */
+  /** More about it, for OpenAPI. Bounds of whole numbers in a body are checked as well, unless that is done later. */
   readonly schema: JsonSchema;
   readonly isOptional?: boolean;
   /** Only this face has it. */
@@ -23,7 +23,7 @@ export interface Field {
   /** What a list has, and what a shape is. In GraphQL, JSON has no shape. */
   readonly of?: Field | Shape;
   readonly choice?: Choice;
-  /** The rules of sessions say what is wrong with a value, so nothing is checked before. */
+  /** The rules of sessions check the bounds of a whole number, and say what is wrong. */
   readonly isCheckedLater?: boolean;
   /** GraphQL has 32 bits for it, and a value if it is missing. */
   readonly int32?: { readonly default?: number };

@@ -10,7 +10,7 @@ import { PAGE } from './ids-and-pages.js';
 import { EVENT } from './event-shapes.js';
 import { surface } from './operation.js';
 import { APP, SESSION, USER } from './paths.js';
-import { type Fields, checkedLater, integer, json, listOf, optional, text } from './shape.js';
+import { type Fields, integer, json, listOf, optional, text } from './shape.js';
 import {
   SHARED_STATE_EXAMPLE,
   STATE,
@@ -29,7 +29,7 @@ interface Changes {
 /** Unchecked: the rules of sessions check them. */
 const CHANGES: Fields = {
   stateDelta: optional(json(STATE.description, STATE)),
-  stateRemovals: optional(checkedLater(listOf(text(), STATE_REMOVALS.description))),
+  stateRemovals: optional(listOf(text(), STATE_REMOVALS.description)),
 };
 
 const CHANGE_BODY = {

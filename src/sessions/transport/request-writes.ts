@@ -5,9 +5,6 @@ import type { UncheckedWrite } from '../domain/write-description.js';
 
 type Input = Readonly<Record<string, unknown>>;
 
-/** The request body is the event. */
-export const APPENDS_BODY = (body: Input): UncheckedWrite => ({ event: body });
-
 export const APPENDS_EVENT = ({ event }: Input): UncheckedWrite => ({ event: event ?? null });
 
 /** The request holds several events. Describes them all, so that a rule that refuses one refuses all. */

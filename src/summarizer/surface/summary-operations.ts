@@ -108,7 +108,13 @@ export const SUMMARIES = surface<{ summaries: SummarizerSessionManager }>({
         others: [{ status: 204, description: 'There was nothing to summarise.' }],
         problems: { 502: { code: 'SUMMARY_FAILED', description: 'The model returned no summary. Nothing changed.' } },
       },
-      graphql: { type: 'mutation', name: 'createSessionSummary', isNullable: true, isWork: true },
+      graphql: {
+        type: 'mutation',
+        name: 'createSessionSummary',
+        summary: 'Summarises the session now, if a summary is due or by force; null if there was nothing to do',
+        isNullable: true,
+        isWork: true,
+      },
     },
     listSummaries: {
       summary: 'Lists the summaries in the log, also those that readers no longer see',
