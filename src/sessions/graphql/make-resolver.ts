@@ -94,7 +94,7 @@ function requestIn(
   ]);
   return {
     ...given,
-    ...('limit' in request && { limit: checkedLimit(first as number | undefined, 'first') }),
+    ...('limit' in request && { limit: checkedLimit(first, 'first') }),
     ...('cursor' in request && { cursor: after }),
     ...Object.fromEntries(selected),
   };

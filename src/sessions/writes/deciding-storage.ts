@@ -209,7 +209,7 @@ export class DecidingStorage<Store extends SessionStore> implements SessionStora
 
   async #markDispatched(taken: readonly ChangedSession[]): Promise<void> {
     const writer = this.#writer;
-    await Promise.all(taken.map((seen) => writer.change(dispatchChange(seen))));
+    await Promise.all(taken.map(async (seen) => writer.change(dispatchChange(seen))));
   }
 
   get #writer(): Writer {
