@@ -20,9 +20,7 @@ export const AdkRunBody = requestDto(
   {
     ...RUN,
     ...KEY_FIELDS,
-    functionCallEventId: optional({
-      ...json('Accepted, and not needed: the id of an approval says it.', { type: 'string' }),
-    }),
+    functionCallEventId: optional(json('Accepted, and not needed: the id of an approval says it.', { type: 'string' })),
   },
   'body',
   {

@@ -4,7 +4,7 @@ import type { GraphQLResolveInfo } from 'graphql';
 import { jsonBytes } from '../domain/byte-budget.js';
 import { checkedLimit } from '../domain/paging.js';
 import type { SessionFilter } from '../domain/submitted-metadata.js';
-import { type OperationHost, addMethod, callOf, operationClass } from '../surface/operation-class.js';
+import { type OperationHost, addMethod, operationClass } from '../surface/operation-class.js';
 import type { GraphqlField, Operation, Surface } from '../surface/operation.js';
 import { type Shape, isShape } from '../surface/shape.js';
 import { AccessFilter } from '../transport/access-filter.js';
@@ -47,14 +47,14 @@ function addField<Services>(
     surface,
     name,
     async function (
-      this: OperationHost,
+      this: OperationHost<Services>,
       args: Values,
       info: GraphQLResolveInfo,
       request: unknown,
       within: SessionFilter | undefined,
     ) {
       const wanted = requestIn(args, operation, info);
-      const call = callOf(this, surface, request, within);
+      const call = { services: this, access: this.access, request, within };
       return nodeIn(operation, await runWithin(operation, wanted, info, () => run(wanted as never, call)));
     },
   );

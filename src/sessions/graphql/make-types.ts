@@ -10,6 +10,7 @@ import {
   registerEnumType,
 } from '@nestjs/graphql';
 import { MAX_LIMIT } from '../domain/paging.js';
+import { remembered } from '../domain/remembered.js';
 import { classNamed } from '../surface/operation-class.js';
 import { type Operation, idsIn } from '../surface/operation.js';
 import {
@@ -18,7 +19,11 @@ import {
   type Fields,
   type Shape,
   fieldsOn,
+  flag,
+  integer,
   isShape,
+  one,
+  optional,
   text,
 } from '../surface/shape.js';
 import { JSON_SCALAR, SAFE_INT_SCALAR } from './scalars.js';
@@ -30,25 +35,13 @@ type Make = (shape: Shape) => Type;
 const PAGE_INFO: Shape = {
   name: 'PageInfo',
   fields: {
-    hasNextPage: { kind: 'flag', schema: {} },
-    endCursor: { ...text('Pass it as `after`. Null on the last page.'), isOptional: true },
+    hasNextPage: flag(),
+    endCursor: optional(text('Pass it as `after`. Null on the last page.')),
   },
 };
 
-/** Each class is made once: a schema has one type of each name. */
-function once<Key extends object, Made>(make: (key: Key) => Made): (key: Key) => Made {
-  const known = new Map<Key, Made>();
-  return (key) => {
-    const found = known.get(key);
-    if (found !== undefined) return found;
-    const made = make(key);
-    known.set(key, made);
-    return made;
-  };
-}
-
-/** The type of a result. A page has `nodes` and `pageInfo`, and its other fields beside them. */
-export const objectTypeOf = once((shape: Shape): Type => {
+/** The type of a result, always the same one: a schema has one of each name. A page has `nodes` and `pageInfo` beside its other fields. */
+export const objectTypeOf = remembered((shape: Shape): Type => {
   const { name, graphqlName = name, description } = shape;
   const ResultType = classNamed(graphqlName);
   addFields(ResultType, shape.items === undefined ? shape.fields : pageFields(shape), objectTypeOf);
@@ -56,14 +49,14 @@ export const objectTypeOf = once((shape: Shape): Type => {
   return ResultType;
 });
 
-const inputTypeOf = once(({ name, description, fields }: Shape): Type => {
+const inputTypeOf = remembered(({ name, description, fields }: Shape): Type => {
   const Input = classNamed(name);
   addFields(Input, fields, inputTypeOf);
   InputType(name, { description })(Input);
   return Input;
 });
 
-const enumOf = once(({ name, description, values }: Choice): Readonly<Record<string, string>> => {
+const enumOf = remembered(({ name, description, values }: Choice): Readonly<Record<string, string>> => {
   const byName = Object.fromEntries(values.map((value) => [enumName(value), value]));
   registerEnumType(byName, { name, description });
   return byName;
@@ -94,15 +87,10 @@ export function argumentsType(
 }
 
 const CONDITIONS = {
-  expectedVersion: {
-    kind: 'integer',
-    schema: {},
-    isOptional: true,
-    description: 'Refused if the session is not at this version.',
-  },
-  turn: { ...text('The token of a turn. Refused if the turn is over.'), isOptional: true },
-  endTurn: { kind: 'flag', schema: {}, isOptional: true, description: 'Ends the turn with this write.' },
-} as const satisfies Fields;
+  expectedVersion: optional(integer('Refused if the session is not at this version.')),
+  turn: optional(text('The token of a turn. Refused if the turn is over.')),
+  endTurn: optional(flag('Ends the turn with this write.')),
+} satisfies Fields;
 
 /** Paging has other names in GraphQL. */
 function asArgument([name, field]: [string, FieldOf]): [string, FieldOf] {
@@ -116,7 +104,7 @@ function pageFields({ items = '', fields }: Shape): Fields {
   return {
     ...others,
     ...(nodes && { nodes: { ...nodes, only: 'graphql', description: undefined } }),
-    pageInfo: { kind: 'shape', schema: {}, of: PAGE_INFO },
+    pageInfo: one(PAGE_INFO),
   };
 }
 

@@ -1,4 +1,4 @@
-import { Controller, Get, Inject, Query, UseFilters } from '@nestjs/common';
+import { Controller, Get, Inject, UseFilters } from '@nestjs/common';
 import { ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
 import { compareBytes } from '../domain/ids.js';
 import { checkedLimit } from '../domain/paging.js';
@@ -8,11 +8,10 @@ import { AccessChecks } from '../transport/access-checks.js';
 import { ApiProblems, ApiResult } from './api-responses.js';
 import { PAGE, id } from '../surface/ids-and-pages.js';
 import { integer, listOf, optional, shape, text } from '../surface/shape.js';
-import { DtoPipe } from './dto.pipe.js';
 import { type CurrentExchange, Exchange } from './http-exchange.js';
 import { dtoOf, requestDto } from './make-dto.js';
 import { ProblemFilter } from './problem.filter.js';
-import { valuesIn } from './read-request.js';
+import { queryReader } from './read-request.js';
 
 interface AppPage {
   readonly apps: readonly string[];
@@ -30,6 +29,7 @@ const APP_PAGE = shape<AppPage>('AppPage', {
 });
 
 const PageQuery = requestDto(PAGE, 'query');
+const readQuery = queryReader<{ readonly limit?: number; readonly cursor?: string }>(PageQuery, PAGE);
 
 /** The apps. The access rule is asked about each, so that no guard asks it about one. */
 @ApiTags('sessions')
@@ -50,9 +50,9 @@ export class AppsController {
   @ApiQuery({ type: PageQuery })
   @ApiResult(200, 'A page of apps.', { type: dtoOf(APP_PAGE) })
   @ApiProblems()
-  async list(@Query(new DtoPipe(PageQuery)) query: object, @Exchange() exchange: CurrentExchange): Promise<AppPage> {
+  async list(@Exchange() exchange: CurrentExchange): Promise<AppPage> {
     exchange.setSecurityHeaders();
-    const { limit: asked, cursor } = valuesIn<{ limit?: number; cursor?: string }>(query, PAGE);
+    const { limit: asked, cursor } = readQuery(exchange.request.query);
     const limit = checkedLimit(asked);
     // A caller without a user is refused before the store is asked.
     await this.access.appsOf([], exchange.request);

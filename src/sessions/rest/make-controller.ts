@@ -1,7 +1,7 @@
 import type { Type } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { SessionFilter } from '../domain/submitted-metadata.js';
-import { type OperationHost, addMethod, callOf, operationClass } from '../surface/operation-class.js';
+import { type OperationHost, addMethod, operationClass } from '../surface/operation-class.js';
 import type { Operation, RoutedOperation, Surface } from '../surface/operation.js';
 import { type Shape, isShape } from '../surface/shape.js';
 import { AccessFilter } from '../transport/access-filter.js';
@@ -43,9 +43,10 @@ function addRoute<Services>(
     Controller,
     surface,
     name,
-    async function (this: OperationHost, exchange: HttpExchange, within: SessionFilter | undefined) {
+    async function (this: OperationHost<Services>, exchange: HttpExchange, within: SessionFilter | undefined) {
       const request = read(exchange);
-      const result = await operation.run(request, callOf(this, surface, exchange.request, within));
+      const call = { services: this, access: this.access, request: exchange.request, within };
+      const result = await operation.run(request, call);
       if (result === undefined && missing) throw missing(request);
       return answer(operation, result, exchange);
     },
@@ -83,10 +84,8 @@ function viewIn({ view, items, fields }: Shape, value: unknown): unknown {
 function sessionsPath(at: string, path: string): string {
   const below = at.split('/').toReversed().indexOf('sessions');
   if (below < 0) throw new Error(`No session can be created at ${at}.`);
-  return path
-    .split('/')
-    .slice(0, below === 0 ? undefined : -below)
-    .join('/');
+  const segments = path.split('/');
+  return segments.slice(0, segments.length - below).join('/');
 }
 
 function idOf(created: unknown): string {

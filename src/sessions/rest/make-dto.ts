@@ -1,27 +1,21 @@
 import type { Type } from '@nestjs/common';
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { Allow, IsBoolean, IsDefined, IsIn, IsInt, IsOptional, IsString, Matches, Max, Min } from 'class-validator';
+import { remembered } from '../domain/remembered.js';
 import { classNamed } from '../surface/operation-class.js';
 import { type Field, type Fields, type Shape, fieldsOn, isShape } from '../surface/shape.js';
 
 /** A body, or a query, where all values arrive as text. */
 export type Place = 'body' | 'query';
 
-const results = new Map<Shape, Type>();
-
 /** The class that describes a shape in OpenAPI, always the same one. */
-export function dtoOf(shape: Shape): Type {
-  const known = results.get(shape);
-  if (known) return known;
-  const Dto = classNamed(shape.name);
-  // Before its fields: an example of a field may be of the same shape.
-  results.set(shape, Dto);
-  const { name, description, example, isOpen = false } = shape;
+export const dtoOf = remembered(({ name, description, example, isOpen = false, fields }: Shape): Type<object> => {
+  const Dto = classNamed(name);
   const about = { name, description, example, additionalProperties: isOpen };
   ApiSchema(about)(Dto);
-  describeFields(Dto, shape.fields);
+  describeFields(Dto, fields);
   return Dto;
-}
+});
 
 /** The class that describes and checks the fields of a request. */
 export function requestDto(fields: Fields, place: Place, about?: Omit<Shape, 'fields'>): Type<object> {

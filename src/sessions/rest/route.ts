@@ -93,9 +93,9 @@ function answerDocs({ route, result }: Answered): MethodDecorator[] {
     return [ApiResult(200, answers, { content, ownHeaders: STREAM_HEADERS })];
   }
   const described = { ...bodyOf(result), ...(example !== undefined && { example }), headers: named };
-  const item = result && !isShape(result) && result.of && isShape(result.of) ? [dtoOf(result.of)] : [];
+  const item = result && itemOf(result);
   return [
-    ApiExtraModels(...item),
+    ...(item ? [ApiExtraModels(dtoOf(item))] : []),
     ApiResult(statusOf({ route, result }), answers, described),
     ...others.map(otherAnswer),
   ];
@@ -114,8 +114,13 @@ function otherAnswer({ status, description, result, anyOf, example, headers }: O
 function bodyOf(result: Shape | Field | undefined): Parameters<typeof ApiResult>[2] {
   if (result === undefined) return {};
   if (isShape(result)) return { type: dtoOf(result) };
-  const { of, schema } = result;
-  return of && isShape(of) ? { schema: { type: 'array', items: { $ref: getSchemaPath(dtoOf(of)) } } } : { schema };
+  const item = itemOf(result);
+  return { schema: item ? { type: 'array', items: { $ref: getSchemaPath(dtoOf(item)) } } : result.schema };
+}
+
+/** The shape of which a result is a list. */
+function itemOf(result: Shape | Field): Shape | undefined {
+  return !isShape(result) && result.of && isShape(result.of) ? result.of : undefined;
 }
 
 type Status = Parameters<typeof ApiProblems>[number];

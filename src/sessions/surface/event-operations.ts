@@ -23,7 +23,7 @@ import {
 } from './event-shapes.js';
 import { type Asked, type Reply, type ResponseHeader, type RoutedOperation, surface } from './operation.js';
 import { SESSION } from './paths.js';
-import { choice, integer, json, listOf, optional, text } from './shape.js';
+import { choice, integer, json, jsonOf, listOf, optional, text } from './shape.js';
 
 /** The conditions of a write. */
 interface Conditions extends SessionKey {
@@ -138,7 +138,7 @@ export const EVENT_OPERATIONS = surface<{ sessions: SessionService }>({
       access: ['write', 'session', APPENDS_EVENTS],
       request: {
         events: listOf(
-          { ...json(), of: EVENT_INPUT },
+          jsonOf(EVENT_INPUT),
           'The events, in the order of the log. Their ids make the append safe to retry.',
         ),
       },

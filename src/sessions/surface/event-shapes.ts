@@ -5,6 +5,7 @@ import {
   json,
   jsonOf,
   listOf,
+  one,
   optional,
   restOnly,
   graphqlOnly,
@@ -155,11 +156,7 @@ export const EVENT_PAGE = shape<EventPage>('EventPage', {
 /** What an append of one event returns, in GraphQL. */
 export const APPENDED = shape('AppendResult', {
   fields: {
-    event: optional({
-      ...json('The stored event. Null for a partial event, which is not stored.'),
-      kind: 'shape',
-      of: EVENT,
-    }),
+    event: optional(one(EVENT, 'The stored event. Null for a partial event, which is not stored.')),
     duplicate: flag('Whether the event was already stored.'),
   },
 });
@@ -170,7 +167,7 @@ export const APPENDED_EVENTS = shape('AppendedEvents', {
   example: { events: [EVENT_EXAMPLE] },
   fields: {
     events: listOf(
-      { ...json(), kind: 'shape', of: EVENT, isOptional: true },
+      optional(one(EVENT)),
       'The stored events, in the order of the request. A partial event is in its place, unchanged; in GraphQL it is null.',
       { items: { anyOf: ['Event', 'EventInput'].map((name) => ({ $ref: `#/components/schemas/${name}` })) } },
     ),

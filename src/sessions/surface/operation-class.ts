@@ -1,7 +1,6 @@
 import { Inject, type InjectionToken, type Type } from '@nestjs/common';
-import type { SessionFilter } from '../domain/submitted-metadata.js';
 import { AccessChecks } from '../transport/access-checks.js';
-import type { Call, Surface } from './operation.js';
+import type { Surface } from './operation.js';
 
 /** A class with this name, whose members are added. */
 export function classNamed(name: string): Type<object> {
@@ -9,8 +8,8 @@ export function classNamed(name: string): Type<object> {
   return { [name]: class {} }[name] as Type<object>;
 }
 
-/** What a controller or a resolver of operations has. Nest injects it. */
-export type OperationHost = Readonly<Record<string, unknown>> & { readonly access: AccessChecks };
+/** What a controller or a resolver of operations has: the services, by name. Nest injects it. */
+export type OperationHost<Services> = Services & { readonly access: AccessChecks };
 
 /** A class whose objects get the services of a surface. It has the name of its tag, such as `SessionsController`. */
 export function operationClass<Services>(
@@ -29,7 +28,7 @@ export function addMethod<Services, Arguments extends readonly unknown[]>(
   OperationClass: Type<object>,
   { services }: Surface<Services>,
   name: string,
-  method: (this: OperationHost, ...args: Arguments) => Promise<unknown>,
+  method: (this: OperationHost<Services>, ...args: Arguments) => Promise<unknown>,
 ): PropertyDescriptor {
   // What Nest injects would hide the method, and with it what the access rule is asked.
   if (name === 'access' || name in services) throw new Error(`An operation needs another name than "${name}".`);
@@ -37,15 +36,4 @@ export function addMethod<Services, Arguments extends readonly unknown[]>(
   const descriptor = { value: method, writable: true, configurable: true };
   Object.defineProperty(OperationClass.prototype, name, descriptor);
   return descriptor;
-}
-
-/** What an operation is called with beside its request. */
-export function callOf<Services>(
-  host: OperationHost,
-  { services }: Surface<Services>,
-  request: unknown,
-  within: SessionFilter | undefined,
-): Call<Services> {
-  const injected = Object.keys(services).map((name) => [name, host[name]] as const);
-  return { services: Object.fromEntries(injected) as Services, access: host.access, request, within };
 }

@@ -45,6 +45,15 @@ const EXISTS = { 409: { description: 'The id is already in use.', code: 'SESSION
 const NEW_EXAMPLE = { state: { step: 1, 'user:language': 'en' } };
 const versionOf = ({ version }: Session): number => version;
 
+/** A route that creates a session. */
+const CREATED = {
+  answers: 'The new session.',
+  holds: 'much',
+  etag: versionOf,
+  creates: true,
+  problems: EXISTS,
+} as const;
+
 const ORDER_BY: Choice = {
   name: 'SessionOrderBy',
   description: 'The time that sessions are ordered by.',
@@ -144,12 +153,8 @@ export const SESSION_OPERATIONS = surface<{ sessions: SessionService }>({
       run: (request: CreateSessionRequest, { services }) => services.sessions.createSession(request),
       route: {
         at: `POST ${SESSIONS}`,
-        answers: 'The new session.',
         body: { name: 'NewSession', example: NEW_EXAMPLE },
-        holds: 'much',
-        etag: versionOf,
-        creates: true,
-        problems: EXISTS,
+        ...CREATED,
       },
       graphql: { type: 'mutation', name: 'createSession' },
     },
@@ -178,12 +183,8 @@ export const SESSION_OPERATIONS = surface<{ sessions: SessionService }>({
       },
       route: {
         at: `POST ${SESSION}`,
-        answers: 'The new session.',
         body: { name: 'NewSessionWithId', example: NEW_EXAMPLE },
-        holds: 'much',
-        etag: versionOf,
-        creates: true,
-        problems: EXISTS,
+        ...CREATED,
       },
     },
     getOrCreateSession: {
@@ -267,12 +268,8 @@ export const SESSION_OPERATIONS = surface<{ sessions: SessionService }>({
       },
       route: {
         at: `POST ${SESSION}/fork`,
-        answers: 'The new session.',
         body: { name: 'Fork', example: { atSeq: 1 } },
-        holds: 'much',
-        etag: versionOf,
-        creates: true,
-        problems: EXISTS,
+        ...CREATED,
       },
       graphql: { type: 'mutation', name: 'forkSession' },
     },

@@ -1,6 +1,7 @@
 import type { SessionKey, StateOwner, UserKey } from '../domain/ids.js';
 import { SessionNotFoundError } from '../domain/errors.js';
 import type { LoggedEvent } from '../domain/event.js';
+import { defined } from '../domain/json-value.js';
 import { type Session, referenceTo } from '../domain/session.js';
 import type { StateAtRequest, StateChangesRequest } from '../operations/state-history.js';
 import { CHANGES_APP_STATE, CHANGES_STATE, CHANGES_USER_STATE } from '../transport/request-writes.js';
@@ -76,7 +77,7 @@ export const STATE_OPERATIONS = surface<{ sessions: SessionService }>({
       ) =>
         services.sessions.appendEvent({
           session: referenceTo({ appName, userId, sessionId }),
-          event: { author: 'system', actions: givenOf({ stateDelta, stateRemovals }) },
+          event: { author: 'system', actions: defined({ stateDelta, stateRemovals }) },
           ...conditions,
         }),
       route: {
@@ -146,8 +147,3 @@ export const STATE_OPERATIONS = surface<{ sessions: SessionService }>({
     },
   },
 });
-
-/** What is missing must not be in the event. */
-function givenOf(changes: Changes): Changes {
-  return Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
-}

@@ -2,6 +2,7 @@ import { type Clock, systemClock } from '../../domain/clock.js';
 import { StoreUnavailableError } from '../../domain/errors.js';
 import { type Lifetime, isExpired } from '../../domain/expiry.js';
 import { type SessionKey, type StateOwner, type UserKey, scopeOfOwner } from '../../domain/ids.js';
+import { remembered } from '../../domain/remembered.js';
 import { newStamp } from '../../domain/stamp.js';
 import { type StateLimits, writeExcessError } from '../../domain/state-size.js';
 import { type UsageQuery, sessionOfUsage } from '../../domain/usage-periods.js';
@@ -152,6 +153,7 @@ export class InMemoryStore implements SessionStore {
     const now = this.#now();
     const { maxBytes = Infinity, withState = true, maxStateBytes } = request;
     const { items, ...rest } = this.#sessions.page(request, now);
+    // Sessions of a user share what is found.
     const sharedOf = remembered((userId: string) => this.#sharedScopes({ ...request, userId }, now));
     const entriesOf = remembered((state: ScopeState) => state.entries());
     const sessions: ListedSession[] = [];
@@ -252,16 +254,6 @@ export class InMemoryStore implements SessionStore {
   #sharedScopes({ appName, userId }: UserKey, now: number): readonly [user: ScopeState, app: ScopeState] {
     return [this.#shared.get({ appName, userId }, now), this.#shared.get({ appName }, now)];
   }
-}
-
-/** For a list: sessions of a user share what it finds. */
-function remembered<Key, Value>(find: (key: Key) => Value): (key: Key) => Value {
-  const known = new Map<Key, Value>();
-  return (key) => {
-    let value = known.get(key);
-    if (value === undefined) known.set(key, (value = find(key)));
-    return value;
-  };
 }
 
 function ownersOf({ appName, userId }: UserKey): readonly StateOwner[] {
