@@ -45,7 +45,9 @@ export function sessionsOn(store: TestStore) {
   });
   return {
     async open(options: Partial<AgentsSessionOptions> = {}) {
-      const { storage, destroy } = await store.open({});
+      // Each look is a millisecond later, so that what is created in turn has an order, however fast the store is.
+      let time = Date.now();
+      const { storage, destroy } = await store.open({ clock: { now: () => ++time } });
       destroyers.push(destroy);
       return openSession(options, storage);
     },
