@@ -10,7 +10,7 @@ import {
   registerEnumType,
 } from '@nestjs/graphql';
 import { MAX_LIMIT } from '../domain/paging.js';
-import { remembered } from '../domain/remembered.js';
+import { remembered } from '../storage/remembered.js';
 import { classNamed } from '../surface/operation-class.js';
 import { type Operation, idsIn } from '../surface/operation.js';
 import {

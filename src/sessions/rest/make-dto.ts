@@ -1,7 +1,7 @@
 import type { Type } from '@nestjs/common';
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { Allow, IsBoolean, IsDefined, IsIn, IsInt, IsOptional, IsString, Matches, Max, Min } from 'class-validator';
-import { remembered } from '../domain/remembered.js';
+import { remembered } from '../storage/remembered.js';
 import { classNamed } from '../surface/operation-class.js';
 import { type Field, type Fields, type Shape, fieldsOn, isShape } from '../surface/shape.js';
 

@@ -1,7 +1,7 @@
 import type { Type } from '@nestjs/common';
 import { type RoutedOperation, idsIn } from '../surface/operation.js';
 import { type Field, type Fields, fieldsOn } from '../surface/shape.js';
-import { remembered } from '../domain/remembered.js';
+import { remembered } from '../storage/remembered.js';
 import { DtoPipe } from './dto.pipe.js';
 import type { HttpExchange } from './http-exchange.js';
 import { requestDto } from './make-dto.js';

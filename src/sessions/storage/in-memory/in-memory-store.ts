@@ -2,7 +2,7 @@ import { type Clock, systemClock } from '../../domain/clock.js';
 import { StoreUnavailableError } from '../../domain/errors.js';
 import { type Lifetime, isExpired } from '../../domain/expiry.js';
 import { type SessionKey, type StateOwner, type UserKey, scopeOfOwner } from '../../domain/ids.js';
-import { remembered } from '../../domain/remembered.js';
+import { remembered } from '../remembered.js';
 import { newStamp } from '../../domain/stamp.js';
 import { type StateLimits, writeExcessError } from '../../domain/state-size.js';
 import { type UsageQuery, sessionOfUsage } from '../../domain/usage-periods.js';
