@@ -26,9 +26,12 @@ export interface SessionsRestOptions extends RoutesOptions, ServedSessions {}
  */
 @Module({
   controllers: [
+    // In the order of the docs.
+    controllerOf(SESSION_OPERATIONS),
     AppsController,
+    controllerOf(EVENT_OPERATIONS),
     EventStreamController,
-    ...[SESSION_OPERATIONS, EVENT_OPERATIONS, STATE_OPERATIONS, TURNS, USAGE].map(controllerOf),
+    ...[STATE_OPERATIONS, TURNS, USAGE].map(controllerOf),
   ],
 })
 export class SessionsRestModule {
