@@ -131,13 +131,16 @@ export class LockedScopes {
     return countState(this.transaction, rows, hasOldSnapshot ? dialect.lock('v') : NO_SQL);
   }
 
+  /** Deletes what is left of the scope, if it has expired. */
+  deleteExpired(owner: StateOwner): readonly Sql[] {
+    const pk = this.#expired.get(ownerKey(owner));
+    return pk === undefined ? [] : [sql`DELETE FROM ${this.transaction.tables.sharedScopes} WHERE pk = ${pk}`];
+  }
+
   /** Inserts a scope that is missing, with the size after all writes, in the place of one that has expired. */
   async insert(owner: StateOwner, lifetime: Lifetime): Promise<number> {
     const { tables, now } = this.transaction;
-    const expired = this.#expired.get(ownerKey(owner));
-    if (expired !== undefined) {
-      await this.transaction.change(sql`DELETE FROM ${tables.sharedScopes} WHERE pk = ${expired}`);
-    }
+    for (const statement of this.deleteExpired(owner)) await this.transaction.change(statement);
     const scope = this.of(owner);
     const expiry = expiresAt(now, lifetime);
     scope.storedBytes = scope.size.atMost;

@@ -49,7 +49,10 @@ export class ScopeWriter {
     const removals: Sql[] = [];
     for (const { owner, lifetime, entries } of touched) {
       const scope = this.locked.of(owner);
-      if (scope.pk === undefined && entries.every(isRemoval)) continue;
+      if (scope.pk === undefined && entries.every(isRemoval)) {
+        removals.push(...this.locked.deleteExpired(owner));
+        continue;
+      }
       const pk = scope.pk ?? (await this.locked.insert(owner, lifetime));
       for (const { name, value } of entries) this.#entries.set({ ownerPk: pk, name, value });
       if (lifetime.ttlMs >= NEVER) this.lastingScopes.set(ownerKey(owner), pk);
