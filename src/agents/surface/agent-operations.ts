@@ -1,7 +1,7 @@
 import type { SessionKey, UserKey } from '../../sessions/domain/ids.js';
 import { PAGE } from '../../sessions/surface/ids-and-pages.js';
 import { EVENT, EVENT_EXAMPLE } from '../../sessions/surface/event-shapes.js';
-import { type RoutedOperation, surface } from '../../sessions/surface/operation.js';
+import { type RoutedOperation, rowOf, surface } from '../../sessions/surface/operation.js';
 import { SESSION, USER } from '../../sessions/surface/paths.js';
 import { flag, json, listOf, optional, shape, text } from '../../sessions/surface/shape.js';
 import { AgentRegistry } from '../agent-registry.js';
@@ -61,12 +61,14 @@ const eventsOf = ({ events }: RunResult): RunResult['events'] => events;
 
 type AnswerRequest = SessionKey & ApprovalAnswer & { readonly approvalId: string };
 
+const row = rowOf<{ registry: AgentRegistry; agents: AgentSessions }>();
+
 /** The agents of an app: run, stop, approvals. The agent goes on if the client leaves. */
-export const AGENTS = surface<{ registry: AgentRegistry; agents: AgentSessions }>({
+export const AGENTS = surface({
   tag: 'agents',
   services: { registry: AgentRegistry, agents: AgentSessions },
   operations: {
-    runAgent: {
+    runAgent: row({
       summary: 'Answers a message, and returns the events of the answer',
       access: ['write', 'session', RUNS],
       request: RUN,
@@ -91,8 +93,8 @@ export const AGENTS = surface<{ registry: AgentRegistry; agents: AgentSessions }
         isWork: true,
         counts: 'events',
       },
-    },
-    stopAgent: {
+    }),
+    stopAgent: row({
       summary: 'Stops the run of a session, wherever it runs, or takes a waiting message back',
       access: ['write', 'session', STOPS],
       request: { invocationId: optional(text('The run to stop. Default: the one that runs.')) },
@@ -114,8 +116,8 @@ export const AGENTS = surface<{ registry: AgentRegistry; agents: AgentSessions }
         result: flag(),
         node: ({ stopped }: { readonly stopped: boolean }) => stopped,
       },
-    },
-    listApprovals: {
+    }),
+    listApprovals: row({
       summary: 'Lists the approvals of a user that wait for an answer',
       access: ['list', 'sessions'],
       isFiltered: true,
@@ -125,8 +127,8 @@ export const AGENTS = surface<{ registry: AgentRegistry; agents: AgentSessions }
         services.agents.pendingApprovals({ ...request, filter: within }),
       route: { at: `GET ${USER}/approvals`, answers: 'The pending approvals of a page of sessions.', holds: 'much' },
       graphql: { type: 'query', name: 'pendingApprovals' },
-    },
-    answerApproval: {
+    }),
+    answerApproval: row({
       summary: 'Answers an approval, and goes on with the agent',
       description: 'Safe to repeat with the same answer.',
       access: ['write', 'session', APPROVES],
@@ -150,7 +152,7 @@ export const AGENTS = surface<{ registry: AgentRegistry; agents: AgentSessions }
         problems: APPROVAL_PROBLEMS,
       },
       graphql: { type: 'mutation', name: 'answerApproval', result: AGENT_RUN, isWork: true, counts: 'events' },
-    },
+    }),
   },
 });
 

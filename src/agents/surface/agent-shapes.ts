@@ -95,7 +95,7 @@ export const RUN: Fields = {
   stateDelta: optional(json('State changes that are stored with the message.', { ...STATE, description: undefined })),
 };
 
-export const AGENT_RUN: Shape = {
+export const AGENT_RUN: Shape<RunResult> = {
   name: 'AgentRun',
   description: 'The answer of an agent.',
   node: ({ status, invocationId, events }: RunResult) => ({ status, invocationId, events: events.map(eventNode) }),
@@ -107,7 +107,7 @@ export const AGENT_RUN: Shape = {
 };
 
 /** An event of a run in GraphQL: stored, or partial. */
-export const RUN_EVENT: Shape = {
+export const RUN_EVENT: Shape<RunEvent> = {
   name: 'RunEvent',
   description: 'An event of a run: stored, or partial.',
   node: runEventNode,

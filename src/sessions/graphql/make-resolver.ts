@@ -70,7 +70,8 @@ function addField<Services>(
   const options = { name: graphql.name, description: aboutOf(operation), nullable: graphql.isNullable ?? false };
   const add = graphql.type === 'query' ? Query : Mutation;
   add(() => type as never, options)(prototype, name, descriptor);
-  RequireAccess(...access)(prototype, name, descriptor);
+  const [action, target, writes] = access;
+  RequireAccess(action, target, writes)(prototype, name, descriptor);
   if (graphql.isWork) AnswersWithWork()(prototype, name, descriptor);
 }
 
@@ -88,7 +89,7 @@ function requestIn(
   info: GraphQLResolveInfo,
 ): Values {
   const { first, after, ...given } = omitNulls(args);
-  const selected = Object.entries(graphql.selects ?? {}).map(([name, field]) => [
+  const selected = Object.entries((graphql.selects ?? {}) as Record<string, string>).map(([name, field]) => [
     name,
     isSelected(field, info, 'nodes'),
   ]);

@@ -65,7 +65,8 @@ function answer({ route, result }: RoutedOperation, found: unknown, exchange: Ht
   const { etag, creates, reply } = route;
   if (etag) exchange.tagVersion(etag(found as never));
   if (creates) exchange.setHeader('Location', `${sessionsPath(route.at, exchange.path)}/${idOf(found)}`);
-  const shape = result && isShape(result) ? result : undefined;
+  const shown = route.result ?? result;
+  const shape = shown && isShape(shown) ? shown : undefined;
   if (shape?.items !== undefined) exchange.linkPages(found as Parameters<HttpExchange['linkPages']>[0]);
   const body = reply ? reply(found as never, exchange) : found;
   return shape ? viewIn(shape, body) : body;

@@ -14,11 +14,12 @@ import { ApiTurnToken, WritesInTurn } from './turn-headers.js';
 /** Makes a method the route of an operation: path, access, memory for its answer, and its description in OpenAPI. */
 export function Route(operationId: string, operation: RoutedOperation): MethodDecorator {
   const { summary, description, route, keepsVersion = false, turn } = operation;
+  const [action, target] = operation.access;
   const { method, path } = placeOf(route);
   return applyDecorators(
     RequestMapping({ path, method: RequestMethod[method as keyof typeof RequestMethod] }),
     ...ownStatus(operation),
-    RequireAccess(...accessOf(operation)),
+    RequireAccess(action, target, writesOf(operation)),
     ...memoryFor(route),
     ApiOperation({ operationId, summary, ...(description !== undefined && { description }) }),
     ...idsIn(route).map((name) => ApiParam({ name, schema: { ...ID, example: ID_EXAMPLES[name] } })),
@@ -47,6 +48,9 @@ function placeOf({ at }: RouteOf): { readonly method: string; readonly path: str
 
 type Answered = Pick<RoutedOperation, 'route' | 'result'>;
 
+/** What the route answers. */
+const answerOf = ({ route, result }: Answered): Shape | Field | undefined => route.result ?? result;
+
 const usualStatus = ({ at }: RouteOf): number => (at.startsWith('POST ') ? 201 : 200);
 
 function statusOf({ route, result }: Answered): number {
@@ -61,11 +65,9 @@ function ownStatus(operation: Answered): MethodDecorator[] {
 }
 
 /** The body may be one field of the request. */
-function accessOf({ access: [action, target, writes], route }: RoutedOperation): RoutedOperation['access'] {
+function writesOf({ access: [, , writes], route }: RoutedOperation): AccessRequirement['writes'] {
   const is = route.body?.is;
-  if (is === undefined || !writes) return [action, target, writes];
-  const wrapped: AccessRequirement['writes'] = (input) => writes({ [is]: input });
-  return [action, target, wrapped];
+  return is === undefined || !writes ? writes : (input) => writes({ [is]: input });
 }
 
 function memoryFor({ holds }: RouteOf): MethodDecorator[] {
@@ -80,8 +82,10 @@ function requestDocs({ query, body }: RequestParts, route: RouteOf): MethodDecor
   return [...(query ? [ApiQuery({ type: query })] : []), ...(type ? [ApiBody({ type })] : [])];
 }
 
-function answerDocs({ route, result }: Answered): MethodDecorator[] {
+function answerDocs(operation: Answered): MethodDecorator[] {
+  const { route } = operation;
   const { answers, example, etag, creates, headers = [], others = [] } = route;
+  const result = answerOf(operation);
   const isPaged = result !== undefined && isShape(result) && result.items !== undefined;
   const named = [
     ...(etag || headers.includes('ETag') ? (['ETag'] as const) : []),
@@ -96,7 +100,7 @@ function answerDocs({ route, result }: Answered): MethodDecorator[] {
   const item = result && itemOf(result);
   return [
     ...(item ? [ApiExtraModels(dtoOf(item))] : []),
-    ApiResult(statusOf({ route, result }), answers, described),
+    ApiResult(statusOf(operation), answers, described),
     ...others.map(otherAnswer),
   ];
 }

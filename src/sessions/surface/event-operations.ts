@@ -5,7 +5,7 @@ import { isPlainObject } from '../domain/json-value.js';
 import { POSITION_PATTERN } from '../domain/partial-event.js';
 import { reservedInId } from '../domain/reserved-words.js';
 import { referenceTo } from '../domain/session.js';
-import type { AppendEventsResult, AppendResult } from '../operations/append-events.js';
+import type { AppendEventsResult } from '../operations/append-events.js';
 import type { ListEventsRequest } from '../operations/list-events.js';
 import { APPENDS_EVENT, APPENDS_EVENTS } from '../transport/request-writes.js';
 import type { SessionService } from '../session.service.js';
@@ -14,6 +14,7 @@ import { ID, PAGE, SORT_ORDER } from './ids-and-pages.js';
 import {
   APPENDED,
   APPENDED_EVENTS,
+  type Appended,
   EVENT,
   EVENT_EXAMPLE,
   EVENT_INPUT,
@@ -21,7 +22,7 @@ import {
   WATCH,
   eventNode,
 } from './event-shapes.js';
-import { type Asked, type Reply, type ResponseHeader, type RoutedOperation, surface } from './operation.js';
+import { type Asked, type Reply, type ResponseHeader, type RoutedOperation, rowOf, surface } from './operation.js';
 import { SESSION } from './paths.js';
 import { choice, integer, json, jsonOf, listOf, optional, text } from './shape.js';
 
@@ -53,12 +54,14 @@ const REPLAY_HEADERS: Readonly<Record<string, ResponseHeader>> = {
 
 const KEY_HEADER = 'Idempotency-Key';
 
+const row = rowOf<{ sessions: SessionService }>();
+
 /** The log of a session. */
-export const EVENT_OPERATIONS = surface<{ sessions: SessionService }>({
+export const EVENT_OPERATIONS = surface({
   tag: 'events',
   services: { sessions: SERVED_SESSIONS },
   operations: {
-    listEvents: {
+    listEvents: row({
       summary: 'Lists the whole log, rewound and summarised events included',
       access: ['read', 'session'],
       request: {
@@ -72,16 +75,19 @@ export const EVENT_OPERATIONS = surface<{ sessions: SessionService }>({
       run: (request: ListEventsRequest, { services }) => services.sessions.listEvents(request),
       route: { at: `GET ${SESSION}/events`, answers: 'A page of events.', holds: 'much' },
       graphql: { type: 'query', name: 'events' },
-    },
-    appendEvent: {
+    }),
+    appendEvent: row({
       summary: 'Appends an event',
       description: 'Safe to repeat with the same event id: the event is stored once.',
       access: ['write', 'session', APPENDS_EVENT],
       request: { event: json('The event. Only the author is required. Its id makes the append safe to retry.') },
       keepsVersion: true,
       turn: 'in or ending',
-      result: EVENT,
-      async run({ event, expectedVersion, turn, endTurn, ...key }: AppendOne, { services: { sessions } }) {
+      result: APPENDED,
+      async run(
+        { event, expectedVersion, turn, endTurn, ...key }: AppendOne,
+        { services: { sessions } },
+      ): Promise<Appended> {
         if (!isPlainObject(event)) throw new InvalidInputError('must be an event, as a JSON object', 'event');
         const session = referenceTo(key);
         if (event.partial === true) return { partial: await sessions.appendEvent({ session, event }) };
@@ -90,6 +96,7 @@ export const EVENT_OPERATIONS = surface<{ sessions: SessionService }>({
       route: {
         at: `POST ${SESSION}/events`,
         answers: 'The stored event.',
+        result: EVENT,
         body: { name: EVENT_INPUT.name, example: EVENT_INPUT.example, is: 'event', shape: EVENT_INPUT },
         holds: 'its body',
         takes: [
@@ -103,13 +110,10 @@ export const EVENT_OPERATIONS = surface<{ sessions: SessionService }>({
           ...request,
           event: withId(event, asked.header(KEY_HEADER.toLowerCase())),
         }),
-        reply: (result: AppendResult | { partial: EventInput }, reply: Reply) => {
-          if ('partial' in result) {
-            reply.setStatus(200);
-            return result.partial;
-          }
-          replyStored(result.event.seq, result.duplicate, reply);
-          return result.event;
+        reply({ event, duplicate = false, partial }: Appended, reply: Reply) {
+          if (event) replyStored(event.seq, duplicate, reply);
+          else reply.setStatus(200);
+          return event ?? partial;
         },
         headers: ['ETag'],
         others: [
@@ -122,17 +126,9 @@ export const EVENT_OPERATIONS = surface<{ sessions: SessionService }>({
           },
         ],
       },
-      graphql: {
-        type: 'mutation',
-        name: 'appendEvent',
-        result: APPENDED,
-        node: ({ event, duplicate = false }: Partial<AppendResult>) => ({
-          event: event && eventNode(event),
-          duplicate,
-        }),
-      },
-    },
-    appendEvents: {
+      graphql: { type: 'mutation', name: 'appendEvent' },
+    }),
+    appendEvents: row({
       summary: 'Appends several events, all or none',
       description: 'Safe to repeat with the same event ids: the events are stored once.',
       access: ['write', 'session', APPENDS_EVENTS],
@@ -186,7 +182,7 @@ export const EVENT_OPERATIONS = surface<{ sessions: SessionService }>({
           duplicate,
         }),
       },
-    },
+    }),
   },
 });
 

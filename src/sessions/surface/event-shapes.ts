@@ -1,4 +1,4 @@
-import type { LoggedEvent } from '../domain/event.js';
+import type { EventInput, LoggedEvent } from '../domain/event.js';
 import type { EventPage } from '../operations/list-events.js';
 import {
   integer,
@@ -116,7 +116,7 @@ export function eventNode(event: LoggedEvent): object {
   return { id, seq, invocationId, author, branch, timestamp, content, actions, body: event };
 }
 
-export const EVENT: Shape = {
+export const EVENT: Shape<LoggedEvent> = {
   name: 'Event',
   description: 'An event of the log. Fields not named here are kept.',
   isOpen: true,
@@ -153,8 +153,15 @@ export const EVENT_PAGE = shape<EventPage>('EventPage', {
   },
 });
 
-/** What an append of one event returns, in GraphQL. */
-export const APPENDED = shape('AppendResult', {
+/** What an append of one event returns: a partial one is not stored. */
+export interface Appended {
+  readonly event?: LoggedEvent;
+  readonly duplicate?: boolean;
+  readonly partial?: EventInput;
+}
+
+export const APPENDED = shape<Omit<Appended, 'partial'>, Appended>('AppendResult', {
+  node: ({ event, duplicate = false }) => ({ event: event && eventNode(event), duplicate }),
   fields: {
     event: optional(one(EVENT, 'The stored event. Null for a partial event, which is not stored.')),
     duplicate: flag('Whether the event was already stored.'),

@@ -42,14 +42,14 @@ export interface ResponseHeader {
 export interface OtherAnswer {
   readonly status: number;
   readonly description: string;
-  readonly result?: Shape;
+  readonly result?: Shape | Field;
   readonly anyOf?: readonly Shape[];
   readonly example?: unknown;
   readonly headers?: Readonly<Record<string, ResponseHeader>>;
 }
 
 /** How REST shows an operation. */
-export interface Route {
+export interface Route<Request = never, Result = never, Prepared = unknown> {
   /** The method and the path, with the ids as its parameters, such as `GET apps/:appName/state`. */
   readonly at: string;
   /** Default: 201 for POST, 204 without a result, else 200. */
@@ -70,24 +70,26 @@ export interface Route {
   /** Request headers, for the docs. */
   readonly takes?: readonly { readonly name: string; readonly description: string; readonly schema: JsonSchema }[];
   /** Changes the request, from headers of its own or where the query has other fields. */
-  readonly prepare?: (request: never, asked: Asked) => unknown;
+  readonly prepare?: (request: never, asked: Asked) => Prepared;
   /** The error for a result that is not there. Default: 204. */
-  readonly missing?: (request: never) => Error;
+  readonly missing?: (request: Request) => Error;
   /** The version that the answer has as its `ETag`. */
-  readonly etag?: (result: never) => number;
+  readonly etag?: (result: Result) => number;
   /** Whether it creates the session of its result, to which `Location` leads. */
   readonly creates?: boolean;
   /** Names of further headers of the answer, which `reply` sets. */
   readonly headers?: readonly 'ETag'[];
   /** Answers in a way of its own. Returns the body. */
-  readonly reply?: (result: never, reply: Reply) => unknown;
+  readonly reply?: (result: Result, reply: Reply) => unknown;
+  /** If the answer is not the result of the operation. */
+  readonly result?: Shape | Field;
   readonly others?: readonly OtherAnswer[];
   /** Problems besides those that follow from access, body and conditions. */
   readonly problems?: Readonly<Record<number, ProblemDescription>>;
 }
 
 /** How GraphQL shows an operation. */
-export interface GraphqlField {
+export interface GraphqlField<Request = never, Result = never> {
   readonly type: 'query' | 'mutation';
   readonly name: string;
   /** If it does something else than the route. */
@@ -95,16 +97,16 @@ export interface GraphqlField {
   /** Whether null means that there is none. */
   readonly isNullable?: boolean;
   /** If it is not the result of the operation. */
-  readonly result?: Shape | Field;
-  readonly node?: (result: never) => unknown;
+  readonly result?: Shape<Result> | Field;
+  readonly node?: (result: Result) => unknown;
   /** How many items the result counts for the limit of a document. Default: 1, or the items of the page. */
-  readonly items?: (result: never) => number;
+  readonly items?: (result: Result) => number;
   /** The list of the result that counts. */
-  readonly counts?: string;
+  readonly counts?: keyof Result & string;
   /** Fields of the request that say whether a field of the items is selected. */
-  readonly selects?: Readonly<Record<string, string>>;
+  readonly selects?: { readonly [Name in keyof (Request & {})]?: string };
   /** What the answer has of the request, counted before the operation. */
-  readonly echoes?: string;
+  readonly echoes?: keyof Request & string;
   /** Whether the answer is what the work wrote. */
   readonly isWork?: boolean;
 }
@@ -115,8 +117,10 @@ export interface GraphqlField {
 export interface Operation<Services> {
   readonly summary: string;
   readonly description?: string;
-  /** See `RequireAccess`. */
-  readonly access: readonly [AccessRequirement['action'], AccessRequirement['target'], AccessRequirement['writes']?];
+  /** See `RequireAccess`. Who writes says what. */
+  readonly access:
+    | readonly ['read' | 'list' | 'delete', AccessRequirement['target']]
+    | readonly ['write' | 'create', AccessRequirement['target'], NonNullable<AccessRequirement['writes']>];
   /** Whether it obeys `within`. If not, it refuses those for whom the access rule returns a filter. */
   readonly isFiltered?: boolean;
   /** The fields of the request, besides ids and conditions. */
@@ -136,17 +140,37 @@ export interface Operation<Services> {
 /** What the route of an operation is made from. */
 export type RoutedOperation = Omit<Operation<never>, 'run'> & { readonly route: Route };
 
+/** An operation whose parts fit together: all of them get what `run` takes or returns. */
+type Row<Services, Request, Result> = Omit<Operation<Services>, 'run' | 'request' | 'result' | 'route' | 'graphql'> & {
+  readonly run: (request: Request, call: Call<Services>) => Promise<Result | undefined>;
+  // `& {}`: the request follows from `run` alone.
+  readonly request?: { readonly [Name in keyof (Request & {})]?: Field };
+  readonly result?: Shape<Result> | Field;
+  readonly route?: Route<Request, Result, Request>;
+  readonly graphql?: GraphqlField<Request, Result>;
+};
+
+/**
+ * Makes the function that checks the rows of a surface.
+ *
+ * @example const row = rowOf<{ sessions: SessionService }>();
+ */
+export const rowOf =
+  <Services>() =>
+  <Request, Result>(row: Row<Services, Request, Result>): Operation<Services> =>
+    row as Operation<Services>;
+
 /** Operations of one part of the product, by name: the `operationId` in OpenAPI. */
-export interface Surface<Services> {
+export interface Surface<Services, Name extends string = string> {
   /** The tag in OpenAPI. */
   readonly tag: string;
   /** The tokens of what the operations call. */
-  readonly services: { readonly [Name in keyof Services]: InjectionToken<Services[Name]> };
-  readonly operations: Readonly<Record<string, Operation<Services>>>;
+  readonly services: { readonly [Key in keyof Services]: InjectionToken<Services[Key]> };
+  readonly operations: Readonly<Record<Name, Operation<Services>>>;
 }
 
-/** Says which services the operations get; the types of requests are those of each `run`. */
-export function surface<Services>(parts: Surface<Services>): Surface<Services> {
+/** Keeps the names of the operations in the type. */
+export function surface<Services, Name extends string>(parts: Surface<Services, Name>): Surface<Services, Name> {
   return parts;
 }
 

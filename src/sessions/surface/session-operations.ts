@@ -12,7 +12,7 @@ import { SERVED_SESSIONS } from '../sessions.tokens.js';
 import { PAGE, SORT_ORDER } from './ids-and-pages.js';
 import { filterIn } from './list-filter.js';
 import { NEW_METADATA } from './metadata-shapes.js';
-import { type Operation, surface } from './operation.js';
+import { type GraphqlField, type Operation, rowOf, surface } from './operation.js';
 import { APP, SESSION, SESSIONS } from './paths.js';
 import { NARROWING, SESSION as SESSION_SHAPE, SESSION_PAGE } from './session-shapes.js';
 import {
@@ -102,37 +102,40 @@ const LIST: Fields = {
   ),
 };
 
+const row = rowOf<{ sessions: SessionService }>();
+
 type SessionOperation = Operation<{ sessions: SessionService }>;
 
 /** A list of one user, or of an app. */
 const list = (
   at: string,
   summary: string,
-  graphql: Pick<SessionOperation, 'request' | 'graphql'> = {},
-): SessionOperation => ({
-  summary,
-  access: ['list', 'sessions'],
-  isFiltered: true,
-  request: { ...LIST, ...graphql.request },
-  result: SESSION_PAGE,
-  run: (request: ListSessionsRequest, { services, within }) => services.sessions.listSessions({ ...request, within }),
-  route: {
-    at: `GET ${at}`,
-    answers: 'A page of sessions.',
-    holds: 'much',
-    prepare: ({ status, tag, label, includeState = true, ...request }: ListQuery): ListSessionsRequest => ({
-      ...request,
-      filter: filterIn({ status, tag, label }),
-      includeState,
-    }),
-    // A cursor cannot be combined with `page` or `offset`.
-    reply: ({ nextCursor, ...page }: SessionPage) => ({
-      ...page,
-      ...(nextCursor !== undefined && page.totalItems === undefined && { nextCursor }),
-    }),
-  },
-  ...(graphql.graphql && { graphql: graphql.graphql }),
-});
+  graphql: { readonly request?: Fields; readonly graphql?: GraphqlField<ListSessionsRequest, SessionPage> } = {},
+): SessionOperation =>
+  row({
+    summary,
+    access: ['list', 'sessions'],
+    isFiltered: true,
+    request: { ...LIST, ...graphql.request },
+    result: SESSION_PAGE,
+    run: (request: ListSessionsRequest, { services, within }) => services.sessions.listSessions({ ...request, within }),
+    route: {
+      at: `GET ${at}`,
+      answers: 'A page of sessions.',
+      holds: 'much',
+      prepare: ({ status, tag, label, includeState = true, ...request }: ListQuery): ListSessionsRequest => ({
+        ...request,
+        filter: filterIn({ status, tag, label }),
+        includeState,
+      }),
+      // A cursor cannot be combined with `page` or `offset`.
+      reply: ({ nextCursor, ...page }: SessionPage) => ({
+        ...page,
+        ...(nextCursor !== undefined && page.totalItems === undefined && { nextCursor }),
+      }),
+    },
+    ...(graphql.graphql && { graphql: graphql.graphql }),
+  });
 
 interface ListQuery extends ListSessionsRequest {
   readonly status?: string;
@@ -141,11 +144,11 @@ interface ListQuery extends ListSessionsRequest {
 }
 
 /** Sessions: create, get, list, delete, rewind, fork. */
-export const SESSION_OPERATIONS = surface<{ sessions: SessionService }>({
+export const SESSION_OPERATIONS = surface({
   tag: 'sessions',
   services: { sessions: SERVED_SESSIONS },
   operations: {
-    createSession: {
+    createSession: row({
       summary: 'Creates a session',
       access: ['create', 'sessions', CREATES],
       request: { ...NEW_SESSION, sessionId: optional(NEW_ID) },
@@ -157,7 +160,7 @@ export const SESSION_OPERATIONS = surface<{ sessions: SessionService }>({
         ...CREATED,
       },
       graphql: { type: 'mutation', name: 'createSession' },
-    },
+    }),
     listSessions: list(SESSIONS, "Lists a user's sessions, without their events"),
     listAppSessions: list(`${APP}/sessions`, 'Lists the sessions of all users of an app', {
       request: {
@@ -171,7 +174,7 @@ export const SESSION_OPERATIONS = surface<{ sessions: SessionService }>({
         selects: { includeState: 'state' },
       },
     }),
-    createSessionWithId: {
+    createSessionWithId: row({
       summary: 'Creates a session with this id',
       access: ['create', 'sessions', CREATES],
       request: NEW_SESSION,
@@ -186,8 +189,8 @@ export const SESSION_OPERATIONS = surface<{ sessions: SessionService }>({
         body: { name: 'NewSessionWithId', example: NEW_EXAMPLE },
         ...CREATED,
       },
-    },
-    getOrCreateSession: {
+    }),
+    getOrCreateSession: row({
       summary: 'Returns the session with this id, and creates it if needed',
       access: ['create', 'sessions', CREATES],
       ids: ['appName', 'userId'],
@@ -203,8 +206,8 @@ export const SESSION_OPERATIONS = surface<{ sessions: SessionService }>({
         return services.sessions.getOrCreateSession(wanted);
       },
       graphql: { type: 'mutation', name: 'getOrCreateSession' },
-    },
-    getSession: {
+    }),
+    getSession: row({
       summary: 'Returns the session with its view of the log',
       access: ['read', 'session'],
       request: NARROWING,
@@ -215,15 +218,15 @@ export const SESSION_OPERATIONS = surface<{ sessions: SessionService }>({
         return session;
       },
       route: { at: `GET ${SESSION}`, answers: 'The session.', holds: 'much', etag: versionOf },
-    },
-    deleteSession: {
+    }),
+    deleteSession: row({
       summary: 'Deletes the session with its events; shared state stays',
       access: ['delete', 'session'],
       run: (key: SessionKey, { services }) => services.sessions.deleteSession(key),
       route: { at: `DELETE ${SESSION}`, answers: 'The session does not exist any more.' },
       graphql: { type: 'mutation', name: 'deleteSession' },
-    },
-    rewindSession: {
+    }),
+    rewindSession: row({
       summary: 'Takes the session and its own state back to an earlier event',
       description: 'Appends one event. The log keeps everything, so another rewind can undo this one.',
       access: ['write', 'session', REWINDS],
@@ -252,8 +255,8 @@ export const SESSION_OPERATIONS = surface<{ sessions: SessionService }>({
         },
       },
       graphql: { type: 'mutation', name: 'rewindSession' },
-    },
-    forkSession: {
+    }),
+    forkSession: row({
       summary: 'Creates a session from this one, as it is or as it was after an event',
       access: ['write', 'session', FORKS],
       request: {
@@ -272,7 +275,7 @@ export const SESSION_OPERATIONS = surface<{ sessions: SessionService }>({
         ...CREATED,
       },
       graphql: { type: 'mutation', name: 'forkSession' },
-    },
+    }),
   },
 });
 

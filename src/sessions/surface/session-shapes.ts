@@ -52,7 +52,7 @@ export function sessionNode(session: Session, narrowing: GetSessionConfig = {}):
 
 const THERE = { enum: [true] };
 
-export const SESSION = shape<SessionView>('Session', {
+export const SESSION = shape<SessionView, Session>('Session', {
   example: SESSION_EXAMPLE,
   view: viewOf,
   node: sessionNode,

@@ -31,8 +31,8 @@ export interface Field {
 
 export type Fields = Readonly<Record<string, Field>>;
 
-/** An object with a name. The type check knows if a field of `Value` is missing. */
-export interface Shape {
+/** An object with a name. `Value` is what an operation returns for it. */
+export interface Shape<Value = never> {
   readonly name: string;
   readonly description?: string | undefined;
   readonly fields: Fields;
@@ -42,9 +42,9 @@ export interface Shape {
   /** Where the name in GraphQL is another one. */
   readonly graphqlName?: string;
   /** What GraphQL shows of a value. Default: the value. */
-  readonly node?: (value: never) => unknown;
+  readonly node?: (value: Value) => unknown;
   /** What REST answers. Default: the value. */
-  readonly view?: (value: never) => unknown;
+  readonly view?: (value: Value) => unknown;
   /** The field with the items of a page. In GraphQL, a page has `nodes` and `pageInfo` instead. */
   readonly items?: string;
 }
@@ -53,7 +53,7 @@ export interface Shape {
 export type FieldsOf<Value> = { readonly [Name in keyof Value]-?: Field } & Fields;
 
 /**
- * Describes an object once, for all faces.
+ * Describes an object once, for all faces. The type check knows if a field of `Shown` is missing.
  *
  * @example
  * const HOLDER = shape<TurnHolder>('TurnHolder', {
@@ -61,10 +61,10 @@ export type FieldsOf<Value> = { readonly [Name in keyof Value]-?: Field } & Fiel
  *   fields: { holder: text('Who holds the turn.'), number: integer('Counts the turns.'), expiresAt: integer() },
  * });
  */
-export function shape<Value>(
+export function shape<Shown, Value = Shown>(
   name: string,
-  parts: Omit<Shape, 'name' | 'fields'> & { readonly fields: FieldsOf<Value> },
-): Shape {
+  parts: Omit<Shape<Value>, 'name' | 'fields'> & { readonly fields: FieldsOf<Shown> },
+): Shape<Value> {
   return { name, ...parts };
 }
 

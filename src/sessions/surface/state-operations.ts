@@ -9,7 +9,7 @@ import type { SessionService } from '../session.service.js';
 import { SERVED_SESSIONS } from '../sessions.tokens.js';
 import { PAGE } from './ids-and-pages.js';
 import { EVENT } from './event-shapes.js';
-import { surface } from './operation.js';
+import { rowOf, surface } from './operation.js';
 import { APP, SESSION, USER } from './paths.js';
 import { type Fields, integer, json, listOf, optional, text } from './shape.js';
 import {
@@ -41,12 +41,14 @@ const CHANGE_BODY = {
 const SHARED = { answers: 'The state.', example: SHARED_STATE_EXAMPLE, holds: 'much' } as const;
 const CHANGED_SHARED = { ...SHARED, answers: 'The state as it is now.', body: CHANGE_BODY } as const;
 
+const row = rowOf<{ sessions: SessionService }>();
+
 /** The state of a session with all scopes, of a user, and of an app; and that of a session at any moment. */
-export const STATE_OPERATIONS = surface<{ sessions: SessionService }>({
+export const STATE_OPERATIONS = surface({
   tag: 'state',
   services: { sessions: SERVED_SESSIONS },
   operations: {
-    getSessionState: {
+    getSessionState: row({
       summary: 'Returns all state that the session sees, with the prefixes of its scopes',
       access: ['read', 'session'],
       result: STATE_VALUE,
@@ -63,8 +65,8 @@ export const STATE_OPERATIONS = surface<{ sessions: SessionService }>({
         etag: ({ version }: Session) => version,
         reply: ({ state }: Session) => state.toJSON(),
       },
-    },
-    updateSessionState: {
+    }),
+    updateSessionState: row({
       summary: 'Changes state by one event of the author `system`, and returns the event',
       access: ['write', 'session', CHANGES_STATE],
       request: CHANGES,
@@ -88,16 +90,16 @@ export const STATE_OPERATIONS = surface<{ sessions: SessionService }>({
         etag: ({ seq }: LoggedEvent) => seq,
       },
       graphql: { type: 'mutation', name: 'updateSessionState' },
-    },
-    getUserState: {
+    }),
+    getUserState: row({
       summary: 'Returns the state that all sessions of a user share; keys without `user:`',
       access: ['read', 'userState'],
       result: STATE_VALUE,
       run: (user: UserKey, { services }) => services.sessions.getUserState(user),
       route: { at: `GET ${USER}/state`, ...SHARED },
       graphql: { type: 'query', name: 'userState' },
-    },
-    updateUserState: {
+    }),
+    updateUserState: row({
       summary: 'Changes the state that all sessions of a user share; keys with or without `user:`',
       access: ['write', 'userState', CHANGES_USER_STATE],
       request: CHANGES,
@@ -105,16 +107,16 @@ export const STATE_OPERATIONS = surface<{ sessions: SessionService }>({
       run: (request: UserKey & Changes, { services }) => services.sessions.updateUserState(request),
       route: { at: `PATCH ${USER}/state`, ...CHANGED_SHARED },
       graphql: { type: 'mutation', name: 'updateUserState' },
-    },
-    getAppState: {
+    }),
+    getAppState: row({
       summary: 'Returns the state that all sessions of an app share; keys without `app:`',
       access: ['read', 'appState'],
       result: STATE_VALUE,
       run: (app: StateOwner, { services }) => services.sessions.getAppState(app),
       route: { at: `GET ${APP}/state`, ...SHARED },
       graphql: { type: 'query', name: 'appState' },
-    },
-    updateAppState: {
+    }),
+    updateAppState: row({
       summary: 'Changes the state that all sessions of an app share; keys with or without `app:`',
       access: ['write', 'appState', CHANGES_APP_STATE],
       request: CHANGES,
@@ -122,8 +124,8 @@ export const STATE_OPERATIONS = surface<{ sessions: SessionService }>({
       run: (request: StateOwner & Changes, { services }) => services.sessions.updateAppState(request),
       route: { at: `PATCH ${APP}/state`, ...CHANGED_SHARED },
       graphql: { type: 'mutation', name: 'updateAppState' },
-    },
-    getSessionStateAt: {
+    }),
+    getSessionStateAt: row({
       summary: "Returns the session's own state as it was after an event",
       access: ['read', 'session'],
       request: { seq: integer('The last event of that moment; 0 for the initial state.') },
@@ -131,8 +133,8 @@ export const STATE_OPERATIONS = surface<{ sessions: SessionService }>({
       run: (request: StateAtRequest, { services }) => services.sessions.stateAt(request),
       route: { at: `GET ${SESSION}/state/at`, answers: 'The state at that moment.', holds: 'much' },
       graphql: { type: 'query', name: 'sessionStateAt' },
-    },
-    listStateChanges: {
+    }),
+    listStateChanges: row({
       summary: 'Lists which event changed which state key from what to what',
       access: ['read', 'session'],
       request: {
@@ -144,6 +146,6 @@ export const STATE_OPERATIONS = surface<{ sessions: SessionService }>({
       run: (request: StateChangesRequest, { services }) => services.sessions.stateChanges(request),
       route: { at: `GET ${SESSION}/state/changes`, answers: 'A page of changes.', holds: 'much' },
       graphql: { type: 'query', name: 'sessionStateChanges' },
-    },
+    }),
   },
 });

@@ -5,7 +5,7 @@ import { TAKES_TURN } from '../transport/request-writes.js';
 import type { SessionService } from '../session.service.js';
 import { SERVED_SESSIONS } from '../sessions.tokens.js';
 import { KEY_FIELDS, id } from './ids-and-pages.js';
-import { surface } from './operation.js';
+import { rowOf, surface } from './operation.js';
 import { SESSION } from './paths.js';
 import { checkedLater, integer, optional, restOnly, shape } from './shape.js';
 
@@ -52,12 +52,14 @@ const TURN = shape<Turn>('Turn', {
 
 const LOST = { 409: { description: 'The turn is over.', code: 'TURN_LOST' } };
 
+const row = rowOf<{ sessions: SessionService }>();
+
 /** The turn of a session. */
-export const TURNS = surface<{ sessions: SessionService }>({
+export const TURNS = surface({
   tag: 'turns',
   services: { sessions: SERVED_SESSIONS },
   operations: {
-    getTurn: {
+    getTurn: row({
       summary: 'Returns who holds the turn of the session',
       access: ['read', 'session'],
       result: TURN_HOLDER,
@@ -68,8 +70,8 @@ export const TURNS = surface<{ sessions: SessionService }>({
         others: [{ status: 204, description: 'No turn is held.' }],
       },
       graphql: { type: 'query', name: 'turn', isNullable: true },
-    },
-    beginTurn: {
+    }),
+    beginTurn: row({
       summary: 'Begins a turn',
       access: ['write', 'session', TAKES_TURN],
       request: {
@@ -86,8 +88,8 @@ export const TURNS = surface<{ sessions: SessionService }>({
         problems: { 409: { description: 'The turn is held by `holder` until `expiresAt`.', code: 'TURN_HELD' } },
       },
       graphql: { type: 'mutation', name: 'beginTurn' },
-    },
-    renewTurn: {
+    }),
+    renewTurn: row({
       summary: 'Lets the turn last longer',
       access: ['write', 'session', TAKES_TURN],
       request: { ttlMs: optional(TTL) },
@@ -101,14 +103,14 @@ export const TURNS = surface<{ sessions: SessionService }>({
         problems: LOST,
       },
       graphql: { type: 'mutation', name: 'renewTurn' },
-    },
-    endTurn: {
+    }),
+    endTurn: row({
       summary: 'Ends the turn; no error if it is over',
       access: ['write', 'session', TAKES_TURN],
       turn: 'its own',
       run: (request: EndTurnRequest, { services }) => services.sessions.endTurn(request),
       route: { at: `DELETE ${SESSION}/turn`, answers: 'The turn is over.' },
       graphql: { type: 'mutation', name: 'endTurn' },
-    },
+    }),
   },
 });

@@ -4,7 +4,7 @@ import type { GetUsageRequest, UsageReport } from '../operations/usage.js';
 import type { SessionService } from '../session.service.js';
 import { SERVED_SESSIONS } from '../sessions.tokens.js';
 import { id } from './ids-and-pages.js';
-import { type GraphqlField, type Operation, surface } from './operation.js';
+import { type GraphqlField, type Operation, rowOf, surface } from './operation.js';
 import { APP, SESSION, USER } from './paths.js';
 import { type Fields, graphqlOnly, integer, listOf, one, optional, shape, text } from './shape.js';
 
@@ -76,6 +76,8 @@ const PERIOD = optional(
   ),
 );
 
+const row = rowOf<{ sessions: SessionService }>();
+
 type UsageOperation = Operation<{ sessions: SessionService }>;
 
 const report = (
@@ -83,20 +85,21 @@ const report = (
   access: UsageOperation['access'],
   summary: string,
   graphql?: Pick<GraphqlField, 'name' | 'summary'> & { readonly request?: Fields },
-): UsageOperation => ({
-  summary,
-  access,
-  request: { period: PERIOD, ...graphql?.request },
-  result: USAGE_REPORT,
-  run: (request: GetUsageRequest, { services }) => services.sessions.getUsage(request),
-  route: { at: `GET ${at}/usage`, answers: 'The tokens, and what they cost.' },
-  ...(graphql && {
-    graphql: { type: 'query', ...graphql, items: ({ models }: UsageReport) => models.length + 1 },
-  }),
-});
+): UsageOperation =>
+  row({
+    summary,
+    access,
+    request: { period: PERIOD, ...graphql?.request },
+    result: USAGE_REPORT,
+    run: (request: GetUsageRequest, { services }) => services.sessions.getUsage(request),
+    route: { at: `GET ${at}/usage`, answers: 'The tokens, and what they cost.' },
+    ...(graphql && {
+      graphql: { type: 'query', ...graphql, items: ({ models }: UsageReport) => models.length + 1 },
+    }),
+  });
 
 /** Tokens and cost. Whoever may list the sessions of a user or an app may read its usage. */
-export const USAGE = surface<{ sessions: SessionService }>({
+export const USAGE = surface({
   tag: 'usage',
   services: { sessions: SERVED_SESSIONS },
   operations: {

@@ -2,7 +2,7 @@ import type { SessionKey } from '../../sessions/domain/ids.js';
 import { checkedLimit } from '../../sessions/domain/paging.js';
 import { referenceTo } from '../../sessions/domain/session.js';
 import { PAGE, id } from '../../sessions/surface/ids-and-pages.js';
-import { surface } from '../../sessions/surface/operation.js';
+import { rowOf, surface } from '../../sessions/surface/operation.js';
 import { SESSION } from '../../sessions/surface/paths.js';
 import { flag, integer, listOf, number, optional, shape, text } from '../../sessions/surface/shape.js';
 import { SUMMARISES } from '../../sessions/transport/request-writes.js';
@@ -72,12 +72,14 @@ const NOT_FOUND = {
     'The session has no summary; or, with the code `SESSION_NOT_FOUND`, there is no such session, or you may not see it.',
 };
 
+const row = rowOf<{ summaries: SummarizerSessionManager }>();
+
 /** Summaries of a session: reads the current one, writes a new one, lists all. */
-export const SUMMARIES = surface<{ summaries: SummarizerSessionManager }>({
+export const SUMMARIES = surface({
   tag: 'summaries',
   services: { summaries: SummarizerSessionManager },
   operations: {
-    getSummary: {
+    getSummary: row({
       summary: 'Returns the summary that readers of the session see',
       access: ['read', 'session'],
       result: SUMMARY,
@@ -90,8 +92,8 @@ export const SUMMARIES = surface<{ summaries: SummarizerSessionManager }>({
         problems: { 404: NOT_FOUND },
       },
       graphql: { type: 'query', name: 'sessionSummary', isNullable: true },
-    },
-    createSummary: {
+    }),
+    createSummary: row({
       summary: 'Summarises the session now, if a summary is due or by force',
       description:
         'Waits for the model, and for a summary that is already being written. The newest events are not summarised.',
@@ -115,8 +117,8 @@ export const SUMMARIES = surface<{ summaries: SummarizerSessionManager }>({
         isNullable: true,
         isWork: true,
       },
-    },
-    listSummaries: {
+    }),
+    listSummaries: row({
       summary: 'Lists the summaries in the log, also those that readers no longer see',
       access: ['read', 'session'],
       request: {
@@ -136,6 +138,6 @@ export const SUMMARIES = surface<{ summaries: SummarizerSessionManager }>({
         node: ({ summaries }: SummaryList) => summaries,
         counts: 'summaries',
       },
-    },
+    }),
   },
 });
