@@ -57,6 +57,9 @@ const STORES = {
   postgres: 'PostgreSQL',
 };
 
+/** The cell of a suite that does not run on a store. */
+const NOT_RUN = '–';
+
 /** The pages as they are, and as they should be. */
 export function adapterPages() {
   const table = tableOf(Object.values(RESULTS).flatMap(readResults));
@@ -75,40 +78,58 @@ function linesOf(text) {
   return text.split('\n').filter((line) => line !== '');
 }
 
-/** A row for each suite and version of the framework. */
+/** A row for each suite of a framework. Versions with the same results share it. */
 function tableOf(results) {
   const frameworks = Object.keys(FRAMEWORKS);
-  const groups = new Map();
-  for (const result of results) groups.set(rowOf(result), [...(groups.get(rowOf(result)) ?? []), result]);
-  const rows = [...groups.values()].sort(
-    ([a], [b]) =>
-      frameworks.indexOf(a.framework) - frameworks.indexOf(b.framework) ||
-      a.suite.localeCompare(b.suite) ||
-      b.version.localeCompare(a.version, 'en', { numeric: true }),
+  const versions = [...grouped(results, versionOf).values()].sort(([a], [b]) =>
+    b.version.localeCompare(a.version, 'en', { numeric: true }),
+  );
+  const rows = [...grouped(versions, (runs) => rowOf(runs[0]) + outcomeOf(runs)).values()].sort(
+    ([[a]], [[b]]) =>
+      frameworks.indexOf(a.framework) - frameworks.indexOf(b.framework) || a.suite.localeCompare(b.suite),
   );
   return (links) =>
-    [
-      `| framework | version | suite | ${Object.values(STORES).join(' | ')} |`,
-      `|---|---|---|${'--:|'.repeat(Object.keys(STORES).length)}`,
-      ...rows.map((row) => lineOf(row, links)),
-    ].join('\n');
+    ['| framework | suite | versions | tests |', '|---|---|---|---|', ...rows.map((row) => lineOf(row, links))].join(
+      '\n',
+    );
 }
 
-function rowOf({ framework, suite, version }) {
-  return JSON.stringify([framework, suite, version]);
+function grouped(items, keyOf) {
+  const groups = new Map();
+  for (const item of items) groups.set(keyOf(item), [...(groups.get(keyOf(item)) ?? []), item]);
+  return groups;
+}
+
+function rowOf({ framework, suite }) {
+  return JSON.stringify([framework, suite]);
+}
+
+function versionOf({ framework, suite, peer, version }) {
+  return JSON.stringify([framework, suite, peer, version]);
 }
 
 function lineOf(row, links) {
-  const [{ framework, peer, version, suite }] = row;
+  const [[{ framework, suite }]] = row;
   const page = FRAMEWORKS[framework];
   if (page === undefined) throw new Error(`docs/adapters-table.mjs has no page for the framework ${framework}: add it`);
-  const cells = Object.keys(STORES).map((name) => cellOf(row.find(({ store }) => store === name)));
-  return `| [${framework}](${links}${page}.md) | \`${peer}\` ${version} | ${suite} | ${cells.join(' | ')} |`;
+  const peers = [...grouped(row, ([{ peer }]) => peer)];
+  const versions = peers.map(([peer, of]) => `\`${peer}\` ${of.map(([{ version }]) => version).join(', ')}`).join('; ');
+  return `| [${framework}](${links}${page}.md) | ${suite} | ${versions} | ${outcomeOf(row[0])} |`;
+}
+
+/** What passed, in a few words if it is the same on all stores that the suite runs on. */
+function outcomeOf(runs) {
+  const cells = Object.keys(STORES).map((name) => cellOf(runs.find(({ store }) => store === name)));
+  const shown = [...new Set(cells)].filter((cell) => cell !== NOT_RUN);
+  const names = Object.values(STORES);
+  if (shown.length > 1) return cells.map((cell, index) => `${names[index]} ${cell}`).join('; ');
+  const missing = names.filter((_, index) => cells[index] === NOT_RUN);
+  return missing.length === 0 ? shown[0] : `${shown[0]}, not on ${missing.join(', ')}`;
 }
 
 /** How many tests passed. */
 function cellOf(result) {
-  if (result === undefined) return '–';
+  if (result === undefined) return NOT_RUN;
   const { passed, failed } = result;
   return failed === 0 ? `${passed}` : `${passed}, ${failed} failed`;
 }
