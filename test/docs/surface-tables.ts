@@ -62,14 +62,13 @@ function routeLine({
 
 function fieldsOf(rows: readonly Row[]): string[] {
   return [
-    '| field | what it does | arguments besides ids |',
-    '|---|---|---|',
+    '| field | arguments besides ids |',
+    '|---|---|',
     ...rows.flatMap((row) => (row.graphql ? [fieldLine({ ...row, graphql: row.graphql })] : [])),
   ];
 }
 
 function fieldLine({
-  summary,
   graphql,
   request = {},
   keepsVersion,
@@ -86,8 +85,7 @@ function fieldLine({
     ...(turn === 'its own' ? ['token'] : turn === undefined ? [] : ['turn?']),
     ...(turn === 'in or ending' ? ['endTurn?'] : []),
   ];
-  const orNull = graphql.isNullable && graphql.summary === undefined ? '; or null' : '';
-  return `| ${code(graphql.name)} | ${graphql.summary ?? summary}${orNull} | ${[...names, ...conditions].map(code).join(', ')} |`;
+  return `| ${code(graphql.name)} | ${[...names, ...conditions].map(code).join(', ')} |`;
 }
 
 function argumentName(name: string): string {
