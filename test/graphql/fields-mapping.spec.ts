@@ -1,111 +1,42 @@
-import { type GraphQLArgument, isNonNullType } from 'graphql';
-import { NO_USAGE } from '../../src/sessions/domain/usage.js';
+import {
+  type GraphQLArgument,
+  type GraphQLInputType,
+  getNullableType,
+  isEnumType,
+  isInputObjectType,
+  isListType,
+  isNonNullType,
+} from 'graphql';
 import { createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
 import { frameworks } from '../rest/rest-app.js';
 import { RecordingService, linesOf, linesOfCalls } from '../transports/recording-service.js';
+import { repliesOf } from '../transports/made-cases.js';
+import { methodOf } from '../transports/operations.js';
+import { AGENT_ROWS, ROWS, ROW_NAMES } from '../transports/rows.js';
 import {
   FULL_SESSION,
-  FULL_SUMMARY,
   JSON_VALUES,
   KEY,
   LARGE,
+  SMALL_EVENT,
   STORED_EVENT,
   USER,
   sessionOf,
 } from '../transports/samples.js';
+import { answerOf } from './expected-answers.js';
 import { GraphqlApp } from './graphql-app.js';
-import { OPERATIONS } from '../transports/operations.js';
-import type { OperationName } from '../transports/operation-types.js';
-import { fieldOf } from './graphql-mappings.js';
-import { argumentsOf, documentOf, fieldsOf } from './schema-documents.js';
+import { argumentsOf, documentOf, rootField } from './schema-documents.js';
 
-/** A value of each argument, and the same value as a literal. */
-const VALUES: Readonly<Record<string, { readonly value: unknown; readonly literal: string }>> = {
-  appName: { value: 'shop', literal: '"shop"' },
-  userId: { value: 'ann ä', literal: '"ann \\u00e4"' },
-  sessionId: { value: 'cart "1"', literal: '"cart \\"1\\""' },
-  newSessionId: { value: 'b', literal: '"b"' },
-  invocationId: { value: 'inv', literal: '"inv"' },
-  state: literalOf({ a: [null, 0.5, { b: 'c' }], d: true }),
-  metadata: literalOf({ title: 'a', fields: { b: [null] } }),
-  stateDelta: literalOf({ __proto: null, number: -1e3, user_x: {} }),
-  stateRemovals: literalOf(['a', '']),
-  event: literalOf({ author: 'user', content: { parts: [{ text: 'x' }] }, large: LARGE }),
-  events: literalOf([
-    { author: 'user', content: null },
-    { author: 'agent', large: LARGE },
-  ]),
-  expectedVersion: { value: LARGE, literal: String(LARGE) },
-  numRecentEvents: { value: 0, literal: '0' },
-  afterTimestamp: { value: LARGE, literal: String(LARGE) },
-  afterSeq: { value: 3, literal: '3' },
-  beforeSeq: { value: 9, literal: '9' },
-  seq: { value: LARGE, literal: String(LARGE) },
-  key: { value: 'user:ä', literal: '"user:\\u00e4"' },
-  period: { value: 'month', literal: '"month"' },
-  stateDeltas: { value: true, literal: 'true' },
-  partials: { value: true, literal: 'true' },
-  afterPosition: { value: '12.4-17', literal: '"12.4-17"' },
-  toSeq: { value: 0, literal: '0' },
-  atSeq: { value: 0, literal: '0' },
-  first: { value: 7, literal: '7' },
-  after: { value: 'c/+', literal: '"c/+"' },
-  order: { value: 'ASC', literal: 'ASC' },
-  orderBy: { value: 'CREATE_TIME', literal: 'CREATE_TIME' },
-  filter: literalOf({ status: 'open', tags: ['a'], labels: { region: 'eu' } }),
-  force: { value: false, literal: 'false' },
-  turnsOnly: { value: true, literal: 'true' },
-  holder: { value: 'worker ä', literal: '"worker \\u00e4"' },
-  ttlMs: { value: LARGE, literal: String(LARGE) },
-  requestId: { value: 'job 7', literal: '"job 7"' },
-  token: { value: 't', literal: '"t"' },
-  turn: { value: 't', literal: '"t"' },
-  endTurn: { value: true, literal: 'true' },
-};
+const shown = ROW_NAMES.filter((name) => ROWS[name].graphql && !AGENT_ROWS.includes(name));
+const FIELDS = ['session', 'eventAppended', ...shown.map((name) => ROWS[name].graphql?.name ?? name)];
 
-const SESSION = sessionOf(FULL_SESSION);
-const TURN = { token: 't', number: 1, holder: 'w', expiresAt: LARGE, ttlMs: 100 };
+/** What each method of the service returns. */
 const REPLIES = {
-  createSession: SESSION,
-  getOrCreateSession: SESSION,
-  getSession: SESSION,
-  rewindSession: SESSION,
-  forkSession: SESSION,
-  listSessions: {
-    sessions: [],
-    limit: 7,
-  },
-  append: {
-    event: STORED_EVENT,
-    duplicate: false,
-  },
-  appendBatch: {
-    events: [STORED_EVENT],
-    duplicate: false,
-  },
-  appendEvent: STORED_EVENT,
+  ...Object.fromEntries(shown.map((name) => [methodOf(name), repliesOf(name)[0]])),
+  getSession: sessionOf(FULL_SESSION),
+  listEvents: { events: [], firstSeq: 1, lastSeq: 9 },
   watch: [STORED_EVENT],
-  listEvents: {
-    events: [],
-    firstSeq: 1,
-    lastSeq: LARGE,
-  },
-  stateAt: { seq: 0, state: {}, shared: {} },
-  stateChanges: { changes: [], firstSeq: 1, lastSeq: 0 },
-  deleteSession: undefined,
-  beginTurn: TURN,
-  renewTurn: TURN,
-  endTurn: undefined,
-  getTurn: undefined,
-  getUsage: { appName: 'shop', period: 'total', models: [], total: NO_USAGE, costMicros: 0, unpricedModels: [] },
-  getUserState: {},
-  updateUserState: {},
-  getAppState: {},
-  updateAppState: {},
-  getSessionSummary: FULL_SUMMARY,
-  createSessionSummary: FULL_SUMMARY,
-  listSummaries: [FULL_SUMMARY],
 };
 
 describe.each(frameworks)('the mapping of GraphQL fields on %s', (framework) => {
@@ -128,36 +59,49 @@ describe.each(frameworks)('the mapping of GraphQL fields on %s', (framework) => 
     return linesOfCalls(service.calls);
   };
 
-  const firstAnswer = async (query: string, variables: object): Promise<void> => {
+  const firstAnswer = async (query: string, variables: object): Promise<Record<string, unknown>> => {
     const client = createClient({ url: app.webSocketUrl, webSocketImpl: WebSocket, retryAttempts: 0 });
-    for await (const { errors } of client.iterate({ query, variables: variables as Record<string, unknown> })) {
-      expect(errors).toBeUndefined();
-      break;
+    try {
+      for await (const { data, errors } of client.iterate({ query, variables: { ...variables } })) {
+        expect(errors).toBeUndefined();
+        return data ?? {};
+      }
+      throw new Error('There was no answer');
+    } finally {
+      await client.dispose();
     }
-    await client.dispose();
   };
 
-  // The usage of a session has a field of its own.
-  const fields = [...new Set([...(Object.keys(OPERATIONS) as OperationName[]).map(fieldOf), 'sessionUsage'])];
-
-  it('has all operations', () => {
-    expect(Object.keys(fieldsOf(app.schema)).toSorted()).toEqual(fields.toSorted());
-  });
-
-  it.each(fields)('treats null in %s as a missing argument, in literals and in variables', async (field) => {
+  it.each(FIELDS)('treats null in %s as a missing argument, in literals and in variables', async (field) => {
     const all = argumentsOf(app.schema, field);
     const document = documentOf(app.schema, field);
-    const given = Object.fromEntries(all.map(({ name }) => [name, VALUES[name]?.value]));
+    const given = Object.fromEntries(all.map(({ name, type }) => [name, valueOf(type, name)]));
     const fromVariables = await callsOf(document, given);
     expect(fromVariables.length).toBeGreaterThan(0);
     expect(await callsOf(withLiterals(document, all), {})).toEqual(fromVariables);
     for (const { name, type } of all) {
-      expect([name, VALUES[name]]).toEqual([name, { value: expect.anything(), literal: expect.any(String) }]);
       if (isNonNullType(type)) continue;
       const { [name]: _left, ...others } = given;
       const without = await callsOf(document, others);
       expect([name, await callsOf(document, { ...others, [name]: null })]).toEqual([name, without]);
       expect([name, without]).not.toEqual([name, fromVariables]);
+    }
+  });
+
+  it('shows all of a watched event', async () => {
+    const statePatch = [{ op: 'replace', path: '/a~1b~0', value: null }];
+    for (const event of [
+      { ...STORED_EVENT, statePatch, position: '3.4-17', partial: true, offset: 0 },
+      { ...SMALL_EVENT, partial: false },
+    ]) {
+      service.reply({ ...REPLIES, watch: [event] });
+      const { eventAppended } = await firstAnswer(documentOf(app.schema, 'eventAppended'), { ...KEY, afterSeq: 0 });
+      const { statePatch: _patch, position: _position, offset: _offset, ...body } = event as Record<string, unknown>;
+      const expected = answerOf(rootField(app.schema, 'eventAppended').type, event) as object;
+      expect(linesOf({ ...(eventAppended as object), body: undefined })).toEqual(
+        linesOf({ ...expected, body: undefined }),
+      );
+      expect(eventAppended).toMatchObject({ body: { id: body.id, seq: body.seq } });
     }
   });
 
@@ -239,17 +183,38 @@ describe.each(frameworks)('the mapping of GraphQL fields on %s', (framework) => 
   });
 });
 
-function literalOf(value: unknown): { readonly value: unknown; readonly literal: string } {
-  return { value, literal: JSON.stringify(value).replaceAll(/"(\w+)":/g, '$1:') };
+/** A value of each type of argument. Some are checked before the service sees them. */
+function valueOf(given: GraphQLInputType, name: string): unknown {
+  const type = getNullableType(given);
+  if (name === 'afterPosition') return '12.4-17';
+  if (isListType(type)) return [valueOf(type.ofType, name)];
+  if (isEnumType(type)) return type.getValues()[0]?.name;
+  if (isInputObjectType(type)) {
+    return Object.fromEntries(Object.values(type.getFields()).map((field) => [field.name, valueOf(field.type, name)]));
+  }
+  return VALUES[type.name];
+}
+
+const VALUES: Readonly<Record<string, unknown>> = {
+  String: 'ann ä "1"',
+  SafeInt: LARGE,
+  Int: 7,
+  Boolean: true,
+  JSON: { author: 'user', a: [null, -0.5, { b: 'c' }], large: LARGE },
+};
+
+function literalOf(value: unknown, type: GraphQLInputType): string {
+  return isEnumType(getNullableType(type)) ? String(value) : JSON.stringify(value).replaceAll(/"(\w+)":/g, '$1:');
 }
 
 /** The document with literals instead of variables. Nested arguments keep their variables. */
 function withLiterals(document: string, all: readonly GraphQLArgument[]): string {
-  const names = new Set(all.map(({ name }) => name));
+  const types = new Map(all.map(({ name, type }) => [name, type]));
   const [, kind, declared = '', rest = ''] = /^(\w+) \((.*?)\) (\{.*)$/.exec(document) ?? [];
-  const kept = declared.split(', ').filter((each) => !names.has(/^\$(\w+):/.exec(each)?.[1] ?? ''));
-  const written = rest.replaceAll(/\$(\w+)/g, (variable, name: string) =>
-    names.has(name) ? (VALUES[name]?.literal ?? 'null') : variable,
-  );
+  const kept = declared.split(', ').filter((each) => !types.has(/^\$(\w+):/.exec(each)?.[1] ?? ''));
+  const written = rest.replaceAll(/\$(\w+)/g, (variable, name: string) => {
+    const type = types.get(name);
+    return type ? literalOf(valueOf(type, name), type) : variable;
+  });
   return `${kind} ${kept.length === 0 ? '' : `(${kept.join(', ')}) `}${written}`;
 }

@@ -11,9 +11,7 @@ import {
 } from '../../src/index.js';
 import type { SessionRecord } from '../../src/storage.js';
 import type { SessionClient } from '../../src/testing/open-sessions.js';
-import type { OperationName } from '../transports/operation-types.js';
 import type { GraphqlApp } from './graphql-app.js';
-import { fieldOf } from './graphql-mappings.js';
 import { LiveWatch } from './live-watch.js';
 import { RemoteError } from './remote-error.js';
 import { documentOf } from './schema-documents.js';
@@ -79,7 +77,7 @@ export class GraphqlSessions implements SessionClient {
   }
 
   async getSession({ config = {}, ...key }: Parameters<SessionClient['getSession']>[0]): Promise<Session | undefined> {
-    const session = await this.#ask<SessionAnswer | null>('getSession', { ...key, ...config });
+    const session = await this.#ask<SessionAnswer | null>('session', { ...key, ...config });
     return session === null ? undefined : sessionOf(session);
   }
 
@@ -91,7 +89,7 @@ export class GraphqlSessions implements SessionClient {
     ...owner
   }: Parameters<SessionClient['listSessions']>[0]): ReturnType<SessionClient['listSessions']> {
     const how = { first: limit, after: cursor, order: order?.toUpperCase(), orderBy: orderBy && snakeCase(orderBy) };
-    const { nodes, pageInfo } = await this.#ask<Page>('listSessions', { ...owner, ...how });
+    const { nodes, pageInfo } = await this.#ask<Page>('sessions', { ...owner, ...how });
     return { sessions: nodes.map(sessionOf), limit: limit ?? 100, ...cursorOf(pageInfo) };
   }
 
@@ -106,12 +104,12 @@ export class GraphqlSessions implements SessionClient {
     ...rest
   }: Parameters<SessionClient['listEvents']>[0]): ReturnType<SessionClient['listEvents']> {
     const how = { first: limit, after: cursor, order: order?.toUpperCase() };
-    const { nodes, pageInfo, ...seqs } = await this.#ask<EventPageAnswer>('listEvents', { ...rest, ...how });
+    const { nodes, pageInfo, ...seqs } = await this.#ask<EventPageAnswer>('events', { ...rest, ...how });
     return { events: nodes.map(({ body }) => body), ...seqs, ...cursorOf(pageInfo) };
   }
 
   async stateAt(request: Parameters<SessionClient['stateAt']>[0]): ReturnType<SessionClient['stateAt']> {
-    return this.#ask('stateAt', request);
+    return this.#ask('sessionStateAt', request);
   }
 
   async stateChanges({
@@ -120,7 +118,7 @@ export class GraphqlSessions implements SessionClient {
     ...rest
   }: Parameters<SessionClient['stateChanges']>[0]): ReturnType<SessionClient['stateChanges']> {
     const variables = { ...rest, first: limit, after: cursor };
-    const { nodes, pageInfo, ...seqs } = await this.#ask<ChangePageAnswer>('stateChanges', variables);
+    const { nodes, pageInfo, ...seqs } = await this.#ask<ChangePageAnswer>('sessionStateChanges', variables);
     const changes = nodes.map(({ hadBefore, before, hasAfter, after, ...place }) => ({
       ...place,
       ...(hadBefore && { before }),
@@ -150,7 +148,7 @@ export class GraphqlSessions implements SessionClient {
   }: Parameters<SessionClient['append']>[0]): ReturnType<SessionClient['append']> {
     const variables = { appName, userId, sessionId, event, expectedVersion, turn: tokenOf(turn), endTurn };
     type Answer = { readonly event: { readonly body: LoggedEvent } | null; readonly duplicate: boolean };
-    const answer = await this.#ask<Answer>('append', variables);
+    const answer = await this.#ask<Answer>('appendEvent', variables);
     return { event: answer.event?.body as LoggedEvent, duplicate: answer.duplicate };
   }
 
@@ -163,7 +161,7 @@ export class GraphqlSessions implements SessionClient {
   }: Parameters<SessionClient['appendBatch']>[0]): ReturnType<SessionClient['appendBatch']> {
     const variables = { appName, userId, sessionId, events, expectedVersion, turn: tokenOf(turn), endTurn };
     type Answer = { readonly events: readonly ({ readonly body: LoggedEvent } | null)[]; readonly duplicate: boolean };
-    const answer = await this.#ask<Answer>('appendBatch', variables);
+    const answer = await this.#ask<Answer>('appendEvents', variables);
     const stored = answer.events.map((event, index) => event?.body ?? (events[index] as LoggedEvent));
     return { events: stored, duplicate: answer.duplicate };
   }
@@ -194,7 +192,7 @@ export class GraphqlSessions implements SessionClient {
   }
 
   async getTurn(key: SessionKey): ReturnType<SessionClient['getTurn']> {
-    return (await this.#ask<TurnHolder | null>('getTurn', key)) ?? undefined;
+    return (await this.#ask<TurnHolder | null>('turn', key)) ?? undefined;
   }
 
   async forkSession(request: Parameters<SessionClient['forkSession']>[0]): Promise<Session> {
@@ -202,7 +200,7 @@ export class GraphqlSessions implements SessionClient {
   }
 
   async getUserState(user: Parameters<SessionClient['getUserState']>[0]): Promise<Record<string, unknown>> {
-    return this.#ask('getUserState', user);
+    return this.#ask('userState', user);
   }
 
   async updateUserState(request: Parameters<SessionClient['updateUserState']>[0]): Promise<Record<string, unknown>> {
@@ -210,7 +208,7 @@ export class GraphqlSessions implements SessionClient {
   }
 
   async getAppState(app: Parameters<SessionClient['getAppState']>[0]): Promise<Record<string, unknown>> {
-    return this.#ask('getAppState', app);
+    return this.#ask('appState', app);
   }
 
   async updateAppState(request: Parameters<SessionClient['updateAppState']>[0]): Promise<Record<string, unknown>> {
@@ -224,8 +222,7 @@ export class GraphqlSessions implements SessionClient {
     return sessionOf(await this.#ask<SessionAnswer>(operation, request));
   }
 
-  async #ask<Result>(operation: OperationName, variables: object): Promise<Result> {
-    const field = fieldOf(operation);
+  async #ask<Result>(field: string, variables: object): Promise<Result> {
     const { data, errors } = await this.app.ask(documentOf(this.app.schema, field, ONLY), variables);
     const [error] = errors;
     if (error) throw new RemoteError(error);

@@ -42,7 +42,7 @@ export function argumentsOf(schema: GraphQLSchema, name: string): readonly Graph
   return rootField(schema, name).args;
 }
 
-function rootField(schema: GraphQLSchema, name: string): GraphQLField<unknown, unknown> {
+export function rootField(schema: GraphQLSchema, name: string): GraphQLField<unknown, unknown> {
   const roots = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()];
   const field = roots.map((type) => type?.getFields()[name]).find((each) => each !== undefined);
   if (!field) throw new Error(`The schema has no field ${name}`);

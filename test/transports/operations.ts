@@ -1,47 +1,59 @@
-import type {
-  CreateSessionRequest,
-  EventInput,
-  ForkSessionRequest,
-  GetSessionRequest,
-  RewindSessionRequest,
-  Session,
-  StateOperation,
-} from '../../src/index.js';
-import type { Case, Operations } from './operation-types.js';
+import type { SessionsClient } from '../../src/client/index.js';
+import type { EventInput, SessionPage, SessionService } from '../../src/index.js';
+import type { SessionAction } from '../../src/sessions/rest/index.js';
+import type { SummarizerSessionManager } from '../../src/summarizer/index.js';
+import type { Values } from './made-requests.js';
+import type { Call } from './recording-service.js';
+import type { RowName } from './rows.js';
 import {
   FULL_EVENT,
-  FULL_METADATA,
   FULL_SESSION,
   FULL_SUMMARY,
-  JSON_VALUES,
-  KEY,
   LARGE,
   LARGEST,
-  REFERENCE,
   SMALL_EVENT,
   SMALL_SESSION,
   SMALL_SUMMARY,
   STORED_EVENT,
-  USER,
+  jsonOf,
   sessionOf,
 } from './samples.js';
 
-const IDS = { appName: 'everywhere', userId: 'everywhere', sessionId: 'everywhere' } as const;
-const USER_IDS = { appName: 'everywhere', userId: 'everywhere' } as const;
-const CHANGES = { stateDelta: 'everywhere', stateRemovals: 'everywhere' } as const;
-const OF_THE_RULE = 'the access rule says it: test/rest/access-filter';
-const NOT_COUNTED = { notOverGraphql: 'pages go by cursors' } as const;
-const SERVER_MEMORY = 'it bounds the memory of a server';
-const NOT_A_CLIENT = { notOverClient: SERVER_MEMORY, notOverGraphql: SERVER_MEMORY } as const;
-const ONLY_INSIDE = 'only the summarizer needs it';
-const LOADED_HERE = 'an object of the service stays in the process of the app';
-const IN_PROCESS = 'a transaction of the app is open in the process of the app';
-const OF_RUNS = 'for runs of agents, which are in the process of the app';
-const NOT_OUTSIDE = { notOverClient: IN_PROCESS, notOverGraphql: IN_PROCESS } as const;
-const IN_SERVER = 'the access rule of the server decides about serverOnly state';
-const RULED = { notOverClient: IN_SERVER, notOverGraphql: IN_SERVER } as const;
-const WITH_APPEND = { notOverClient: 'the client takes it with `append`' } as const;
-const NO_ABORT = 'a client that stops waiting does not stop a summary';
+type Method = keyof SessionService | keyof SummarizerSessionManager;
+
+/** What an operation has to do. Its row says how requests and answers look; this says what is right. */
+export interface Expected {
+  /** What the access rule is asked, in order. */
+  readonly asks: readonly `${SessionAction} ${'session' | 'sessions' | 'userState' | 'appState'}`[];
+  /** The operations of `WriteDescription` that the write is. */
+  readonly controls?: readonly string[];
+  /** The method of the service that gets the request; or the calls, where it gets something else. The first one may fail. */
+  readonly calls: Method | readonly [Method, (request: Values) => object];
+  /** Requests that have a meaning, without ids. Default: made from the fields. */
+  readonly requests?: readonly object[];
+  /** A request that succeeds on the session of the tests. Default: none but the required fields. */
+  readonly good?: object;
+  /** What the service returns. Default: made from the shape of the result. */
+  readonly replies?: readonly unknown[];
+  /** What REST answers. Default: what the service returns. */
+  readonly answers?: (result: never, request: Values) => unknown;
+  /** Default: 201 for POST, 204 for DELETE, else 200. */
+  readonly status?: number;
+  /** The call of the client; or why it has none. Default: the method with the name of the operation, and the answer of REST. */
+  readonly client?: string | ((client: SessionsClient, request: never) => Promise<unknown>);
+  /** What the client adds to a request without it. */
+  readonly clientAdds?: Values;
+}
+
+/** The id that the client gives an event or a request without one, in tests. */
+export const FIXED_ID = '00000000-0000-4000-8000-000000000000';
+
+/** The token of the session's turn, where it has one. */
+export const TURN_TOKEN = '00000000-0000-4000-8000-000000000001';
+
+const [FULL, SMALL] = [sessionOf(FULL_SESSION), sessionOf(SMALL_SESSION)];
+const SESSIONS = [FULL, SMALL];
+const HI = { newMessage: { role: 'user', parts: [{ text: 'Hello' }] } };
 
 /** Fields that are null, as ADK for Python sends them. */
 const NULLS = {
@@ -51,457 +63,263 @@ const NULLS = {
   partial: null,
   content: null,
   usageMetadata: null,
-  actions: {
-    stateDelta: null,
-    transferToAgent: null,
-  },
+  actions: { stateDelta: null, transferToAgent: null },
 } as unknown as EventInput;
+const CONDITIONS = { expectedVersion: LARGE, turn: 'turn-token' };
 
-const ALL_CHANGES = { stateDelta: JSON_VALUES, stateRemovals: ['draft', 'user:old', '', '__proto__', '😀'] };
-const [FULL, SMALL] = [sessionOf(FULL_SESSION), sessionOf(SMALL_SESSION)];
-const TOKEN = 'turn-token';
-const TURN = { ...KEY, token: TOKEN, number: 7, holder: 'worker ä', expiresAt: LARGE, ttlMs: 5_000 };
-const STATE = { ...JSON_VALUES, shared: true };
-const PATCH: readonly StateOperation[] = [
-  { op: 'add', path: '/a~1b~0', value: JSON_VALUES },
-  { op: 'replace', path: '/b', value: null },
-  { op: 'remove', path: '/c' },
-];
+/** The request with a reference to the session in place of its ids. */
+const ofSession = ({ appName, userId, sessionId: id, ...request }: Values): object => ({
+  session: { id, appName, userId },
+  ...request,
+});
 
-/** The two results of operations that return a session. */
-function sessionCases<Request>(
-  least: Request,
-  others: readonly { readonly title: string; readonly request: Request }[],
-): readonly Case<Request, Session>[] {
-  return [
-    { title: 'the fewest fields', request: least, result: SMALL },
-    ...others.map((each) => ({ ...each, result: FULL })),
-  ];
-}
+const config = ({ appName, userId, sessionId, ...narrowing }: Values): object => ({
+  appName,
+  userId,
+  sessionId,
+  config: narrowing,
+});
 
-function stateCases<Owner extends object>(
-  owner: Owner,
-): readonly Case<
-  Owner & { stateDelta?: Record<string, unknown>; stateRemovals?: string[] },
-  Record<string, unknown>
->[] {
-  return [
-    { title: 'all fields', request: { ...owner, ...ALL_CHANGES }, result: STATE },
-    { title: 'only new values', request: { ...owner, stateDelta: { kept: null } }, result: {} },
-    { title: 'only removals', request: { ...owner, stateRemovals: ['a'] }, result: STATE },
-    {
-      title: 'nothing to remove and nothing to set',
-      request: { ...owner, stateDelta: {}, stateRemovals: [] },
-      result: {},
-    },
-  ];
-}
+/** REST writes a filter as parameters. */
+const FILTERED = { status: 'a:b', tag: ['vip', '50% & ä'], label: ['a%3Ab:c%3Ad%25', 'r%C3%A9gion:%2B'] };
+const FILTER = { status: 'a:b', tags: ['vip', '50% & ä'], labels: { 'a:b': 'c:d%', région: '+' } };
 
-const CREATE = { ...IDS, state: 'everywhere', metadata: 'everywhere', turnsOnly: 'everywhere' } as const;
-const CREATE_CASES = [
-  { title: 'all fields', request: { ...KEY, state: JSON_VALUES, metadata: FULL_METADATA, turnsOnly: true } },
-  { title: 'no need of turns', request: { ...KEY, state: JSON_VALUES, turnsOnly: false } },
-  { title: 'an empty state', request: { ...KEY, state: {} } },
-  { title: 'metadata alone', request: { ...KEY, metadata: { title: 'Order 7' } } },
-];
+type ListQuery = Parameters<SessionsClient['listSessions']>[0] & Readonly<Record<'status' | 'tag' | 'label', unknown>>;
 
-const TOKENS = {
-  events: 1,
-  promptTokens: 2,
-  cachedTokens: 3,
-  outputTokens: 4,
-  thinkingTokens: 5,
-  toolUseTokens: 6,
-  totalTokens: LARGE,
-};
-const USAGE = {
-  period: 'total',
-  models: [
-    { model: 'large ä/1', ...TOKENS, costMicros: LARGE },
-    { model: 'small', ...TOKENS, events: 0 },
+const LIST = {
+  asks: ['list sessions'],
+  calls: [
+    'listSessions',
+    ({ status, tag: _tag, label: _label, ...request }: Values) => ({
+      includeState: true,
+      ...request,
+      ...(status !== undefined && { filter: FILTER }),
+    }),
   ],
-  total: TOKENS,
-  unpricedModels: ['small'],
-};
-const NO_USAGE = { period: 'total', models: [], total: TOKENS, costMicros: 0, unpricedModels: [] };
+  requests: [
+    {},
+    { limit: 2, cursor: 'c/+=& ä', order: 'asc', orderBy: 'createTime', includeState: false },
+    { limit: 1_000, order: 'desc', orderBy: 'lastUpdateTime', ...FILTERED },
+    { limit: 3, page: 5 },
+    { offset: 10_000 },
+  ],
+  replies: [
+    { sessions: [], limit: 100 },
+    { sessions: SESSIONS, limit: 2, nextCursor: 'd/+=& ä' },
+    { sessions: [SMALL], limit: 3, page: 5, totalItems: 14, totalPages: 6, nextCursor: 'n' },
+  ],
+  // A cursor cannot be combined with a number.
+  answers: ({ nextCursor, ...page }: SessionPage) => ({
+    ...page,
+    sessions: page.sessions.map(jsonOf),
+    ...(page.totalItems === undefined && { nextCursor }),
+  }),
+  client: (client, { status, tag: _tag, label: _label, ...request }: ListQuery) =>
+    client.listSessions({ ...request, ...(status !== undefined && { filter: FILTER }) }),
+} as const satisfies Expected;
 
-/** Every operation that clients reach, with the requests that all transports have to pass on exactly. */
-export const OPERATIONS: Operations = {
-  createSession: {
-    fields: CREATE,
-    cases: sessionCases<CreateSessionRequest>(USER, [
-      ...CREATE_CASES,
-      { title: 'a state alone', request: { ...USER, state: { a: null } } },
-    ]),
+const USAGE = {
+  calls: 'getUsage',
+  client: (client, request: Parameters<SessionsClient['getUsage']>[0]) => client.getUsage(request),
+} as const satisfies Partial<Expected>;
+
+const RUN = {
+  asks: ['write session'],
+  calls: 'withTurn',
+  requests: [
+    HI,
+    { ...HI, policy: 'debounce', quietMs: 7, invocationId: 'inv/1 ä', retry: true, stateDelta: { a: null } },
+  ],
+  good: HI,
+  clientAdds: { invocationId: FIXED_ID },
+} as const satisfies Expected;
+const CREATE = { asks: ['create sessions'], calls: 'createSession', replies: SESSIONS } as const;
+const CHANGE = { stateDelta: { a: 1 } };
+
+/** All operations. One that is missing is a type error. */
+export const OPERATIONS: Readonly<Record<RowName, Expected>> = {
+  createSession: CREATE,
+  createSessionWithId: { ...CREATE, client: 'it sends the id in the body' },
+  getOrCreateSession: {
+    asks: ['create sessions', 'read session'],
+    calls: 'getOrCreateSession',
+    good: { sessionId: 's' },
+    replies: SESSIONS,
   },
-  getOrCreateSession: { fields: CREATE, cases: sessionCases<CreateSessionRequest>(KEY, CREATE_CASES) },
-  getSession: {
-    fields: { ...IDS, config: 'everywhere' },
-    cases: [
-      ...sessionCases<GetSessionRequest>(KEY, [
-        { title: 'only the newest events', request: { ...KEY, config: { numRecentEvents: 7 } } },
-        { title: 'no events', request: { ...KEY, config: { numRecentEvents: 0 } } },
-        { title: 'only events from a time on', request: { ...KEY, config: { afterTimestamp: LARGE } } },
-        { title: 'only events after one', request: { ...KEY, config: { afterSeq: LARGE } } },
-        {
-          title: 'three limits with different values',
-          request: { ...KEY, config: { numRecentEvents: 1, afterTimestamp: 2, afterSeq: 3 } },
-        },
-      ]),
-      { title: 'a missing session', request: KEY, result: undefined },
-    ],
-  },
-  listSessions: {
-    fields: {
-      appName: 'everywhere',
-      userId: 'everywhere',
-      limit: 'everywhere',
-      cursor: 'everywhere',
-      order: 'everywhere',
-      orderBy: 'everywhere',
-      page: NOT_COUNTED,
-      offset: NOT_COUNTED,
-      includeState: { notOverGraphql: 'it follows from the selected fields' },
-      filter: 'everywhere',
-      within: { notOverClient: OF_THE_RULE, notOverGraphql: OF_THE_RULE },
-    },
-    cases: [
-      { title: 'the fewest fields', request: { appName: 'shop' }, result: { sessions: [], limit: 100 } },
-      {
-        title: 'all fields of a walk by cursor',
-        request: { ...USER, limit: 2, cursor: 'c/+=& ä', order: 'asc', orderBy: 'createTime', includeState: true },
-        result: { sessions: [FULL, SMALL], limit: 2, nextCursor: 'd/+=& ä' },
-      },
-      {
-        title: 'a whole filter',
-        request: {
-          ...USER,
-          filter: { status: 'a:b', tags: ['vip', '50% & ä'], labels: { 'a:b': 'c:d%41', région: '+' } },
-        },
-        result: { sessions: [], limit: 100, nextCursor: 'next' },
-      },
-      {
-        title: 'a filter by one tag',
-        request: { appName: 'shop', filter: { tags: ['vip'] } },
-        result: { sessions: [SMALL], limit: 100 },
-      },
-      {
-        title: 'the defaults, named',
-        request: { ...USER, limit: 1_000, order: 'desc', orderBy: 'lastUpdateTime' },
-        result: { sessions: [SMALL], limit: 1_000, nextCursor: 'next' },
-      },
-      {
-        title: 'a page by its number, without state',
-        request: { ...USER, limit: 3, page: 5, includeState: false },
-        result: { sessions: [SMALL], limit: 3, page: 5, totalItems: 14, totalPages: 6 },
-      },
-      {
-        title: 'a page by its offset',
-        request: { ...USER, offset: 0, limit: 4 },
-        result: { sessions: [SMALL], limit: 4, page: 1, totalItems: 1, totalPages: 2 },
-      },
-    ],
-  },
-  deleteSession: {
-    fields: {
-      ...IDS,
-      loaded: { notOverClient: LOADED_HERE, notOverGraphql: LOADED_HERE },
-      ifUnchanged: { notOverClient: LOADED_HERE, notOverGraphql: LOADED_HERE },
-    },
-    cases: [{ title: 'a key', request: KEY, result: undefined }],
-  },
-  listEvents: {
-    fields: {
-      ...IDS,
-      limit: 'everywhere',
-      cursor: 'everywhere',
-      order: 'everywhere',
-      afterSeq: 'everywhere',
-      beforeSeq: 'everywhere',
-      invocationId: 'everywhere',
-    },
-    cases: [
-      { title: 'the fewest fields', request: KEY, result: { events: [], firstSeq: 1, lastSeq: 0 } },
-      {
-        title: 'all fields',
-        request: {
-          ...KEY,
-          limit: 2,
-          cursor: 'c/+=& ä',
-          order: 'desc',
-          afterSeq: 3,
-          beforeSeq: LARGE,
-          invocationId: 'i/+=& ä',
-        },
-        result: { events: [STORED_EVENT, SMALL_EVENT], firstSeq: 4, lastSeq: LARGE, nextCursor: 'd/+=& ä' },
-      },
-      {
-        title: 'zeros',
-        request: { ...KEY, order: 'asc', afterSeq: 0, beforeSeq: 1 },
-        result: { events: [SMALL_EVENT], firstSeq: 0, lastSeq: 2 },
-      },
-    ],
-  },
-  watch: {
-    fields: {
-      ...IDS,
-      afterSeq: 'everywhere',
-      stateDeltas: 'everywhere',
-      partials: 'everywhere',
-      afterPosition: 'everywhere',
-      signal: 'everywhere',
-      gate: NOT_A_CLIENT,
-    },
-    cases: [
-      {
-        title: 'changes of the state',
-        request: { ...KEY, afterSeq: 3, stateDeltas: true },
-        result: [
-          { ...STORED_EVENT, statePatch: PATCH },
-          { ...SMALL_EVENT, statePatch: [] },
-        ],
-      },
-      { title: 'no changes of the state', request: { ...KEY, afterSeq: 3, stateDeltas: false }, result: [SMALL_EVENT] },
-      { title: 'a place in the log', request: { ...KEY, afterSeq: 3 }, result: [STORED_EVENT, SMALL_EVENT] },
-      { title: 'the beginning', request: { ...KEY, afterSeq: 0 }, result: [SMALL_EVENT] },
-      {
-        title: 'partial events',
-        request: { ...KEY, afterSeq: 3, partials: true, stateDeltas: false },
-        result: [
-          { ...SMALL_EVENT, partial: true, position: '3.4-17', offset: 0 },
-          { ...STORED_EVENT, position: `${STORED_EVENT.seq}.4-17` },
-        ],
-      },
-      {
-        title: 'a place between two events',
-        request: { ...KEY, afterSeq: 3, partials: true, afterPosition: '3.4-17' },
-        result: [{ ...SMALL_EVENT, position: '4.4-17' }],
-      },
-      { title: 'no place', request: KEY, result: [STORED_EVENT] },
-    ],
-  },
-  stateAt: {
-    fields: { ...IDS, seq: 'everywhere' },
-    cases: [
-      {
-        title: 'a moment',
-        request: { ...KEY, seq: LARGE },
-        result: { seq: LARGE, state: JSON_VALUES, shared: { 'user:a': null } },
-      },
-      { title: 'the beginning', request: { ...KEY, seq: 0 }, result: { seq: 0, state: {}, shared: {} } },
-    ],
-  },
-  stateChanges: {
-    fields: { ...IDS, key: 'everywhere', afterSeq: 'everywhere', limit: 'everywhere', cursor: 'everywhere' },
-    cases: [
-      { title: 'the fewest fields', request: KEY, result: { changes: [], firstSeq: 1, lastSeq: 0 } },
-      {
-        title: 'all fields',
-        request: { ...KEY, key: 'user:ä/&', afterSeq: 3, limit: 2, cursor: 'c/+=& ä' },
-        result: {
-          changes: [
-            { seq: 4, eventId: 'e 4', key: '__proto__', scope: 'session', before: null, after: JSON_VALUES },
-            { seq: 4, eventId: 'e 4', key: 'user:ä/&', scope: 'user', before: [0] },
-            { seq: LARGE, eventId: 'e-9', key: 'app:x', scope: 'app', after: null },
-          ],
-          firstSeq: 4,
-          lastSeq: LARGE,
-          nextCursor: 'd/+=& ä',
-        },
-      },
-    ],
-  },
-  append: {
-    fields: {
-      session: 'everywhere',
-      event: 'everywhere',
-      expectedVersion: 'everywhere',
-      turn: 'everywhere',
-      endTurn: 'everywhere',
-      transaction: NOT_OUTSIDE,
-      expectedMarksSeq: { notOverClient: ONLY_INSIDE, notOverGraphql: ONLY_INSIDE },
-    },
-    cases: [
-      {
-        title: 'all fields',
-        request: { session: REFERENCE, event: FULL_EVENT, expectedVersion: LARGE },
-        result: { event: STORED_EVENT, duplicate: false },
-      },
-      {
-        title: 'a turn',
-        request: { session: REFERENCE, event: FULL_EVENT, turn: TOKEN },
-        result: { event: STORED_EVENT, duplicate: false },
-      },
-      {
-        title: 'a turn that ends',
-        request: { session: REFERENCE, event: FULL_EVENT, turn: TOKEN, endTurn: true },
-        result: { event: STORED_EVENT, duplicate: false },
-      },
-      {
-        title: 'an event that was stored before',
-        request: { session: REFERENCE, event: { id: 'e-2', author: 'user' }, expectedVersion: 0 },
-        result: { event: SMALL_EVENT, duplicate: true },
-      },
-      {
-        title: 'fields that are null',
-        request: { session: REFERENCE, event: NULLS },
-        result: { event: { ...SMALL_EVENT, content: null }, duplicate: false },
-      },
-    ],
-  },
-  appendBatch: {
-    fields: {
-      session: 'everywhere',
-      events: 'everywhere',
-      expectedVersion: 'everywhere',
-      turn: 'everywhere',
-      endTurn: 'everywhere',
-      endPartials: { notOverClient: OF_RUNS, notOverGraphql: OF_RUNS },
-      transaction: NOT_OUTSIDE,
-    },
-    cases: [
-      {
-        title: 'all fields',
-        request: { session: REFERENCE, events: [FULL_EVENT, { id: 'e-2', author: 'user' }], expectedVersion: LARGE },
-        result: { events: [STORED_EVENT, SMALL_EVENT], duplicate: false },
-      },
-      {
-        title: 'a turn that ends',
-        request: { session: REFERENCE, events: [FULL_EVENT], turn: TOKEN, endTurn: true },
-        result: { events: [STORED_EVENT], duplicate: false },
-      },
-      {
-        title: 'events that were stored before',
-        request: { session: REFERENCE, events: [{ id: 'e-2', author: 'user' }], expectedVersion: 0 },
-        result: { events: [SMALL_EVENT], duplicate: true },
-      },
-      {
-        title: 'fields that are null',
-        request: { session: REFERENCE, events: [NULLS] },
-        result: { events: [{ ...SMALL_EVENT, content: null }], duplicate: false },
-      },
-      { title: 'no events', request: { session: REFERENCE, events: [] }, result: { events: [], duplicate: false } },
-    ],
-  },
-  updateState: {
-    fields: { ...IDS, ...CHANGES, expectedVersion: WITH_APPEND, turn: WITH_APPEND, endTurn: WITH_APPEND },
-    cases: [
-      {
-        title: 'all fields, a version and a turn',
-        request: { ...KEY, ...ALL_CHANGES, expectedVersion: LARGE, turn: TOKEN, endTurn: true },
-        result: STORED_EVENT,
-      },
-      ...stateCases(KEY).map((each) => ({ ...each, result: SMALL_EVENT })),
-    ],
-    calls: ({ appName, userId, sessionId, stateDelta, stateRemovals, ...how }) => {
-      const session = { id: sessionId, appName, userId };
-      const event = { author: 'system', actions: { stateDelta, stateRemovals } };
-      return [{ method: 'appendEvent', request: { session, event, ...how } }];
-    },
-  },
-  getState: {
-    fields: IDS,
-    cases: [{ title: 'a key', request: KEY, result: FULL }],
-    calls: (key) => [{ method: 'getSession', request: { ...key, config: { numRecentEvents: 0 } } }],
-  },
+  listSessions: LIST,
+  listAppSessions: { ...LIST, requests: [...LIST.requests, { userId: 'ann', filter: FILTER, limit: 5 }] },
+  getSession: { asks: ['read session'], calls: ['getSession', config], replies: SESSIONS },
+  deleteSession: { asks: ['delete session'], calls: 'deleteSession' },
   rewindSession: {
-    fields: {
-      ...IDS,
-      toSeq: 'everywhere',
-      invocationId: 'everywhere',
-      expectedVersion: 'everywhere',
-      turn: 'everywhere',
-      onServerState: RULED,
-    },
-    cases: sessionCases<RewindSessionRequest>({ ...KEY, toSeq: 0 }, [
-      { title: 'a place and a version', request: { ...KEY, toSeq: LARGEST, expectedVersion: LARGE } },
-      { title: 'a turn', request: { ...KEY, toSeq: 1, turn: TOKEN } },
-      { title: 'an invocation', request: { ...KEY, invocationId: 'inv/1 ä', expectedVersion: 0 } },
-    ]),
-  },
-  beginTurn: {
-    fields: { ...IDS, holder: 'everywhere', ttlMs: 'everywhere', requestId: 'everywhere' },
-    cases: [
-      { title: 'all fields', request: { ...KEY, holder: 'worker ä', ttlMs: 100, requestId: 'job 7' }, result: TURN },
-      { title: 'the fewest fields', request: { ...KEY, holder: 'w' }, result: TURN },
-    ],
-  },
-  renewTurn: {
-    fields: { ...IDS, token: 'everywhere', ttlMs: 'everywhere' },
-    cases: [
-      { title: 'all fields', request: { ...KEY, token: TOKEN, ttlMs: 5_000 }, result: TURN },
-      { title: 'no time', request: { ...KEY, token: TOKEN }, result: TURN },
-    ],
-  },
-  endTurn: {
-    fields: { ...IDS, token: 'everywhere' },
-    cases: [{ title: 'a token', request: { ...KEY, token: TOKEN }, result: undefined }],
-  },
-  getTurn: {
-    fields: IDS,
-    cases: [
-      { title: 'a turn', request: KEY, result: { holder: 'worker ä', number: LARGE, expiresAt: LARGE } },
-      { title: 'no turn', request: KEY, result: undefined },
-    ],
+    asks: ['write session'],
+    controls: ['rewind'],
+    calls: 'rewindSession',
+    requests: [{ toSeq: 0 }, { toSeq: LARGEST, ...CONDITIONS }, { invocationId: 'inv/1 ä', expectedVersion: 0 }],
+    good: { toSeq: 0 },
+    replies: SESSIONS,
+    status: 200,
   },
   forkSession: {
-    fields: { ...IDS, atSeq: 'everywhere', newSessionId: 'everywhere', onServerState: RULED },
-    cases: sessionCases<ForkSessionRequest>(KEY, [
-      { title: 'all fields', request: { ...KEY, atSeq: LARGEST, newSessionId: 'a new/id ä' } },
-      { title: 'the beginning', request: { ...KEY, atSeq: 0 } },
-    ]),
+    asks: ['write session', 'create sessions'],
+    controls: ['fork'],
+    calls: 'forkSession',
+    replies: SESSIONS,
   },
-  getUsage: {
-    fields: { ...IDS, period: 'everywhere' },
-    cases: [
-      { title: 'a session', request: KEY, result: { ...KEY, ...NO_USAGE } },
-      { title: 'a session and the period', request: { ...KEY, period: 'total' }, result: { ...KEY, ...USAGE } },
-      { title: 'a user', request: USER, result: { ...USER, ...NO_USAGE } },
-      { title: 'a day of a user', request: { ...USER, period: 'day' }, result: { ...USER, ...USAGE } },
-      { title: 'an app', request: { appName: 'shop' }, result: { appName: 'shop', ...USAGE } },
-      {
-        title: 'a month of an app',
-        request: { appName: 'shop', period: '2026-11' },
-        result: { appName: 'shop', ...USAGE, period: '2026-11' },
-      },
+  listEvents: { asks: ['read session'], calls: 'listEvents' },
+  appendEvent: {
+    asks: ['write session'],
+    calls: ['append', ofSession],
+    requests: [
+      { event: FULL_EVENT, ...CONDITIONS, endTurn: true },
+      { event: NULLS, expectedVersion: 0 },
+      { event: { id: 'e-2', author: 'user' } },
     ],
-  },
-  getUserState: { fields: USER_IDS, cases: [{ title: 'a user', request: USER, result: STATE }] },
-  updateUserState: { fields: { ...USER_IDS, ...CHANGES }, cases: stateCases(USER) },
-  getAppState: {
-    fields: { appName: 'everywhere' },
-    cases: [{ title: 'an app', request: { appName: 'shop' }, result: STATE }],
-  },
-  updateAppState: { fields: { appName: 'everywhere', ...CHANGES }, cases: stateCases({ appName: 'shop' }) },
-  getSessionSummary: {
-    fields: IDS,
-    cases: [
-      { title: 'a summary with all fields', request: KEY, result: FULL_SUMMARY },
-      { title: 'a summary with the fewest fields', request: KEY, result: SMALL_SUMMARY },
-      { title: 'no summary', request: KEY, result: undefined },
+    good: { event: { author: 'agent' } },
+    replies: [
+      { event: STORED_EVENT, duplicate: false },
+      { event: { ...SMALL_EVENT, content: null }, duplicate: false },
     ],
+    answers: ({ event }: { event: unknown }) => event,
   },
-  createSessionSummary: {
-    fields: {
-      session: 'everywhere',
-      force: 'everywhere',
-      signal: {
-        notOverClient: NO_ABORT,
-        notOverGraphql: NO_ABORT,
-      },
-    },
-    cases: [
-      { title: 'by force', request: { session: REFERENCE, force: true }, result: FULL_SUMMARY },
-      { title: 'not by force', request: { session: REFERENCE, force: false }, result: undefined },
-      { title: 'only if it is due', request: { session: REFERENCE }, result: SMALL_SUMMARY },
+  appendEvents: {
+    asks: ['write session'],
+    calls: ['appendBatch', ofSession],
+    requests: [
+      { events: [FULL_EVENT, { id: 'e-2', author: 'user' }], ...CONDITIONS, endTurn: true },
+      { events: [NULLS], expectedVersion: 0 },
     ],
+    good: { events: [{ author: 'agent' }] },
+    replies: [
+      { events: [SMALL_EVENT, STORED_EVENT], duplicate: false },
+      { events: [{ ...SMALL_EVENT, content: null }], duplicate: false },
+    ],
+    answers: ({ events }: { events: unknown }) => ({ events }),
+    client: async (client, request: Parameters<SessionsClient['appendBatch']>[0]) => ({
+      events: await client.appendEvents(request),
+    }),
+  },
+  streamEvents: { asks: ['read session'], calls: 'listEvents', client: 'it is `watch`' },
+  getSessionState: {
+    asks: ['read session'],
+    calls: ['getSession', (key) => ({ ...key, config: { numRecentEvents: 0 } })],
+    replies: SESSIONS,
+    answers: ({ state }: { state: { toRecord(): unknown } }) => state.toRecord(),
+    client: (client, key: Parameters<SessionsClient['getState']>[0]) => client.getState(key),
+  },
+  updateSessionState: {
+    asks: ['write session'],
+    calls: [
+      'appendEvent',
+      ({ stateDelta, stateRemovals, ...request }) => ({
+        ...ofSession(request),
+        event: {
+          author: 'system',
+          actions: {
+            ...(stateDelta !== undefined && { stateDelta }),
+            ...(stateRemovals !== undefined && { stateRemovals }),
+          },
+        },
+      }),
+    ],
+    good: CHANGE,
+    client: 'it appends an event, which has an id for retries',
+  },
+  getUserState: { asks: ['read userState'], calls: 'getUserState' },
+  updateUserState: { asks: ['write userState'], calls: 'updateUserState', good: CHANGE },
+  getAppState: { asks: ['read appState'], calls: 'getAppState' },
+  updateAppState: { asks: ['write appState'], calls: 'updateAppState', good: CHANGE },
+  getSessionStateAt: {
+    asks: ['read session'],
+    calls: 'stateAt',
+    good: { seq: 0 },
+    client: (client, request: Parameters<SessionsClient['stateAt']>[0]) => client.stateAt(request),
+  },
+  listStateChanges: {
+    asks: ['read session'],
+    calls: 'stateChanges',
+    client: (client, request: Parameters<SessionsClient['stateChanges']>[0]) => client.stateChanges(request),
+  },
+  getTurn: { asks: ['read session'], calls: 'getTurn' },
+  beginTurn: {
+    asks: ['write session'],
+    controls: ['turn'],
+    calls: 'beginTurn',
+    good: { holder: 'w', requestId: 'r' },
+    clientAdds: { requestId: FIXED_ID },
+  },
+  renewTurn: { asks: ['write session'], controls: ['turn'], calls: 'renewTurn', good: { token: TURN_TOKEN } },
+  endTurn: { asks: ['write session'], controls: ['turn'], calls: 'endTurn', good: { token: TURN_TOKEN } },
+  getSessionUsage: { asks: ['read session'], ...USAGE },
+  getUserUsage: { asks: ['list sessions'], ...USAGE },
+  getAppUsage: { asks: ['list sessions'], ...USAGE },
+  getSummary: { asks: ['read session'], calls: 'getSessionSummary', replies: [FULL_SUMMARY, SMALL_SUMMARY] },
+  createSummary: {
+    asks: ['write session'],
+    controls: ['summary'],
+    calls: ['createSessionSummary', ofSession],
+    good: { force: true },
+    replies: [FULL_SUMMARY, SMALL_SUMMARY],
   },
   listSummaries: {
-    fields: { ...IDS, afterSeq: 'everywhere', limit: 'everywhere' },
-    cases: [
-      { title: 'all fields', request: { ...KEY, afterSeq: LARGE, limit: 2 }, result: [FULL_SUMMARY, SMALL_SUMMARY] },
-      { title: 'zero', request: { ...KEY, afterSeq: 0, limit: 1_000 }, result: [] },
-      { title: 'the fewest fields', request: KEY, result: [SMALL_SUMMARY] },
-    ],
+    asks: ['read session'],
+    calls: ['listSummaries', (request) => ({ limit: 100, ...request })],
+    replies: [[FULL_SUMMARY, SMALL_SUMMARY], []],
+    answers: (summaries: unknown, { limit = 100 }) => ({ summaries, limit }),
+    client: async (client, request: Parameters<SessionsClient['listSummaries']>[0]) => ({
+      summaries: await client.listSummaries(request),
+      limit: request.limit ?? 100,
+    }),
+  },
+  runAgent: { ...RUN, status: 200 },
+  streamAgent: { ...RUN, client: 'it streams' },
+  stopAgent: {
+    asks: ['write session'],
+    controls: ['stop'],
+    calls: 'getTurn',
+    status: 200,
+    client: async (client, request: Parameters<SessionsClient['stopAgent']>[0]) => ({
+      stopped: await client.stopAgent(request),
+    }),
+  },
+  listApprovals: { asks: ['list sessions'], calls: 'listSessions' },
+  answerApproval: {
+    asks: ['write session'],
+    controls: ['approval'],
+    calls: 'withTurn',
+    good: { confirmed: true },
+    status: 200,
   },
 };
+
+/** The calls of the service that a request becomes. */
+export function callsFor(name: RowName, request: Values): readonly Call[] {
+  const { calls } = OPERATIONS[name];
+  if (typeof calls === 'string') return [{ method: calls, request }];
+  const [method, becomes] = calls;
+  return [{ method, request: becomes(request) }];
+}
+
+/** The method of the service that an operation calls first. */
+export function methodOf(name: RowName): Method {
+  const { calls } = OPERATIONS[name];
+  return typeof calls === 'string' ? calls : calls[0];
+}
+
+/** Methods of the services that no client reaches, and why. */
+export const NOT_REMOTE = {
+  appendEvents: 'it is `appendBatch` without the answer whether the events were stored before',
+  updateSession: 'it saves what changed in a session object; clients have none',
+  change: 'it runs a function of the caller; clients read and append with `expectedVersion`',
+  checkBudget: 'the server does it before a turn',
+  listApps: 'operators do it; REST asks the rules of access about each app: test/rest/apps',
+  purgeExpired: 'the server does it',
+  eraseUser: 'operators do it, and the rules of access have no such right',
+  consume: 'its handler is a function of the process',
+  withTurn: 'it runs a function of the caller; clients begin, renew and end turns',
+  watch: 'it streams: test/rest/event-stream, test/graphql/subscription',
+  sweep: 'the server does it',
+  counts: 'for metrics of the server',
+  whenIdle: 'for tests and for the end of the process',
+  finish: 'for the end of the process',
+  close: 'for the end of the process',
+} as const satisfies Partial<Record<Method, string>>;
