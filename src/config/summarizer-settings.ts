@@ -124,23 +124,30 @@ export interface ModelAddress {
   readonly apiKey?: string | undefined;
 }
 
-/** The model that writes the summaries. */
-const MODEL: VariableSettings = {
-  SUMMARIZER_MODEL_URL: {
+export const MODEL_ADDRESS = {
+  baseUrl: {
     kind: kindOf(
       'http://… or https://…, as far as /chat/completions and without a password',
       (value) => /^https?:\/\/[^\s@]+$/.test(String(value)) && URL.canParse(String(value)),
     ),
-    meaning: 'URL of a model with the `chat/completions` API',
-    otherwise: 'sentences are picked, without any model',
     isSecret: true,
   },
-  SUMMARIZER_MODEL: { kind: text, meaning: 'with `SUMMARIZER_MODEL_URL`, which needs it' },
-  SUMMARIZER_MODEL_KEY: {
+  model: { kind: text },
+  apiKey: {
     kind: matching(/^[\t\u0020-\u007e\u0080-\u00ff]*$/, 'one line of Latin characters, as a header holds them'),
-    meaning: 'with `SUMMARIZER_MODEL_URL`',
     isSecret: true,
   },
+} as const satisfies SettingsOf<ModelAddress>;
+
+/** The model that writes the summaries. */
+const MODEL: VariableSettings = {
+  SUMMARIZER_MODEL_URL: {
+    ...MODEL_ADDRESS.baseUrl,
+    meaning: 'URL of a model with the `chat/completions` API, which needs `ai` and `@ai-sdk/openai-compatible`',
+    otherwise: 'sentences are picked, without any model',
+  },
+  SUMMARIZER_MODEL: { ...MODEL_ADDRESS.model, meaning: 'with `SUMMARIZER_MODEL_URL`, which needs it' },
+  SUMMARIZER_MODEL_KEY: { ...MODEL_ADDRESS.apiKey, meaning: 'with `SUMMARIZER_MODEL_URL`' },
 };
 
 /** All variables of summaries, in the order of the docs. */

@@ -1,10 +1,15 @@
-import { type ModelAddress, SUMMARIZER, type SummarizerSettings } from '../config/summarizer-settings.js';
+import {
+  MODEL_ADDRESS,
+  type ModelAddress,
+  SUMMARIZER,
+  type SummarizerSettings,
+} from '../config/summarizer-settings.js';
 import { type Clock, systemClock } from '../sessions/domain/clock.js';
 import { InvalidInputError } from '../sessions/domain/errors.js';
-import { checkedSettings } from '../sessions/domain/input-checks.js';
+import { checkSetting, checkedSettings } from '../sessions/domain/input-checks.js';
 import type { SessionService } from '../sessions/session.service.js';
-import { OpenAiCompatibleSummaryModel } from './models/openai-compatible-summary-model.js';
 import { ExtractiveSummaryModel } from './models/extractive-summary-model.js';
+import { modelAtAddress } from './models/model-at-address.js';
 import type { SummaryModel } from './models/summary-model.js';
 import {
   type Threshold,
@@ -55,7 +60,7 @@ export function checkedOptions(options: SummarizerOptions = {}): CheckedSummariz
     clock,
     threshold: settings.match === 'all' ? allOf(...thresholds) : anyOf(...thresholds),
     hasThreshold: thresholds.length > 0,
-    model: model ? checkedModel(model) : modelBehind(modelAt, settings),
+    model: model ? checkedModel(model) : modelOf(modelAt),
   };
 }
 
@@ -66,11 +71,12 @@ function checkedModel(model: SummaryModel): SummaryModel {
   throw new InvalidInputError(problem, 'summarizer.model');
 }
 
-/** `timeoutSeconds` is also the timeout of all attempts together. */
-function modelBehind(address: ModelAddress | undefined, { timeoutSeconds }: SummarizerSettings): SummaryModel {
+function modelOf(address: ModelAddress | undefined): SummaryModel {
   if (!address) return new ExtractiveSummaryModel();
-  const timeoutMs = timeoutSeconds * 1000;
-  return new OpenAiCompatibleSummaryModel({ ...address, timeoutMs, totalTimeoutMs: timeoutMs });
+  checkSetting(MODEL_ADDRESS.baseUrl, address.baseUrl, 'summarizer.modelAt.baseUrl');
+  checkSetting(MODEL_ADDRESS.model, address.model, 'summarizer.modelAt.model');
+  checkSetting(MODEL_ADDRESS.apiKey, address.apiKey ?? '', 'summarizer.modelAt.apiKey');
+  return modelAtAddress(address);
 }
 
 function thresholdInPlace(when: Threshold, checkers: readonly Threshold[] = []): Threshold {

@@ -3,6 +3,7 @@ import { ModuleRef } from '@nestjs/core';
 import { SERVED_EXTRAS, type ServedExtras, withSessions } from '../sessions/served-module.js';
 import type { SessionService } from '../sessions/session.service.js';
 import { SERVED_SESSIONS } from '../sessions/sessions.tokens.js';
+import { loadModelPackages } from './models/model-at-address.js';
 import type { SummarizerOptions } from './summarizer-options.js';
 import { SummarizerSessionManager } from './summarizer-session.manager.js';
 import { SummarizerSweep, sweepOf } from './summarizer.sweep.js';
@@ -35,8 +36,10 @@ const { ConfigurableModuleClass, OPTIONS_TYPE } = new ConfigurableModuleBuilder<
   providers: [
     {
       provide: SummarizerSessionManager,
-      useFactory: (sessions: SessionService, options: SummarizerOptions) =>
-        new SummarizerSessionManager({ sessions }, options),
+      useFactory: async (sessions: SessionService, options?: SummarizerOptions) => {
+        if (options?.modelAt && !options.model) await loadModelPackages();
+        return new SummarizerSessionManager({ sessions }, options);
+      },
       inject: [SERVED_SESSIONS, SUMMARIZER_OPTIONS],
     },
     { provide: SummarizerSweep, useFactory: sweepOf, inject: [SummarizerSessionManager, ModuleRef] },

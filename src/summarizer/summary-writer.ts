@@ -5,7 +5,7 @@ import { linesOf, shortenedLines } from './conversation/conversation-lines.js';
 import { type SummaryInput, type SummaryInputLimits, readSummaryInput } from './conversation/summary-input.js';
 import { appendSummary } from './append-summary.js';
 import { cappedText } from './models/capped-text.js';
-import { tokenCount } from './models/provider-response.js';
+import { isCount } from '../sessions/domain/input-checks.js';
 import { callWithin } from '../sessions/domain/timeouts.js';
 import type { SummaryAnswer, SummaryModel, SummaryRequest } from './models/summary-model.js';
 import { Semaphore } from '../sessions/storage/semaphore.js';
@@ -135,7 +135,7 @@ export class SummaryWriter {
     durationMs: number,
   ): SummaryDraft {
     const { model, prompt } = this.options;
-    const [inputTokens, outputTokens] = [tokenCount(answer.inputTokens), tokenCount(answer.outputTokens)];
+    const { inputTokens, outputTokens } = answer;
     return {
       // A fork may begin with a summary, which covers no event of its own log.
       fromSeq: Math.max(1, previous?.actions.compaction?.fromSeq ?? events[0]?.seq ?? 0),
@@ -146,8 +146,8 @@ export class SummaryWriter {
       compressedEventCount: 1 + left,
       durationMs: Math.round(durationMs),
       ...(!isPart && { readToSeq: record.lastSeq }),
-      ...(inputTokens !== undefined && { inputTokens }),
-      ...(outputTokens !== undefined && { outputTokens }),
+      ...(isCount(inputTokens) && { inputTokens }),
+      ...(isCount(outputTokens) && { outputTokens }),
     };
   }
 }

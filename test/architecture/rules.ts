@@ -69,8 +69,8 @@ export const layers: readonly Layer[] = [
   {
     name: 'summarizer/models',
     files: /^summarizer\/models\/.+$/,
-    mayImport: domain,
-    packages: nodeBuiltins,
+    mayImport: ['config', ...domain],
+    packages: /^(node:.+|ai|@ai-sdk\/openai-compatible)$/,
   },
   // What a summary is, for all who show one.
   {
@@ -332,7 +332,8 @@ export const peerFolders: Readonly<Record<string, string | readonly string[]>> =
   '@anthropic-ai/claude-agent-sdk': 'adapters/claude-agent/',
   '@modelcontextprotocol/sdk': 'adapters/mcp/',
   '@modelcontextprotocol/server': 'adapters/mcp/',
-  ai: 'adapters/ai-sdk/',
+  ai: ['adapters/ai-sdk/', 'summarizer/models/'],
+  '@ai-sdk/openai-compatible': 'summarizer/models/',
   typeorm: 'sessions/storage/typeorm/',
   ioredis: 'sessions/storage/redis/',
   'google-auth-library': 'sessions/storage/vertex/',
@@ -390,7 +391,6 @@ export const ownRetries: Readonly<Record<string, string>> = {
     'It waits for a file that another process has locked.',
   'sessions/storage/typeorm/live/postgres-feed.ts': 'It connects to the server again as long as somebody listens.',
   'sessions/storage/vertex/vertex-client.ts': 'It sends a request to a server again, after the pause that it asks for.',
-  'summarizer/models/call-with-retry.ts': 'It calls a model again, after the pause that the provider asks for.',
   'transfer/export-records.ts': 'It has written lines of each attempt, and says that they are void.',
 };
 

@@ -1,5 +1,5 @@
 import { SessionsModule } from '../../src/index.js';
-import { loadPackage } from '../../src/sessions/module/load-package.js';
+import { loadPackage } from '../../src/config/load-package.js';
 import { startApp } from './support/apps.js';
 
 jest.mock('libsql', () => {

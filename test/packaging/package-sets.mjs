@@ -8,6 +8,7 @@ const everything = [
   '@modelcontextprotocol/server',
   '@anthropic-ai/claude-agent-sdk',
   'ai@6',
+  '@ai-sdk/openai-compatible@2',
   '@a2a-js/sdk',
   '@ag-ui/core',
   '@langchain/core',

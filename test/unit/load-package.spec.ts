@@ -1,6 +1,6 @@
 import { runInNewContext } from 'node:vm';
 import { ConfigurationError } from '../../src/config/configuration-error.js';
-import { loadPackage } from '../../src/sessions/module/load-package.js';
+import { loadPackage } from '../../src/config/load-package.js';
 
 function failing(code: string, message: string): () => Promise<never> {
   return () => Promise.reject(Object.assign(new Error(message), { code }));

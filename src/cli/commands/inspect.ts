@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { once } from 'node:events';
 import { InMemorySessionStorage } from '../../sessions/storage/in-memory/in-memory-session-storage.js';
-import { loadPackage } from '../../sessions/module/load-package.js';
+import { loadPackage } from '../../config/load-package.js';
 import { SessionService } from '../../sessions/session.service.js';
 import { importSessions } from '../../transfer/index.js';
 import type { CommandContext } from '../command-context.js';

@@ -7,7 +7,7 @@ import type { Clock } from '../domain/clock.js';
 import { StoreUnavailableError } from '../domain/errors.js';
 import { InMemorySessionStorage } from '../storage/in-memory/in-memory-session-storage.js';
 import type { SessionStorage } from '../storage/session-storage.js';
-import { loadPackage } from './load-package.js';
+import { loadPackage } from '../../config/load-package.js';
 import type { CustomStore, SessionsModuleOptions } from './sessions-module-options.js';
 
 /** A store that is not open yet, and whether the module closes it. */

@@ -1,6 +1,6 @@
 import type { ModuleRef } from '@nestjs/core';
 import { LONGEST_TIMER_MS } from '../../config/session-settings.js';
-import { loadPackage } from './load-package.js';
+import { loadPackage } from '../../config/load-package.js';
 
 /** The used part of SchedulerRegistry. */
 interface Intervals {

@@ -1,5 +1,5 @@
 import type { StoreSettings } from '../../config/store-settings.js';
-import { loadPackage } from './load-package.js';
+import { loadPackage } from '../../config/load-package.js';
 
 const loadTypeOrm = () => import('../storage/typeorm/typeorm-session-storage.js');
 

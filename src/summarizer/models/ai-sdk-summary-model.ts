@@ -1,46 +1,28 @@
-import { type ModelCallOptions, callWithRetry } from './call-with-retry.js';
-import { answerOf, parseRetryAfter, protocolWord, statusError, tokenCount } from './provider-response.js';
+import { loadPackage } from '../../config/load-package.js';
 import { type SummaryAnswer, type SummaryModel, SummaryModelError, type SummaryRequest } from './summary-model.js';
 
-/** A call to a model of the AI SDK. */
-export interface AiSdkCallOptions {
-  prompt: { role: 'user'; content: { type: 'text'; text: string }[] }[];
-  maxOutputTokens?: number;
-  temperature?: number;
-  abortSignal?: AbortSignal;
-}
-
-/** A number; from version 3 on an object with the total. */
-type Tokens = number | { readonly total?: number | undefined } | undefined;
-
-/** The result of a call. The finish reason is a string; from version 3 on an object. */
-export interface AiSdkResult {
-  readonly content: readonly { readonly type: string }[];
-  readonly finishReason: string | { readonly unified: string; readonly raw?: string | undefined };
-  readonly usage: { readonly inputTokens?: Tokens; readonly outputTokens?: Tokens };
-}
-
 /**
- * A language model of the AI SDK, in the versions 2, 3 and 4 of its interface (AI SDK 5, 6 and 7). The type describes
- * only the members that are used, so that no package is needed.
+ * A language model of the AI SDK, in the versions 2, 3 and 4 of its interface. The type describes only what every version
+ * has, so that no package is needed to compile.
  */
 export interface AiSdkLanguageModel {
   readonly specificationVersion: 'v2' | 'v3' | 'v4';
   readonly provider: string;
   readonly modelId: string;
-  doGenerate(options: AiSdkCallOptions): PromiseLike<AiSdkResult>;
+  doGenerate(options: never): PromiseLike<unknown>;
 }
 
 /** Options of `AiSdkSummaryModel`. */
-export interface AiSdkOptions extends ModelCallOptions {
+export interface AiSdkOptions {
   /** Default: set by the provider. */
   readonly maxOutputTokens?: number | undefined;
   readonly temperature?: number | undefined;
+  /** How often `ai` retries after a temporary failure. Default: 2. */
+  readonly maxRetries?: number | undefined;
 }
 
 /**
- * Calls a language model of the AI SDK, of any provider. Neither `ai` nor a provider package is a dependency: the model
- * object is enough.
+ * Calls a language model of any provider of the AI SDK, by `generateText` of `ai`, which is loaded at the first call.
  *
  * @example
  * import { anthropic } from '@ai-sdk/anthropic';
@@ -56,78 +38,77 @@ export class AiSdkSummaryModel implements SummaryModel {
     if (!isSupported(languageModel)) {
       throw new SummaryModelError(
         'MISCONFIGURED',
-        "AiSdkSummaryModel needs a model object with specificationVersion 'v2', 'v3' or 'v4', as AI SDK 5, 6 and 7 have it.",
+        "AiSdkSummaryModel needs a model object with specificationVersion 'v2', 'v3' or 'v4', as providers of the AI SDK have it.",
       );
     }
     this.name = `${languageModel.provider}:${languageModel.modelId}`;
   }
 
-  summarize({ prompt }: SummaryRequest, { signal }: { readonly signal: AbortSignal }): Promise<SummaryAnswer> {
-    const { maxOutputTokens, temperature } = this.options;
-    const callOptions: AiSdkCallOptions = {
-      prompt: [{ role: 'user', content: [{ type: 'text', text: prompt }] }],
-      ...(maxOutputTokens !== undefined && { maxOutputTokens }),
-      ...(temperature !== undefined && { temperature }),
-    };
-    return callWithRetry(this.options, signal, (abortSignal) => this.#call({ ...callOptions, abortSignal }));
-  }
-
-  async #call(callOptions: AiSdkCallOptions): Promise<SummaryAnswer> {
-    const result = await this.#generate(callOptions);
-    if (!Array.isArray(result?.content)) throw new SummaryModelError('BAD_ANSWER', 'The answer holds no content.');
-    return answerOf({
-      text: textOf(result),
-      stoppedBy: stopReasonOf(result.finishReason),
-      inputTokens: tokensOf(result.usage?.inputTokens),
-      outputTokens: tokensOf(result.usage?.outputTokens),
-    });
-  }
-
-  async #generate(callOptions: AiSdkCallOptions): Promise<AiSdkResult> {
+  async summarize({ prompt }: SummaryRequest, { signal }: { readonly signal: AbortSignal }): Promise<SummaryAnswer> {
+    const sdk = await loadAiSdk();
+    const model = this.languageModel as Parameters<typeof sdk.generateText>[0]['model'];
     try {
-      return await this.languageModel.doGenerate(callOptions);
+      const { text, finishReason, rawFinishReason, usage } = await sdk.generateText({
+        ...this.options,
+        model,
+        prompt,
+        abortSignal: signal,
+      });
+      const answer = text.replace(REASONING, '').trim();
+      const unfinished =
+        stopReasonOf(finishReason, rawFinishReason) ?? (answer === '' ? 'the answer is empty' : undefined);
+      return { text: answer, unfinished, inputTokens: usage.inputTokens, outputTokens: usage.outputTokens };
     } catch (error) {
-      throw modelErrorOf(error);
+      signal.throwIfAborted();
+      throw modelErrorOf(sdk.RetryError.isInstance(error) ? error.lastError : error);
     }
   }
+}
+
+/** Loads `ai`, or says how to install it. */
+export const loadAiSdk = () => loadPackage(() => import('ai'), 'A model of summaries');
+
+/** Reasoning at the beginning of an answer. Some servers leave out the opening tag. */
+const REASONING = /^\s*<think>[\s\S]*?(?:<\/think>|$)|^(?:(?!<think>)[\s\S])*?<\/think>/;
+
+/** What servers call the end of an answer, beside `stop`. Some name no reason. */
+const FINISHED = new Set<unknown>(['eos', 'end_turn', 'stop_sequence', undefined]);
+
+function stopReasonOf(reason: string, raw: string | undefined): string | undefined {
+  return reason === 'stop' || (reason === 'other' && FINISHED.has(raw)) ? undefined : reason;
 }
 
 function isSupported(model: AiSdkLanguageModel): boolean {
   return ['v2', 'v3', 'v4'].includes(model?.specificationVersion) && typeof model.doGenerate === 'function';
 }
 
-function textOf({ content }: AiSdkResult): string {
-  return content
-    .map((part) => (part?.type === 'text' && 'text' in part && typeof part.text === 'string' ? part.text : ''))
-    .join('');
-}
-
-/** A provider without a finish reason has `unknown` in version 2, and `other` without `raw` from version 3 on. */
-function stopReasonOf(reason: AiSdkResult['finishReason']): string | undefined {
-  const { unified, raw } = typeof reason === 'object' && reason !== null ? reason : { unified: reason, raw: reason };
-  if (unified === 'stop' || unified === 'unknown' || unified === undefined) return undefined;
-  if (unified === 'other' && raw === undefined) return undefined;
-  return protocolWord(unified) ?? 'an unknown reason';
-}
-
-function tokensOf(tokens: AiSdkResult['usage']['inputTokens']): number | undefined {
-  return tokenCount(typeof tokens === 'object' && tokens !== null ? tokens.total : tokens);
-}
-
-/** SDK errors hold the whole request. Only their status and retry information is used. */
+/** Errors of the SDK hold the address, the request and the answer. Only a status and the name of the failure are used. */
 function modelErrorOf(error: unknown): SummaryModelError {
-  const { name, statusCode, isRetryable, responseHeaders } = (error ?? {}) as {
-    readonly name?: unknown;
-    readonly statusCode?: unknown;
-    readonly isRetryable?: unknown;
-    readonly responseHeaders?: Readonly<Record<string, string>>;
-  };
-  if (typeof statusCode === 'number' && statusCode >= 300) {
-    return statusError(statusCode, undefined, parseRetryAfter(responseHeaders?.['retry-after'], Date.now()));
+  const { name, statusCode } = (error ?? {}) as { readonly name?: unknown; readonly statusCode?: unknown };
+  if (typeof statusCode === 'number' && statusCode >= 300) return statusError(statusCode);
+  if (statusCode !== undefined || name === 'AI_InvalidResponseDataError') {
+    return new SummaryModelError('BAD_ANSWER', 'The answer is no answer of a model, was cut off, or is too large.');
   }
-  const kind = protocolWord(name);
-  const why = kind === undefined ? '' : ` (${kind})`;
-  return new SummaryModelError('UNREACHABLE', `The provider could not be asked${why}.`, {
-    retryable: isRetryable === true,
-  });
+  return new SummaryModelError('UNREACHABLE', `The provider was not reached (${systemCodeOf(error) ?? String(name)}).`);
+}
+
+/** The code of the system stands in a cause, such as ECONNREFUSED. Messages may contain the address. */
+function systemCodeOf(error: unknown): string | undefined {
+  const { code, cause } = (error ?? {}) as { readonly code?: unknown; readonly cause?: unknown };
+  if (typeof code === 'string' && /^[A-Z_]+$/.test(code)) return code;
+  return cause === undefined ? undefined : systemCodeOf(cause);
+}
+
+function statusError(status: number): SummaryModelError {
+  const message = `The provider answered with status ${status}.${adviceFor(status)}`;
+  if (status === 429) return new SummaryModelError('RATE_LIMITED', message, status);
+  const isTemporary = status >= 500 || status === 408 || status === 409;
+  return new SummaryModelError(isTemporary ? 'PROVIDER_FAILED' : 'REJECTED', message, status);
+}
+
+function adviceFor(status: number): string {
+  if (status === 401 || status === 403) return ' Check the key and what it may do.';
+  if (status === 404) return ' Check the base URL and the name of the model.';
+  if (status < 400) return ' Redirects are not followed: give the address that they lead to.';
+  return '';
 }

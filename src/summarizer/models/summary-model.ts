@@ -46,7 +46,6 @@ export interface SummaryModel {
 export type SummaryModelErrorCode =
   /** The options of the model are invalid. No request was sent. */
   | 'MISCONFIGURED'
-  | 'TIMED_OUT'
   /** No connection, or a broken one. */
   | 'UNREACHABLE'
   | 'RATE_LIMITED'
@@ -64,26 +63,17 @@ export type SummaryModelErrorCode =
  * try {
  *   await model.summarize(request, { signal });
  * } catch (error) {
- *   if (error instanceof SummaryModelError && error.retryable) later(error.retryAfterMs);
+ *   if (error instanceof SummaryModelError && error.code === 'RATE_LIMITED') later();
  *   else throw error;
  * }
  */
 export class SummaryModelError extends Error {
-  /** Whether the same request may succeed later. */
-  readonly retryable: boolean;
-  readonly status: number | undefined;
-  /** The pause that the provider requests before the next request. */
-  readonly retryAfterMs: number | undefined;
-
   constructor(
     readonly code: SummaryModelErrorCode,
     message: string,
-    details: { retryable?: boolean; status?: number | undefined; retryAfterMs?: number | undefined } = {},
+    readonly status?: number,
   ) {
     super(message);
     this.name = 'SummaryModelError';
-    this.retryable = details.retryable ?? false;
-    this.status = details.status;
-    this.retryAfterMs = details.retryAfterMs;
   }
 }

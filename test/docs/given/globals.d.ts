@@ -41,7 +41,6 @@ declare global {
   const SummarizerSessionManager: typeof import('nestjs-agent-sessions/summarizer').SummarizerSessionManager;
   const AiSdkSummaryModel: typeof import('nestjs-agent-sessions/summarizer').AiSdkSummaryModel;
   const ExtractiveSummaryModel: typeof import('nestjs-agent-sessions/summarizer').ExtractiveSummaryModel;
-  const OpenAiCompatibleSummaryModel: typeof import('nestjs-agent-sessions/summarizer').OpenAiCompatibleSummaryModel;
   const cappedText: typeof import('nestjs-agent-sessions/summarizer').cappedText;
   type SummaryModel = import('nestjs-agent-sessions/summarizer').SummaryModel;
 

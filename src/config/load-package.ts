@@ -1,5 +1,5 @@
 import { types } from 'node:util';
-import { ConfigurationError } from '../../config/configuration-error.js';
+import { ConfigurationError } from './configuration-error.js';
 
 /** Loads optional packages. If one is missing, the error says how to install it. */
 export async function loadPackage<Loaded>(load: () => Promise<Loaded>, neededBy: string): Promise<Loaded> {
