@@ -26,6 +26,9 @@ const SHARED = {
 /** Smaller chunks become part of another one that is loaded with them, where that is possible. */
 const LEAST_CHUNK = 20_000;
 
+/** The mappings of a map that leads to no source. */
+const NO_MAPPINGS = /^;*$/;
+
 /** `this` of helpers that TypeScript writes, the types of `main`, and types that an entry uses without a name of their own. */
 const EXPECTED = /^(THIS_IS_UNDEFINED|EMPTY_BUNDLE)$|no public re-export/;
 
@@ -41,7 +44,7 @@ const codeFiles = await bundled('.js', [...new Set([...entries, ...OWN])], {
 });
 const typeFiles = await bundled('.d.ts', entries, { plugins: [dts()], leastChunk: 1, chunkOf: chunkOfTypes });
 await rm(dist, { recursive: true });
-for (const { fileName, code, source } of [...codeFiles, ...typeFiles]) {
+for (const { fileName, code, source } of [...codeFiles.flatMap(withoutEmptyMap), ...typeFiles]) {
   const file = join(dist, fileName);
   await mkdir(dirname(file), { recursive: true });
   await writeFile(file, code ?? source);
@@ -92,6 +95,14 @@ function chunkOfTypes(loaded, fileOf) {
     if (ofClient.has(id)) return 'basics';
     return [...loaded(id)].some((module) => optional.has(packageOf(module))) ? undefined : 'core';
   };
+}
+
+/** An entry that only hands on what chunks have leads to no source: its map is left out. */
+function withoutEmptyMap(file) {
+  if (NO_MAPPINGS.test(file.map?.mappings ?? 'none'))
+    return { ...file, code: file.code.replace(/\/\/# sourceMappingURL=.*\s*$/, '') };
+  const isEmpty = file.fileName.endsWith('.map') && NO_MAPPINGS.test(JSON.parse(file.source).mappings);
+  return isEmpty ? [] : file;
 }
 
 function nameOfEntry(file) {
