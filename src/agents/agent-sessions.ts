@@ -4,6 +4,7 @@ import { forwardedAbort } from '../sessions/domain/forwarded-abort.js';
 import { type SessionKey, checkedSessionKey } from '../sessions/domain/ids.js';
 import { assertWholeNumber, requireRequest } from '../sessions/domain/input-checks.js';
 import { referenceTo } from '../sessions/domain/session.js';
+import { tracedWork } from '../sessions/tracing/trace.js';
 import type { RunProcess } from './abandoned-runs.js';
 import { type AgentEnvironment, holderOf, invocationOf } from './agent-environment.js';
 import { AgentRun } from './agent-run.js';
@@ -195,12 +196,19 @@ export class AgentSessions {
     const isFree = checked.answer?.isExpiry === true;
     // What the closures here hold stays until the run is over, so the message is not among it.
     const requested = new RequestedRun(this.#env, checked, handler, ...signals, this.#process);
-    const run = new AgentRun(checked.invocationId, checked.key.sessionId, (tell) =>
-      this.#caller.run(caller, async () => {
-        await prepare();
-        if (isFree || waiting.signal.aborted) return requested.perform(tell);
-        return this.#env.runs.within(key, async () => requested.perform(tell));
-      }),
+    const { invocationId, agentName } = checked;
+    const run = new AgentRun(invocationId, key.sessionId, (tell) =>
+      this.#caller.run(caller, () =>
+        tracedWork(
+          'run',
+          () => ({ ...key, invocationId, agentName }),
+          async () => {
+            await prepare();
+            if (isFree || waiting.signal.aborted) return requested.perform(tell);
+            return this.#env.runs.within(key, async () => requested.perform(tell));
+          },
+        ),
+      ),
     );
     // Nobody waits for what is refused.
     if (!isHandOver(waiting.signal)) this.#running.add(run);

@@ -6,10 +6,12 @@ import { requireRequest } from './domain/input-checks.js';
 import type { Session } from './domain/session.js';
 import type { ChangeSessionRequest, ChangedSession, DecideChange } from './operations/change-session.js';
 import * as operations from './operations/index.js';
+import { runOperation as run } from './run-operation.js';
 import { keepEnvironment } from './service-environment.js';
 import { type SessionEnvironment, type SessionServiceOptions, environmentOf } from './session-environment.js';
 import { SessionHooks } from './session-hooks.js';
 import type { PurgeCounts } from './storage/session-storage.js';
+import { traced } from './tracing/trace.js';
 
 /**
  * Stores conversations of agents, in any store: an append-only log of events for each session, and state in four scopes.
@@ -43,7 +45,7 @@ export class SessionService {
    * @example await sessions.createSession({ appName: 'shop', userId: 'ann', state: { step: 1, 'user:theme': 'dark' } });
    */
   async createSession(request: operations.CreateSessionRequest): Promise<Session> {
-    return this.#run(operations.createSession(this.#env, requireRequest(request)));
+    return run(this.#env, 'create', operations.createSession, requireRequest(request));
   }
 
   /**
@@ -51,7 +53,7 @@ export class SessionService {
    * @example await sessions.getSession({ appName: 'shop', userId: 'ann', sessionId, config: { numRecentEvents: 20 } });
    */
   async getSession(request: operations.GetSessionRequest): Promise<Session | undefined> {
-    return this.#run(operations.getSession(this.#env, requireRequest(request)));
+    return run(this.#env, 'get', operations.getSession, requireRequest(request));
   }
 
   /**
@@ -59,7 +61,7 @@ export class SessionService {
    * @example const session = await sessions.getOrCreateSession({ appName: 'shop', userId: 'ann', sessionId: 'cart' });
    */
   async getOrCreateSession(request: operations.CreateSessionRequest): Promise<Session> {
-    return this.#run(operations.getOrCreateSession(this.#env, requireRequest(request)));
+    return run(this.#env, 'getOrCreate', operations.getOrCreateSession, requireRequest(request));
   }
 
   /**
@@ -67,7 +69,7 @@ export class SessionService {
    * @example for (const appName of await sessions.listApps()) console.log(appName, await sessions.getUsage({ appName }));
    */
   async listApps(): Promise<string[]> {
-    return this.#run(this.#env.storage.consumers.apps());
+    return run(this.#env, 'listApps', ({ storage }) => storage.consumers.apps(), undefined);
   }
 
   /**
@@ -75,7 +77,7 @@ export class SessionService {
    * @example const { sessions: page, nextCursor } = await sessions.listSessions({ appName: 'shop', userId: 'ann', limit: 20 });
    */
   async listSessions(request: operations.ListSessionsRequest): Promise<operations.SessionPage> {
-    return this.#run(operations.listSessions(this.#env, requireRequest(request)));
+    return run(this.#env, 'list', operations.listSessions, requireRequest(request));
   }
 
   /**
@@ -83,7 +85,7 @@ export class SessionService {
    * @example await sessions.deleteSession({ appName: 'shop', userId: 'ann', sessionId });
    */
   async deleteSession(request: operations.DeleteSessionRequest): Promise<void> {
-    await this.#run(operations.deleteSession(this.#env, requireRequest(request)));
+    await run(this.#env, 'delete', operations.deleteSession, requireRequest(request));
   }
 
   /**
@@ -91,7 +93,7 @@ export class SessionService {
    * @example const { events, nextCursor } = await sessions.listEvents({ appName: 'shop', userId: 'ann', sessionId });
    */
   async listEvents(request: operations.ListEventsRequest): Promise<operations.EventPage> {
-    return this.#run(operations.listEvents(this.#env, requireRequest(request)));
+    return run(this.#env, 'listEvents', operations.listEvents, requireRequest(request));
   }
 
   /**
@@ -109,7 +111,7 @@ export class SessionService {
    * @example const { state } = await sessions.stateAt({ appName: 'shop', userId: 'ann', sessionId, seq: 4 });
    */
   async stateAt(request: operations.StateAtRequest): Promise<operations.StateAtMoment> {
-    return this.#run(operations.stateAt(this.#env, requireRequest(request)));
+    return run(this.#env, 'stateAt', operations.stateAt, requireRequest(request));
   }
 
   /**
@@ -117,7 +119,7 @@ export class SessionService {
    * @example const { changes, nextCursor } = await sessions.stateChanges({ appName: 'shop', userId: 'ann', sessionId });
    */
   async stateChanges(request: operations.StateChangesRequest): Promise<operations.StateChangePage> {
-    return this.#run(operations.stateChanges(this.#env, requireRequest(request)));
+    return run(this.#env, 'stateChanges', operations.stateChanges, requireRequest(request));
   }
 
   /**
@@ -125,7 +127,7 @@ export class SessionService {
    * @example const consumer = await sessions.consume({ name: 'mail', handler: ({ event }) => send(event) });
    */
   async consume(options: ConsumeOptions): Promise<SessionConsumer> {
-    return this.#run(this.consumers.consume(requireRequest(options)));
+    return run(this.#env, 'consume', (_env, given) => this.consumers.consume(given), requireRequest(options));
   }
 
   /**
@@ -137,7 +139,7 @@ export class SessionService {
   async appendEvent(request: operations.AppendEventRequest): Promise<LoggedEvent>;
   async appendEvent(request: operations.AppendEventRequest): Promise<EventLike> {
     if (requireRequest(request).event?.partial === true) return request.event;
-    const { event } = await this.#run(operations.appendEvent(this.#env, request));
+    const { event } = await run(this.#env, 'append', operations.appendEvent, request);
     return event;
   }
 
@@ -146,7 +148,7 @@ export class SessionService {
    * @example const { event, duplicate } = await sessions.append({ session, event: { id: 'order-7', author: 'agent' } });
    */
   async append(request: operations.AppendEventRequest): Promise<operations.AppendResult> {
-    return this.#run(operations.appendEvent(this.#env, requireRequest(request)));
+    return run(this.#env, 'append', operations.appendEvent, requireRequest(request));
   }
 
   /**
@@ -164,7 +166,7 @@ export class SessionService {
    * @example const { events: stored, duplicate } = await sessions.appendBatch({ session, events });
    */
   async appendBatch(request: operations.AppendEventsRequest): Promise<operations.AppendEventsResult> {
-    return this.#run(operations.appendEvents(this.#env, requireRequest(request)));
+    return run(this.#env, 'append', operations.appendEvents, requireRequest(request));
   }
 
   /**
@@ -172,7 +174,7 @@ export class SessionService {
    * @example await sessions.updateSession(session); // after session.state.step = 3
    */
   async updateSession(session: Session, options?: operations.UpdateSessionOptions): Promise<LoggedEvent | undefined> {
-    return this.#run(operations.updateSession(this.#env, session, options));
+    return run(this.#env, 'update', operations.updateSession, session, options);
   }
 
   /**
@@ -180,7 +182,7 @@ export class SessionService {
    * @example await sessions.change({ appName: 'shop', userId: 'ann', sessionId }, ({ state }) => void state.set('paid', true));
    */
   async change(request: ChangeSessionRequest, decide: DecideChange): Promise<ChangedSession> {
-    return operations.changeSession(this.#env, requireRequest(request), decide);
+    return traced('change', operations.changeSession, this.#env, requireRequest(request), decide);
   }
 
   /**
@@ -189,7 +191,7 @@ export class SessionService {
    * @example const turn = await sessions.beginTurn({ appName: 'shop', userId: 'ann', sessionId, ttlMs: 30_000 });
    */
   async beginTurn(request: operations.BeginTurnRequest): Promise<operations.Turn> {
-    return this.#run(operations.beginTurn(this.#env, requireRequest(request)));
+    return run(this.#env, 'beginTurn', operations.beginTurn, requireRequest(request));
   }
 
   /**
@@ -197,7 +199,7 @@ export class SessionService {
    * @example await sessions.renewTurn(turn);
    */
   async renewTurn(turn: operations.RenewTurnRequest): Promise<operations.Turn> {
-    return this.#run(operations.renewTurn(this.#env, requireRequest(turn)));
+    return run(this.#env, 'renewTurn', operations.renewTurn, requireRequest(turn));
   }
 
   /**
@@ -205,7 +207,7 @@ export class SessionService {
    * @example await sessions.endTurn(turn);
    */
   async endTurn(turn: operations.EndTurnRequest): Promise<void> {
-    return this.#run(operations.endTurn(this.#env, requireRequest(turn)));
+    return run(this.#env, 'endTurn', operations.endTurn, requireRequest(turn));
   }
 
   /**
@@ -213,7 +215,7 @@ export class SessionService {
    * @example const { holder, expiresAt } = (await sessions.getTurn({ appName: 'shop', userId: 'ann', sessionId })) ?? {};
    */
   async getTurn(request: SessionKey): Promise<operations.TurnHolder | undefined> {
-    return this.#run(operations.getTurn(this.#env, requireRequest(request)));
+    return run(this.#env, 'getTurn', operations.getTurn, requireRequest(request));
   }
 
   /**
@@ -228,7 +230,7 @@ export class SessionService {
     request: operations.BeginTurnRequest,
     work: (turn: operations.HeldTurn) => Result | Promise<Result>,
   ): Promise<Result> {
-    return operations.withTurn(this.#env, requireRequest(request), work);
+    return traced('turn', operations.withTurn<Result>, this.#env, requireRequest(request), work);
   }
 
   /**
@@ -237,7 +239,7 @@ export class SessionService {
    * @example await sessions.rewindSession({ appName: 'shop', userId: 'ann', sessionId, toSeq: 4 });
    */
   async rewindSession(request: operations.RewindSessionRequest): Promise<Session> {
-    return this.#run(operations.rewindSession(this.#env, requireRequest(request)));
+    return run(this.#env, 'rewind', operations.rewindSession, requireRequest(request));
   }
 
   /**
@@ -246,7 +248,7 @@ export class SessionService {
    * @example const earlier = await sessions.forkSession({ appName: 'shop', userId: 'ann', sessionId, atSeq: 4, newSessionId: 'b' });
    */
   async forkSession(request: operations.ForkSessionRequest): Promise<Session> {
-    return this.#run(operations.forkSession(this.#env, requireRequest(request)));
+    return run(this.#env, 'fork', operations.forkSession, requireRequest(request));
   }
 
   /**
@@ -254,7 +256,7 @@ export class SessionService {
    * @example const { theme } = await sessions.getUserState({ appName: 'shop', userId: 'ann' });
    */
   async getUserState(request: UserKey): Promise<Record<string, unknown>> {
-    return this.#run(operations.getUserState(this.#env, requireRequest(request)));
+    return run(this.#env, 'getUserState', operations.getUserState, requireRequest(request));
   }
 
   /**
@@ -262,7 +264,7 @@ export class SessionService {
    * @example await sessions.updateUserState({ appName: 'shop', userId: 'ann', stateDelta: { theme: 'dark' } });
    */
   async updateUserState(request: UserKey & operations.SharedStateChanges): Promise<Record<string, unknown>> {
-    return this.#run(operations.updateUserState(this.#env, requireRequest(request)));
+    return run(this.#env, 'updateUserState', operations.updateUserState, requireRequest(request));
   }
 
   /**
@@ -270,7 +272,7 @@ export class SessionService {
    * @example const { currency } = await sessions.getAppState({ appName: 'shop' });
    */
   async getAppState(request: { appName: string }): Promise<Record<string, unknown>> {
-    return this.#run(operations.getAppState(this.#env, requireRequest(request)));
+    return run(this.#env, 'getAppState', operations.getAppState, requireRequest(request));
   }
 
   /**
@@ -278,7 +280,7 @@ export class SessionService {
    * @example await sessions.updateAppState({ appName: 'shop', stateDelta: { currency: 'EUR' } });
    */
   async updateAppState(request: { appName: string } & operations.SharedStateChanges): Promise<Record<string, unknown>> {
-    return this.#run(operations.updateAppState(this.#env, requireRequest(request)));
+    return run(this.#env, 'updateAppState', operations.updateAppState, requireRequest(request));
   }
 
   /**
@@ -286,7 +288,7 @@ export class SessionService {
    * @example const { total, costMicros } = await sessions.getUsage({ appName: 'shop', userId: 'ann', period: 'month' });
    */
   async getUsage(request: operations.GetUsageRequest): Promise<operations.UsageReport> {
-    return this.#run(operations.getUsage(this.#env, requireRequest(request)));
+    return run(this.#env, 'getUsage', operations.getUsage, requireRequest(request));
   }
 
   /**
@@ -294,7 +296,7 @@ export class SessionService {
    * @example await sessions.checkBudget({ appName: 'shop', userId: 'ann', sessionId }); // before a model is asked
    */
   async checkBudget(request: operations.CheckBudgetRequest): Promise<void> {
-    return this.#run(operations.checkBudget(this.#env, requireRequest(request)));
+    return run(this.#env, 'checkBudget', operations.checkBudget, requireRequest(request));
   }
 
   /**
@@ -304,7 +306,7 @@ export class SessionService {
    */
   async eraseUser(request: UserKey): Promise<operations.ErasedUser> {
     const before = (user: UserKey): Promise<void> => this.hooks.runBeforeErase(user, this.#env.storage.components);
-    const erased = await this.#run(operations.eraseUser(this.#env.storage, requireRequest(request), { before }));
+    const erased = await run(this.#env, 'eraseUser', operations.eraseUser, requireRequest(request), { before });
     this.#env.changeBell.ring();
     return erased;
   }
@@ -314,7 +316,7 @@ export class SessionService {
    * @example const { sessions: removed } = await sessions.purgeExpired();
    */
   async purgeExpired(options?: operations.PurgeOptions): Promise<PurgeCounts> {
-    return this.#run(operations.purgeExpired(this.#env, options));
+    return run(this.#env, 'purge', operations.purgeExpired, options);
   }
 
   /**
@@ -341,9 +343,5 @@ export class SessionService {
   async close(): Promise<void> {
     await this.finish();
     await this.#env.storage.close();
-  }
-
-  #run<Result>(operation: Promise<Result>): Promise<Result> {
-    return this.#env.tasks.track(operation);
   }
 }

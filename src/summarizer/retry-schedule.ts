@@ -1,6 +1,6 @@
 import { backoffMs } from '../sessions/domain/timeouts.js';
 import type { Clock } from '../sessions/domain/clock.js';
-import { BoundedMap } from './bounded-map.js';
+import { BoundedMap } from '../sessions/domain/bounded-map.js';
 
 export interface RetryScheduleOptions {
   readonly clock: Clock;

@@ -5,7 +5,7 @@ import type { SessionKey } from '../sessions/domain/ids.js';
 import type { SessionRecord } from '../sessions/domain/session-record.js';
 import { TaskTracker } from '../sessions/lifecycle.js';
 import type { Agenda, AgendaEntry } from '../sessions/storage/coordination.js';
-import { BoundedMap } from './bounded-map.js';
+import { BoundedMap } from '../sessions/domain/bounded-map.js';
 
 export interface SummaryAgendaOptions {
   readonly agenda: Agenda;

@@ -9,6 +9,7 @@ import { isCount } from '../sessions/domain/input-checks.js';
 import { callWithin } from '../sessions/domain/timeouts.js';
 import type { SummaryAnswer, SummaryModel, SummaryRequest } from './models/summary-model.js';
 import { Semaphore } from '../sessions/storage/semaphore.js';
+import { tracedWork } from '../sessions/tracing/trace.js';
 import { HEADING, type SessionSummary, type SummaryDraft, summaryOf, textOfSummary } from './session-summary.js';
 import { SummaryFailedError } from './summary-errors.js';
 import type { AfterSummary, SummaryHooks } from './summary-hooks.js';
@@ -52,7 +53,8 @@ export class SummaryWriter {
   }
 
   write(key: SessionKey, isForced: boolean, signal: AbortSignal): Promise<WritingOutcome> {
-    return this.#semaphore.run(() => this.#write(key, isForced, signal), signal);
+    const write = (): Promise<WritingOutcome> => this.#write(key, isForced, signal);
+    return this.#semaphore.run(() => tracedWork('summary', () => key, write), signal);
   }
 
   async #write(key: SessionKey, isForced: boolean, signal: AbortSignal): Promise<WritingOutcome> {

@@ -128,7 +128,7 @@ export async function eraseUser(
   user: UserKey,
   { components }: EraseUserOptions = {},
 ): Promise<ErasedUser> {
-  return erase(storageOf(target), user, { components });
+  return erase({ storage: storageOf(target) }, user, { components });
 }
 
 /** Where to erase. */

@@ -21,6 +21,7 @@ const sessionLayers = [
   'sessions/leases',
   'sessions/operations',
   'sessions/consumers',
+  'sessions/tracing',
   'sessions',
 ];
 const readyMadeServices = ['in-memory service', 'database service', 'redis service', 'vertex service'];
@@ -186,6 +187,13 @@ export const layers: readonly Layer[] = [
       'agents/messages',
     ],
   },
+  // Spans and metrics of what the channels tell.
+  {
+    name: 'telemetry',
+    files: /^telemetry\/.+$/,
+    mayImport: ['sessions/domain', 'sessions/tracing'],
+    packages: /^(@nestjs\/common|@opentelemetry\/api|node:.+)$/,
+  },
   // Tells whether sessions can be read and written, for any app.
   { name: 'health', files: /^health\/.+$/, mayImport: [...sessionLayers, 'sessions/module', 'doctor'] },
   // One page for all routes that an app has mounted.
@@ -281,6 +289,13 @@ export const layers: readonly Layer[] = [
     mayImport: [...pureLayers, 'sessions/storage', 'sessions/environment', 'sessions/leases', 'sessions/operations'],
     packages: nodeBuiltins,
   },
+  // Tells who listens what runs.
+  {
+    name: 'sessions/tracing',
+    files: /^sessions\/tracing\/.+$/,
+    mayImport: domain,
+    packages: /^node:diagnostics_channel$/,
+  },
   {
     name: 'sessions/environment',
     files:
@@ -317,6 +332,7 @@ export const layers: readonly Layer[] = [
       'sessions/leases',
       'sessions/operations',
       'sessions/consumers',
+      'sessions/tracing',
     ],
   },
 ];
@@ -341,6 +357,7 @@ export const peerFolders: Readonly<Record<string, string | readonly string[]>> =
   'better-sqlite3': 'sessions/storage/typeorm/',
   mysql2: 'sessions/storage/typeorm/',
   pg: 'sessions/storage/typeorm/',
+  '@opentelemetry/api': 'telemetry/',
   '@nestjs/schedule': 'sessions/module/',
   '@nestjs/config': 'config/',
   '@nestjs/terminus': 'health/',

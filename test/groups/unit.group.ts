@@ -1,3 +1,3 @@
 import { describeSpecs } from './describe-specs.js';
 
-describeSpecs('unit', 'transports', 'watching', 'architecture', 'docs', 'counted');
+describeSpecs('unit', 'transports', 'watching', 'architecture', 'docs', 'counted', 'telemetry');

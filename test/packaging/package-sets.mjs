@@ -14,6 +14,7 @@ const everything = [
   '@langchain/core',
   '@langchain/langgraph-checkpoint',
   '@openai/agents-core',
+  '@opentelemetry/api',
   'class-validator',
   'google-auth-library@10',
   'graphiql@3',

@@ -11,6 +11,7 @@ module.exports = async function checkPackage({
   root,
   config,
   health,
+  telemetry,
   typeorm,
   redis,
   vertex,
@@ -23,6 +24,7 @@ module.exports = async function checkPackage({
   assert.equal(typeof storage.DecidingStorage, 'function');
   assert.deepEqual(config.sessionsFromEnvironment({ NODE_ENV: 'test' }).provider, 'memory');
   assert.equal(typeof health.SessionsHealth, 'function');
+  assert.equal(typeof telemetry.SessionsTelemetryModule, 'function');
   assert.equal(config.ConfigurationError, root.ConfigurationError);
   // No server is asked for: the client connects when it is first needed.
   await new redis.RedisSessionService().close();

@@ -13,6 +13,7 @@ void checkPackage({
   agentsGraphql: require('nestjs-agent-sessions/agents/graphql'),
   config: require('nestjs-agent-sessions/config'),
   health: require('nestjs-agent-sessions/health'),
+  telemetry: require('nestjs-agent-sessions/telemetry'),
   adk: require('nestjs-agent-sessions/adk'),
   a2a: require('nestjs-agent-sessions/a2a'),
   agUi: require('nestjs-agent-sessions/ag-ui'),

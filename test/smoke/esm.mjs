@@ -22,6 +22,7 @@ import * as storage from 'nestjs-agent-sessions/storage';
 import * as summarizer from 'nestjs-agent-sessions/summarizer';
 import * as summarizerGraphql from 'nestjs-agent-sessions/summarizer/graphql';
 import * as summarizerRest from 'nestjs-agent-sessions/summarizer/rest';
+import * as telemetry from 'nestjs-agent-sessions/telemetry';
 import * as testing from 'nestjs-agent-sessions/testing';
 import * as transfer from 'nestjs-agent-sessions/transfer';
 import * as typeorm from 'nestjs-agent-sessions/typeorm';
@@ -40,6 +41,7 @@ await checkPackage({
   agentsGraphql,
   config,
   health,
+  telemetry,
   adk,
   a2a,
   agUi,

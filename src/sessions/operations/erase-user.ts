@@ -3,7 +3,7 @@ import { componentPrefixOf } from '../domain/component.js';
 import { type UserKey, assertId } from '../domain/ids.js';
 import { withoutTransferError } from '../domain/unsupported-error.js';
 import type { ComponentStore } from '../storage/component-store.js';
-import type { SessionStorage } from '../storage/session-storage.js';
+import type { SessionEnvironment } from '../session-environment.js';
 
 const COMPONENTS_AT_ONCE = 500;
 
@@ -22,7 +22,7 @@ interface EraseOptions {
 
 /** Removes all that a store has of a user. A repeated call finishes what a failed one began. */
 export async function eraseUser(
-  { transfer, components, agenda, consumers }: SessionStorage,
+  { storage: { transfer, components, agenda, consumers } }: Pick<SessionEnvironment, 'storage'>,
   { appName, userId }: UserKey,
   { components: others = [], before }: EraseOptions = {},
 ): Promise<ErasedUser> {

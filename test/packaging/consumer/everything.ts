@@ -20,6 +20,7 @@ import { OpenAccess, SessionsRestModule } from 'nestjs-agent-sessions/rest';
 import { SummarizerModule } from 'nestjs-agent-sessions/summarizer';
 import { SummarizerGraphqlModule } from 'nestjs-agent-sessions/summarizer/graphql';
 import { SummarizerRestModule } from 'nestjs-agent-sessions/summarizer/rest';
+import { type TelemetryOptions, startTelemetry } from 'nestjs-agent-sessions/telemetry';
 import { describeSessionStorage } from 'nestjs-agent-sessions/testing';
 import { exportSessions } from 'nestjs-agent-sessions/transfer';
 import { DatabaseSessionService, SESSION_MIGRATIONS, sessionEntities } from 'nestjs-agent-sessions/typeorm';
@@ -97,6 +98,8 @@ export const dataSource = new DataSource({
 });
 
 export const suite: (options: Parameters<typeof describeSessionStorage>[0]) => void = describeSessionStorage;
+
+export const telemetry: (options?: TelemetryOptions) => () => void = startTelemetry;
 
 export const lines = (storage: SessionStorage): AsyncIterable<string> => exportSessions(storage);
 

@@ -1,0 +1,86 @@
+import { SessionsError } from '../domain/errors.js';
+import { type TracedOperation, type TracedOperationName, channelOf } from './traced-operation.js';
+
+export type Operation<Environment, Request, More, Result> = (
+  environment: Environment,
+  request: Request,
+  more: More,
+) => Promise<Result>;
+
+/** Runs an operation of the service. If nobody listens to its channel, that is a call and nothing else. */
+export function traced<Environment, Request, More, Result>(
+  name: TracedOperationName,
+  operation: Operation<Environment, Request, More, Result>,
+  environment: Environment,
+  request: Request,
+  more: More,
+): Promise<Result> {
+  if (!channelOf(name).hasSubscribers) return operation(environment, request, more);
+  return tracedRequest(name, operation, environment, request, more);
+}
+
+/** Runs other work, and describes it if somebody listens. */
+export function tracedWork<Result>(
+  name: TracedOperationName,
+  describe: () => Omit<TracedOperation, 'operation'>,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  return channelOf(name).hasSubscribers ? heard({ operation: name, ...describe() }, work) : work();
+}
+
+function heard<Result>(told: TracedOperation, work: () => Promise<Result>): Promise<Result> {
+  return channelOf(told.operation).tracePromise(async () => {
+    try {
+      const result = await work();
+      addResult(told, result);
+      return result;
+    } catch (error) {
+      told.errorCode = error instanceof SessionsError ? error.code : 'INTERNAL';
+      throw error;
+    }
+  }, told);
+}
+
+/** A function of its own: one with closures allocates them even if it returns before they are made. */
+function tracedRequest<Environment, Request, More, Result>(
+  name: TracedOperationName,
+  operation: Operation<Environment, Request, More, Result>,
+  environment: Environment,
+  request: Request,
+  more: More,
+): Promise<Result> {
+  return heard(describeRequest(name, request), () => operation(environment, request, more));
+}
+
+/** What a request says of its session. It is not checked yet, so it may hold anything. */
+function describeRequest(operation: TracedOperationName, request: unknown): TracedOperation {
+  const owner = fieldOf(request, 'session') ?? request;
+  const ids = { appName: textOf(owner, 'appName'), userId: textOf(owner, 'userId') };
+  const sessionId = textOf(owner, 'sessionId') ?? textOf(owner, 'id');
+  if (operation !== 'fork') return { operation, ...ids, sessionId };
+  return { operation, ...ids, sessionId: textOf(request, 'newSessionId'), sourceSessionId: sessionId };
+}
+
+/** What only the result says. */
+function addResult(told: TracedOperation, result: unknown): void {
+  if (told.operation === 'append') told.storedEvents = storedEventsIn(result);
+  if (MAKES_SESSION.has(told.operation)) told.sessionId = textOf(fieldOf(result, 'session') ?? result, 'id');
+}
+
+const MAKES_SESSION: ReadonlySet<TracedOperationName> = new Set(['create', 'getOrCreate', 'fork', 'run']);
+
+function storedEventsIn(result: unknown): number {
+  if (fieldOf(result, 'duplicate') === true) return 0;
+  const events = fieldOf(result, 'events');
+  // Partial events are handed back without a place in the log.
+  return Array.isArray(events) ? events.filter((event) => fieldOf(event, 'seq') !== undefined).length : 1;
+}
+
+function fieldOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
+}
+
+function textOf(value: unknown, name: string): string | undefined {
+  const field = fieldOf(value, name);
+  return typeof field === 'string' ? field : undefined;
+}

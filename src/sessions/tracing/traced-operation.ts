@@ -1,0 +1,83 @@
+import { type TracingChannel, tracingChannel } from 'node:diagnostics_channel';
+
+/** What is traced, each on the channel `agent-sessions:NAME`, and where it runs. */
+export const TRACED_OPERATIONS = [
+  // SessionService
+  'create',
+  'get',
+  'getOrCreate',
+  'listApps',
+  'list',
+  'delete',
+  'listEvents',
+  'stateAt',
+  'stateChanges',
+  'consume',
+  'append',
+  'update',
+  'change',
+  'beginTurn',
+  'renewTurn',
+  'endTurn',
+  'getTurn',
+  'turn',
+  'rewind',
+  'fork',
+  'getUserState',
+  'updateUserState',
+  'getAppState',
+  'updateAppState',
+  'getUsage',
+  'checkBudget',
+  'eraseUser',
+  'purge',
+  // AgentSessions
+  'run',
+  // SummarizerSessionManager
+  'summary',
+] as const;
+
+/** The name of what is traced, such as `append`. */
+export type TracedOperationName = (typeof TRACED_OPERATIONS)[number];
+
+/**
+ * One operation, as its channel tells it. Ids and counts, but no content. Node adds `result` or `error` at the end.
+ *
+ * @example
+ * channelOf('append').asyncEnd.subscribe((message) => {
+ *   const { sessionId, storedEvents, errorCode } = message as TracedOperation;
+ *   console.log(sessionId, storedEvents, errorCode);
+ * });
+ */
+export interface TracedOperation {
+  readonly operation: TracedOperationName;
+  readonly appName?: string | undefined;
+  readonly userId?: string | undefined;
+  /** At the end, also if it was generated. Of a fork: the new session. */
+  sessionId?: string | undefined;
+  /** Of a fork: the session that it copies. */
+  readonly sourceSessionId?: string | undefined;
+  /** Of a run. */
+  readonly agentName?: string | undefined;
+  /** Of a run. */
+  readonly invocationId?: string | undefined;
+  /** Of an append that ended well: how many events it stored. A repetition stores none. */
+  storedEvents?: number | undefined;
+  /** Of an operation that failed: the stable code, or `INTERNAL` for errors that have none. */
+  errorCode?: string | undefined;
+}
+
+type Channel = TracingChannel<unknown, TracedOperation>;
+
+const channels = Object.fromEntries(
+  TRACED_OPERATIONS.map((name) => [name, tracingChannel<unknown, TracedOperation>(`agent-sessions:${name}`)]),
+) as unknown as Readonly<Record<TracedOperationName, Channel>>;
+
+/**
+ * The tracing channel of an operation: `tracingChannel('agent-sessions:append')`.
+ *
+ * @example channelOf('append').error.subscribe(() => failedAppends.add(1));
+ */
+export function channelOf(operation: TracedOperationName): Channel {
+  return channels[operation];
+}

@@ -1,0 +1,41 @@
+import { TRACED_OPERATIONS, type TracedOperation, channelOf } from '../sessions/tracing/traced-operation.js';
+
+/** Receives each operation when it is over, and how long it took. */
+export type MeasuredOperationHandler = (operation: TracedOperation, seconds: number) => void;
+
+/** How operations are measured. */
+export interface MeasureOptions {
+  /** The time in milliseconds, for tests. Default: `performance.now`. */
+  readonly now?: (() => number) | undefined;
+}
+
+/**
+ * Measures all operations of this process, for metrics of any kind. Returns a function that ends it.
+ *
+ * @example
+ * const stop = measureOperations(({ operation, errorCode = 'ok' }, seconds) => {
+ *   histogram.labels(operation, errorCode).observe(seconds); // prom-client
+ * });
+ */
+export function measureOperations(
+  onMeasured: MeasuredOperationHandler,
+  { now = () => performance.now() }: MeasureOptions = {},
+): () => void {
+  const begun = new WeakMap<object, number>();
+  const begin = (operation: unknown): void => void begun.set(operation as object, now());
+  const end = (operation: unknown): void => {
+    const at = begun.get(operation as object);
+    // Without a beginning, it began before this did.
+    if (at !== undefined) onMeasured(operation as TracedOperation, (now() - at) / 1000);
+  };
+  for (const name of TRACED_OPERATIONS) {
+    channelOf(name).start.subscribe(begin);
+    channelOf(name).asyncEnd.subscribe(end);
+  }
+  return () => {
+    for (const name of TRACED_OPERATIONS) {
+      channelOf(name).start.unsubscribe(begin);
+      channelOf(name).asyncEnd.unsubscribe(end);
+    }
+  };
+}

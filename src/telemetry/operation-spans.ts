@@ -1,0 +1,125 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import {
+  type Attributes,
+  type Context,
+  type Link,
+  type Span,
+  type SpanContext,
+  SpanKind,
+  SpanStatusCode,
+  type Tracer,
+  context,
+  trace,
+} from '@opentelemetry/api';
+import { BoundedMap } from '../sessions/domain/bounded-map.js';
+import { TRACED_OPERATIONS, type TracedOperation, channelOf } from '../sessions/tracing/traced-operation.js';
+import { ATTRIBUTES, OPERATION_NAMES, OWN_ATTRIBUTES } from './conventions.js';
+
+/** Sessions whose last span is kept, so that a fork can be linked to it. */
+const KEPT_SESSIONS = 1_000;
+
+/** What spans say. */
+export interface SpanOptions {
+  readonly tracer: Tracer;
+  /** Whether they have the id of the user. */
+  readonly userIds: boolean;
+}
+
+/** A span for each operation, from its beginning to its end. What happens in between belongs to it. */
+export class OperationSpans {
+  readonly #spans = new WeakMap<object, Span>();
+  readonly #ended = new WeakSet<Span>();
+  readonly #lastSpans = new BoundedMap<SpanContext>(KEPT_SESSIONS);
+  readonly #contexts = new ContextStore();
+
+  constructor(private readonly options: SpanOptions) {}
+
+  start(): void {
+    for (const name of TRACED_OPERATIONS) {
+      channelOf(name).start.bindStore(this.#contexts, this.#begin);
+      channelOf(name).asyncEnd.subscribe(this.#end);
+    }
+  }
+
+  stop(): void {
+    for (const name of TRACED_OPERATIONS) {
+      channelOf(name).start.unbindStore(this.#contexts);
+      channelOf(name).asyncEnd.unsubscribe(this.#end);
+    }
+  }
+
+  readonly #begin = (operation: TracedOperation): Context => {
+    const active = context.active();
+    const parent = trace.getSpan(active);
+    // Work in the background, such as a summary, may begin when what caused it is over. It is a trace of its own.
+    const isLate = parent !== undefined && this.#ended.has(parent);
+    const links = [...(isLate ? [{ context: parent.spanContext() }] : []), ...this.#linksOf(operation)];
+    const attributes = this.#attributesOf(operation);
+    const span = this.options.tracer.startSpan(
+      spanName(operation),
+      { kind: SpanKind.INTERNAL, attributes, links, root: isLate },
+      active,
+    );
+    this.#spans.set(operation, span);
+    return trace.setSpan(active, span);
+  };
+
+  readonly #end = (message: unknown): void => {
+    const operation = message as TracedOperation;
+    const span = this.#spans.get(operation);
+    if (!span) return;
+    const { sessionId, storedEvents, errorCode } = operation;
+    if (sessionId !== undefined) {
+      span.setAttribute(ATTRIBUTES.conversationId, sessionId);
+      this.#lastSpans.set(nameOf(operation, sessionId), span.spanContext());
+    }
+    if (storedEvents !== undefined) span.setAttribute(OWN_ATTRIBUTES.storedEvents, storedEvents);
+    if (errorCode !== undefined) {
+      span.setAttribute(ATTRIBUTES.errorType, errorCode);
+      // Without the message: that of an error of the app may quote the conversation.
+      span.setStatus({ code: SpanStatusCode.ERROR });
+    }
+    span.end();
+    this.#ended.add(span);
+  };
+
+  /** To the last span of the session that is copied, if it was of this process. */
+  #linksOf(operation: TracedOperation): Link[] {
+    const { sourceSessionId } = operation;
+    const source = sourceSessionId && this.#lastSpans.get(nameOf(operation, sourceSessionId));
+    return source ? [{ context: source, attributes: { [ATTRIBUTES.conversationId]: sourceSessionId } }] : [];
+  }
+
+  #attributesOf({ operation, appName, userId, sessionId, ...of }: TracedOperation): Attributes {
+    const isRun = operation === 'run';
+    return {
+      [OWN_ATTRIBUTES.operation]: operation,
+      [OWN_ATTRIBUTES.appName]: appName,
+      [OWN_ATTRIBUTES.invocationId]: of.invocationId,
+      [OWN_ATTRIBUTES.sourceId]: of.sourceSessionId,
+      [ATTRIBUTES.conversationId]: sessionId,
+      [ATTRIBUTES.agentName]: of.agentName,
+      [ATTRIBUTES.operationName]: isRun ? OPERATION_NAMES.invokeAgent : undefined,
+      [ATTRIBUTES.userId]: this.options.userIds ? userId : undefined,
+    };
+  }
+}
+
+function spanName({ operation, agentName = '' }: TracedOperation): string {
+  return operation === 'run' ? `${OPERATION_NAMES.invokeAgent} ${agentName}`.trim() : `agent_sessions.${operation}`;
+}
+
+function nameOf({ appName, userId }: TracedOperation, sessionId: string): string {
+  return JSON.stringify([appName, userId, sessionId]);
+}
+
+/** Lets a channel run work in a context of OpenTelemetry, which keeps its own storage to itself. */
+class ContextStore extends AsyncLocalStorage<Context> {
+  override run<Result, Args extends unknown[]>(
+    active: Context,
+    work: (...args: Args) => Result,
+    ...args: Args
+  ): Result {
+    return context.with(active, work, undefined, ...args);
+  }
+}
