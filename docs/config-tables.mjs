@@ -33,15 +33,19 @@ const defaultOf = (variable) => variable.otherwise ?? variable.default?.toString
 /** What a meaning and a default do not show already. `.env.example` has all of it, and so has the error of a wrong value. */
 const FORMS_SHOWN = /^(a whole number|a number of seconds|a host name|true or false|text$)/;
 
-/** A table of variables, for the docs. */
+const isVariable = ({ byCode = false }) => !byCode;
+
+/** A table of variables, for the docs, and the options that have none. */
 function tableOf(variables) {
-  const rows = variables.map((variable) => {
+  const rows = variables.filter(isVariable).map((variable) => {
     const { name, kind } = variable;
     const form = FORMS_SHOWN.test(kind.allowed) ? [] : [kind.allowed];
     const cells = [[meaningOf(variable), ...form].join(': '), defaultOf(variable) ?? '–'].map(cell);
     return ['', `\`${name}\``, ...cells, ''].join(' | ').trim();
   });
-  return ['| variable | meaning | without it |', '|---|---|---|', ...rows].join('\n');
+  const table = ['| variable | meaning | without it |', '|---|---|---|', ...rows];
+  const options = variables.filter((variable) => !isVariable(variable)).map(({ path }) => `\`${path}\``);
+  return [...table, ...(options.length > 0 ? ['', `Only code sets ${options.join(', ')}.`] : [])].join('\n');
 }
 
 /** Replaces a table in the docs. */
@@ -55,7 +59,7 @@ function withTable(text, { variables, begin, end }) {
 /** A file to copy to `.env`: every variable, commented out. */
 function envExample(tables) {
   const entries = tables
-    .flatMap(({ variables }) => variables)
+    .flatMap(({ variables }) => variables.filter(isVariable))
     .flatMap((variable) => {
       const { name, kind } = variable;
       const value = defaultOf(variable) ?? '';

@@ -65,7 +65,7 @@ export const TTL: SettingsWithDefaults<TtlSettings> = {
   userStateSeconds: { kind: seconds, default: 0, meaning: 'the same for `user:` state' },
   appStateSeconds: { kind: seconds, default: 0, meaning: 'the same for `app:` state' },
   cleanupIntervalSeconds: { kind: seconds, default: 3_600, meaning: 'how often expired data is removed; 0 = never' },
-  refreshOnRead: { kind: flag, default: true, meaning: 'whether reading keeps alive' },
+  refreshOnRead: { byCode: true, kind: flag, default: true, meaning: 'whether reading keeps alive' },
 };
 
 /** Nothing expires. If enabled, sessions expire after a day. */
@@ -109,11 +109,22 @@ export const LIMITS: SettingsWithDefaults<SessionLimits> = {
     default: 1_048_576,
     meaning: 'size of an event, or of an initial state, as JSON',
   },
-  maxDepth: { kind: wholeNumber(1), default: 64, meaning: 'nesting of objects and arrays' },
-  maxDeltaKeys: { kind: wholeNumber(1), default: 1_000, meaning: 'keys that one event sets and removes' },
-  maxBatchEvents: { kind: wholeNumber(1, MOST_BATCH_EVENTS), default: 100, meaning: 'events in one append of several' },
-  maxBatchBytes: { kind: wholeNumber(1), default: 2_097_152, meaning: 'size of these events together, as JSON' },
+  maxDepth: { byCode: true, kind: wholeNumber(1), default: 64, meaning: 'nesting of objects and arrays' },
+  maxDeltaKeys: { byCode: true, kind: wholeNumber(1), default: 1_000, meaning: 'keys that one event sets and removes' },
+  maxBatchEvents: {
+    byCode: true,
+    kind: wholeNumber(1, MOST_BATCH_EVENTS),
+    default: 100,
+    meaning: 'events in one append of several',
+  },
+  maxBatchBytes: {
+    byCode: true,
+    kind: wholeNumber(1),
+    default: 2_097_152,
+    meaning: 'size of these events together, as JSON',
+  },
   maxBatchDeltaKeys: {
+    byCode: true,
     kind: wholeNumber(1),
     default: 1_000,
     meaning: 'keys that these events set and remove together',
@@ -124,6 +135,7 @@ export const LIMITS: SettingsWithDefaults<SessionLimits> = {
     meaning: 'size of the events in a view, as JSON; of more, the newest are shown',
   },
   maxPageBytes: {
+    byCode: true,
     kind: wholeNumber(1),
     default: 4_194_304,
     meaning: 'size of a page of events or sessions, as JSON; a longer one ends early, with a cursor',
@@ -204,7 +216,12 @@ export const START = {
     default: 10,
     meaning: 'how often a store that cannot be reached at the start is tried again; 0 = the start fails at once',
   },
-  retryDelayMs: { kind: wholeNumber(1, LONGEST_TIMER_MS), default: 3_000, meaning: 'how long to wait before that' },
+  retryDelayMs: {
+    byCode: true,
+    kind: wholeNumber(1, LONGEST_TIMER_MS),
+    default: 3_000,
+    meaning: 'how long to wait before that',
+  },
 };
 
 /** What `SessionsModule` does besides. */

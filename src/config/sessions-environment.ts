@@ -33,7 +33,6 @@ export type SessionsConfig = StoreSettings & {
   readonly limits?: Partial<SessionLimits> | undefined;
   readonly cleanup?: CleanupTimes | undefined;
   readonly retryAttempts?: number | undefined;
-  readonly retryDelayMs?: number | undefined;
 };
 
 /** Options of the reader. */
@@ -101,7 +100,6 @@ export function sessionsFromEnvironment(
   const ttl = optionsIn(reading.values, SETTING_VARIABLES, 'ttl');
   const cleanup = reading.values.get('SESSIONS_CLEANUP') as CleanupTimes | undefined;
   const retryAttempts = reading.values.get('SESSIONS_RETRY_ATTEMPTS') as number | undefined;
-  const retryDelayMs = reading.values.get('SESSIONS_RETRY_DELAY_MS') as number | undefined;
   const names = namesIn(reading, chosenBy);
   problems.push(
     ...problemsOfStore(store, names),
@@ -116,7 +114,6 @@ export function sessionsFromEnvironment(
     limits: optionsIn(reading.values, SETTING_VARIABLES, 'limits'),
     ...(cleanup !== undefined && { cleanup }),
     ...(retryAttempts !== undefined && { retryAttempts }),
-    ...(retryDelayMs !== undefined && { retryDelayMs }),
   };
 }
 

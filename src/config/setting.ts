@@ -17,6 +17,8 @@ export interface Setting {
   /** The description of its variable. A setting without one has no variable. */
   readonly meaning?: string;
   readonly default?: number | boolean | string | object;
+  /** Whether only code sets it. Its variable is refused, with the name of the option. */
+  readonly byCode?: boolean;
   /** What applies without it, if that is not one value. */
   readonly otherwise?: string;
   /** Whether it may contain a password. Then its value is never shown. */

@@ -229,6 +229,7 @@ export const DATABASE = {
   },
   timeLimitMs: { kind: milliseconds, meaning: 'how long an operation may take', default: 5_000 },
   coalesceAppends: {
+    byCode: true,
     kind: flag,
     meaning: 'whether appends that wait together share a transaction',
     default: true,

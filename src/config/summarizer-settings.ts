@@ -66,14 +66,21 @@ export const SUMMARIZER = {
   },
   events: { kind: wholeNumber(), default: 0, meaning: 'more events than this' },
   contentLength: { kind: wholeNumber(), default: 40_000, meaning: 'more characters of text than this' },
-  tokens: { kind: wholeNumber(), default: 0, meaning: 'more tokens than this, as `usageMetadata` reports them' },
+  tokens: {
+    byCode: true,
+    kind: wholeNumber(),
+    default: 0,
+    meaning: 'more tokens than this, as `usageMetadata` reports them',
+  },
   idleSeconds: { kind: seconds, default: 0, meaning: 'nothing appended for longer than this' },
   importantLength: {
+    byCode: true,
     kind: wholeNumber(),
     default: 0,
     meaning: 'a new event with a part of more characters than this',
   },
   match: {
+    byCode: true,
     kind: oneOf('any', 'all'),
     default: 'any',
     meaning: 'whether one of these is enough, or all have to be met',
@@ -84,16 +91,19 @@ export const SUMMARIZER = {
     meaning: 'newest events that stay as they are, at least',
   },
   maxSummaryLength: {
+    byCode: true,
     kind: wholeNumber(1),
     default: 2_000,
     meaning: 'characters of a summary; a longer one is cut',
   },
   maxInputLength: {
+    byCode: true,
     kind: wholeNumber(1),
     default: 60_000,
     meaning: 'characters of conversation that a model is given at once',
   },
   prompt: {
+    byCode: true,
     kind: kindOf(
       'text with {conversation_text}, where the conversation goes',
       (value) => text.fits(value) && String(value).includes('{conversation_text}'),
@@ -101,9 +111,10 @@ export const SUMMARIZER = {
     meaning: 'the task for the model; it holds `{conversation_text}` and may hold `{previous_summary}`',
     otherwise: 'one of our own',
   },
-  concurrency: { kind: wholeNumber(1), default: 4, meaning: 'concurrent requests to models' },
+  concurrency: { byCode: true, kind: wholeNumber(1), default: 4, meaning: 'concurrent requests to models' },
   timeoutSeconds: { kind: timeout, default: 60, meaning: 'how long a model may take' },
   sweepIntervalSeconds: {
+    byCode: true,
     kind: seconds,
     default: 60,
     meaning: 'how often to look for due summaries that no process has written; 0 = never',

@@ -163,7 +163,10 @@ const mistakes: readonly (readonly [env: NodeJS.ProcessEnv, ...problems: string[
   [{ ...mysql, MYSQL_HOST: 'db/agents' }, `MYSQL_HOST is "db/agents"; ${HOST}`],
   [{ ...mysql, MYSQL_PORT: '0' }, `MYSQL_PORT is 0; ${PORT}`],
   [{ ...typeorm, SESSIONS_DATABASE_POOL_SIZE: 'ten' }, `SESSIONS_DATABASE_POOL_SIZE is "ten"; ${AT_LEAST_ONE}`],
-  [{ ...typeorm, SESSIONS_DATABASE_COALESCE_APPENDS: 'yes' }, `SESSIONS_DATABASE_COALESCE_APPENDS is "yes"; ${FLAG}`],
+  [
+    { ...typeorm, SESSIONS_DATABASE_COALESCE_APPENDS: 'false' },
+    'SESSIONS_DATABASE_COALESCE_APPENDS is no variable; set the option database.coalesceAppends in code, as docs/configuration.md shows.',
+  ],
   [
     { ...typeorm, SESSIONS_DATABASE_TIME_LIMIT_MS: '86400001' },
     `SESSIONS_DATABASE_TIME_LIMIT_MS is 86400001; ${LIMIT}`,
@@ -194,8 +197,8 @@ const mistakes: readonly (readonly [env: NodeJS.ProcessEnv, ...problems: string[
   [{ SESSIONS_TTL_SESSION_SECONDS: 'Infinity' }, `SESSIONS_TTL_SESSION_SECONDS is "Infinity"; ${SECONDS}`],
   [{ SESSIONS_LIMITS_MAX_EVENT_BYTES: '0' }, `SESSIONS_LIMITS_MAX_EVENT_BYTES is 0; ${AT_LEAST_ONE}`],
   [
-    { SESSIONS_LIMITS_MAX_DEPTH: '99999999999999999999' },
-    `SESSIONS_LIMITS_MAX_DEPTH is 100000000000000000000; ${AT_LEAST_ONE}`,
+    { SESSIONS_LIMITS_MAX_VIEW_BYTES: '99999999999999999999' },
+    `SESSIONS_LIMITS_MAX_VIEW_BYTES is 100000000000000000000; ${AT_LEAST_ONE}`,
   ],
   [
     { SESSIONS_PROVIDER: 'redis', SESSIONS_TTL_ENABLED: 'on', SESSIONS_HISTORY_MAX_EVENTS: 'all' },
@@ -318,13 +321,13 @@ describe('a valid environment', () => {
       SESSIONS_HISTORY_KEEP_HISTORY: 'FALSE',
       SESSIONS_TTL_ENABLED: 'true',
       SESSIONS_TTL_SESSION_SECONDS: '0.5',
-      SESSIONS_LIMITS_MAX_DELTA_KEYS: '10',
+      SESSIONS_LIMITS_MAX_EVENT_BYTES: '10',
     };
     expect(sessionsFromEnvironment(env)).toEqual({
       provider: 'memory',
       history: { maxEvents: 200, keepHistory: false },
       ttl: { enabled: true, sessionSeconds: 0.5 },
-      limits: { maxDeltaKeys: 10 },
+      limits: { maxEventBytes: 10 },
     });
   });
 });

@@ -70,6 +70,10 @@ describe('summarizer settings', () => {
       { SUMMARIZER_KEEP_RECENT_EVENTS: '-1' },
       'SUMMARIZER_KEEP_RECENT_EVENTS is -1; it must be a whole number from 0 on.',
     ],
+    [
+      { SUMMARIZER_MATCH: 'all' },
+      'SUMMARIZER_MATCH is no variable; set the option summarizer.match in code, as docs/configuration.md shows.',
+    ],
     [{ SUMMARIZER_TURNS: 'NaN' }, 'SUMMARIZER_TURNS is "NaN"; it must be a whole number from 0 on.'],
   ])('%o are refused by name', (env, problem) => {
     expect(problemsOf(env)).toEqual([problem]);
