@@ -13,6 +13,7 @@ import { GraphqlOnDemand } from './app/graphql-on-demand.js';
 import { HealthController } from './app/health.controller.js';
 import { RequestLimit } from './app/request-limit.js';
 import { HomeController } from './app/home.controller.js';
+import { MetricsController } from './app/metrics.controller.js';
 import { type AppConfig, appConfig, sessionsOfApp, summarizerOfApp } from './config/app.config.js';
 import { isProduction } from './config/sessions-environment.js';
 import { SessionsHealth } from './health/index.js';
@@ -55,7 +56,7 @@ const explorer = explorerSettings(!isProduction(process.env));
     // The indicator logs changes. Logging every failed probe would add nothing.
     TerminusModule.forRoot({ logger: false }),
   ],
-  controllers: [HomeController, HealthController],
+  controllers: [HomeController, HealthController, MetricsController],
   providers: [
     DemoAgent,
     SessionsHealth,

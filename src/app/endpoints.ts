@@ -16,7 +16,10 @@ export interface Endpoint {
 export const DEMO_APP = 'demo';
 
 /** The entry points on the console and on the home page. */
-export function endpoints({ hasDemoAgent }: Pick<AppConfig, 'hasDemoAgent'>): readonly Endpoint[] {
+export function endpoints({
+  hasDemoAgent,
+  hasMetrics,
+}: Pick<AppConfig, 'hasDemoAgent' | 'hasMetrics'>): readonly Endpoint[] {
   const demo = {
     name: 'demo',
     path: `/apps/${DEMO_APP}/users/{user}/sessions`,
@@ -49,6 +52,7 @@ export function endpoints({ hasDemoAgent }: Pick<AppConfig, 'hasDemoAgent'>): re
     { name: 'GraphQL', path: '/graphql', description: 'The same over GraphQL, with subscriptions.', isEndpoint: true },
     ...(isProduction(process.env) ? [] : [explorer]),
     { name: 'health', path: '/health', description: 'Whether sessions can be read and written.' },
+    ...(hasMetrics ? [{ name: 'metrics', path: '/metrics', description: 'Metrics for Prometheus.' }] : []),
   ];
 }
 

@@ -149,6 +149,11 @@ const SETTINGS = {
     meaning: 'the same for one address, see `TRUSTED_PROXIES`; 0 = any number',
     default: 100,
   },
+  METRICS: {
+    kind: flag,
+    meaning: 'whether `GET /metrics` has metrics for Prometheus',
+    default: false,
+  },
   DEMO_AGENT: {
     kind: flag,
     meaning: 'whether the app `demo` has a small agent to try',
@@ -210,6 +215,8 @@ export interface AppConfig {
     readonly stallSeconds: number;
     readonly maxBufferedBytes: number;
   };
+  /** Whether there is `GET /metrics`. */
+  readonly hasMetrics: boolean;
   readonly hasDemoAgent: boolean;
   readonly healthTimeLimitMs: number;
   readonly shutdown: { readonly delaySeconds: number; readonly limitSeconds: number };
@@ -280,6 +287,7 @@ function appFrom({ values }: Reading, env: NodeJS.ProcessEnv): AppConfig {
       stallSeconds: number('STREAM_STALL_SECONDS'),
       maxBufferedBytes: number('STREAM_MAX_BUFFERED_BYTES'),
     },
+    hasMetrics: valueOf('METRICS') === true,
     hasDemoAgent: valueOf('DEMO_AGENT') === true || (valueOf('DEMO_AGENT') === undefined && !isProduction(env)),
     healthTimeLimitMs: number('HEALTH_TIME_LIMIT_MS'),
     shutdown: { delaySeconds: number('SHUTDOWN_DELAY_SECONDS'), limitSeconds: number('SHUTDOWN_LIMIT_SECONDS') },

@@ -99,6 +99,7 @@ describe('the configuration of the app', () => {
         stallSeconds: 60,
         maxBufferedBytes: 67_108_864,
       },
+      hasMetrics: false,
       hasDemoAgent: true,
       healthTimeLimitMs: 2000,
       shutdown: { delaySeconds: 0, limitSeconds: 20 },

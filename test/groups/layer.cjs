@@ -20,6 +20,7 @@ const FULL_ONLY = {
     'app/graceful-shutdown',
     'app/graphql-on-demand',
     'app/loaded-files',
+    'app/metrics',
   ],
   'need Chromium': [
     'browser/chat-page.e2e',
