@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import type { Clock, IdGenerator } from '../sessions/domain/clock.js';
 import { MAX_ID_BYTES } from '../sessions/domain/ids.js';
+import type { TurnHolder } from '../sessions/operations/turns.js';
 import type { SessionService } from '../sessions/session.service.js';
 import type { AgentFailedError } from './agent-failed-error.js';
 import type { Semaphore } from '../sessions/storage/semaphore.js';
@@ -47,8 +48,14 @@ export function holderOf(invocationId: string): string {
   );
 }
 
-/** The invocation that the holder of a turn runs, if it is one of `AgentSessions`. */
-export function invocationOf(holder: string): string | undefined {
+/**
+ * The invocation that runs in a turn, if it is one of `AgentSessions`.
+ *
+ * @example const invocationId = runningInvocation(await sessions.getTurn(key));
+ */
+export function runningInvocation(turn: Pick<TurnHolder, 'holder'> | undefined): string | undefined {
+  if (!turn) return undefined;
+  const { holder } = turn;
   const place = holder.indexOf(SEPARATOR);
   return place < 0 ? undefined : holder.slice(place + 1);
 }

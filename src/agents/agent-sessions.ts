@@ -6,7 +6,7 @@ import { assertWholeNumber, requireRequest } from '../sessions/domain/input-chec
 import { referenceTo } from '../sessions/domain/session.js';
 import { tracedWork } from '../sessions/tracing/trace.js';
 import type { RunProcess } from './abandoned-runs.js';
-import { type AgentEnvironment, holderOf, invocationOf } from './agent-environment.js';
+import { type AgentEnvironment, holderOf, runningInvocation } from './agent-environment.js';
 import { AgentRun } from './agent-run.js';
 import { type AgentSessionsOptions, environmentOf } from './agent-options.js';
 import { type HandedOver, stopEvent, withdrawEvent } from './control-events.js';
@@ -224,7 +224,7 @@ export class AgentSessions {
 
   async #stop(key: SessionKey, invocationId: string | undefined): Promise<boolean> {
     const turn = await this.#env.sessions.getTurn(key);
-    const running = turn && invocationOf(turn.holder);
+    const running = runningInvocation(turn);
     const wanted = invocationId ?? running ?? (await findHandedOver(this.#env, key))?.invocationId;
     if (wanted === undefined) return false;
     if (wanted === running && (await this.#stopRunning(key, wanted))) return true;
@@ -249,7 +249,7 @@ export class AgentSessions {
   /** In its own turn: so it is stored also if the session accepts nothing else, and not after the end of the run. */
   async #stopRunning(key: SessionKey, invocationId: string): Promise<boolean> {
     const turn = (await this.#env.storage.read({ key }))?.record.turn;
-    if (!turn || invocationOf(turn.holder) !== invocationId) return false;
+    if (!turn || runningInvocation(turn) !== invocationId) return false;
     try {
       const events = [stopEvent({ invocationId })];
       await this.#env.sessions.appendEvents({ session: referenceTo(key), events, turn: turn.token });

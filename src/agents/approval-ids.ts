@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { InvalidInputError } from '../sessions/domain/errors.js';
-import { RESERVED_IDS } from '../sessions/domain/reserved-words.js';
+import { RESERVED } from '../sessions/domain/reserved-words.js';
 import type { NumberedCall, Speaker } from '../sessions/domain/open-calls.js';
 
 /** Stands before the id of the invocation. This, and the other marks here, are in no encoded name. */
@@ -58,7 +58,11 @@ function encoded(id: string): string {
   return encodeURIComponent(id.toWellFormed());
 }
 
-/** The invocation that asks for an approval. */
+/**
+ * The invocation that asks for an approval.
+ *
+ * @example const invocationId = invocationOfApproval(interruptId);
+ */
 export function invocationOfApproval(approvalId: string): string {
   const place = approvalId.indexOf(SEPARATOR);
   if (place < 0) throw new InvalidInputError('must be the id of an approval', 'approvalId');
@@ -67,5 +71,5 @@ export function invocationOfApproval(approvalId: string): string {
 
 /** The id of the event with the answer. Ids are unique, so an approval is answered once. */
 export function answerIdOf(approvalId: string): string {
-  return RESERVED_IDS.answer + approvalId;
+  return RESERVED.ids.answer + approvalId;
 }

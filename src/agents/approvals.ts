@@ -176,7 +176,11 @@ export function awaitsApproval({ actions }: EventLike): boolean {
   return Boolean(actions?.awaitsApproval);
 }
 
-/** Whether the event asks for an approval, or answers one. Models need not read it: the tool's response says what followed. */
+/**
+ * Whether the event asks for an approval, or answers one. Models need not read it: the tool's response says what followed.
+ *
+ * @example const said = events.filter((event) => !isApprovalEvent(event));
+ */
 export function isApprovalEvent({ actions }: EventLike): boolean {
   return Boolean(actions?.awaitsApproval ?? actions?.approvalAnswer);
 }

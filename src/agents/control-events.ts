@@ -1,6 +1,6 @@
 import type { Content } from '../sessions/domain/content.js';
 import { EventActions, type EventInput, type EventLike } from '../sessions/domain/event.js';
-import { RESERVED_IDS, RESERVED_METADATA } from '../sessions/domain/reserved-words.js';
+import { RESERVED } from '../sessions/domain/reserved-words.js';
 import { type Speaker, eventBy } from '../sessions/domain/open-calls.js';
 import type { Session } from '../sessions/domain/session.js';
 import { isTempKey } from '../state/scopes.js';
@@ -44,19 +44,23 @@ export interface StopRequest {
   readonly invocationId: string;
 }
 
-const { queued: QUEUED_ID, message: MESSAGE_ID, withdrawn: WITHDRAWN_ID } = RESERVED_IDS;
+const { queued: QUEUED_ID, message: MESSAGE_ID, withdrawn: WITHDRAWN_ID } = RESERVED.ids;
 /** Marks a session that has queued messages: fields of its metadata, so that every load shows them. */
-const QUEUED_FIELD = `${RESERVED_METADATA.agents}queued:`;
+const QUEUED_FIELD = `${RESERVED.metadata.agents}queued:`;
 /** Marks it if one of them has begun. These have room however many wait. */
-const HANDED_OVER_FIELD = `${RESERVED_METADATA.agents}handedOver:`;
+const HANDED_OVER_FIELD = `${RESERVED.metadata.agents}handedOver:`;
 
 /** The id of the event with the message of an invocation. Ids are unique, so a message is taken once. */
 export function messageIdOf(invocationId: string): string {
   return MESSAGE_ID + invocationId;
 }
 
-/** The invocation whose message this event is, if it is one. */
-export function messageOf({ id }: EventInput): string | undefined {
+/**
+ * The invocation whose message this event is, if it is one: of the run that the message began, or joined.
+ *
+ * @example const message = session.events.find((event) => invocationOfMessage(event) === invocationId);
+ */
+export function invocationOfMessage({ id }: EventInput): string | undefined {
   return id?.startsWith(MESSAGE_ID) ? id.slice(MESSAGE_ID.length) : undefined;
 }
 
@@ -143,7 +147,7 @@ export function dequeuedEvent(invocationIds: readonly string[]): EventInput {
 export function dequeuedBy(event: EventLike): string[] {
   const removed = event.actions?.metadataDelta?.fieldRemovals ?? [];
   const gone = new Set(removed.flatMap((name) => markedBy(name) ?? []));
-  for (const invocationId of [messageOf(event), withdrawnBy(event)]) {
+  for (const invocationId of [invocationOfMessage(event), withdrawnBy(event)]) {
     if (invocationId !== undefined) gone.add(invocationId);
   }
   return [...gone];
@@ -176,7 +180,11 @@ export function discardsOf(said: readonly SaidInPieces[]): EventInput[] {
   return [...new Map(said.map((message) => [message.id, discardEvent(message)])).values()];
 }
 
-/** Whether the event takes pieces of a message back. */
+/**
+ * Whether the event takes the partial events of a message back: nothing completes them.
+ *
+ * @example if (isDiscard(event)) page.remove(event.id);
+ */
 export function isDiscard({ actions }: EventLike): boolean {
   return actions?.discarded === true;
 }

@@ -9,7 +9,7 @@ import {
   type TakenMessage,
   inQueueOrder,
   isInterrupting,
-  messageOf,
+  invocationOfMessage,
   queueEntryOf,
   queuedIn,
   dequeuedEvent,
@@ -49,7 +49,7 @@ export async function isWithdrawn(
   if (queuedIn(session).has(invocationId)) return false;
   for (let afterSeq: number | undefined = entry?.seq ?? 0; afterSeq !== undefined;) {
     const { events, nextCursor }: EventPage = await sessions.listEvents({ ...key, afterSeq, limit: PAGE });
-    if (events.some((event) => messageOf(event) === invocationId)) return false;
+    if (events.some((event) => invocationOfMessage(event) === invocationId)) return false;
     afterSeq = nextCursor === undefined ? undefined : events.at(-1)?.seq;
   }
   return true;
@@ -62,7 +62,7 @@ export async function isWithdrawn(
  */
 export function wasWithdrawn({ invocationId, message }: DueRun, events: readonly LoggedEvent[]): boolean {
   if (!events.some((event) => withdrawnBy(event) === invocationId)) return false;
-  if (events.some((event) => messageOf(event) === invocationId)) return false;
+  if (events.some((event) => invocationOfMessage(event) === invocationId)) return false;
   const entry = events.map(queueEntryOf).find((queued) => queued?.invocationId === invocationId);
   // A message that the store refused may be corrected.
   return entry !== undefined && isSameContent({ content: { role: 'user', ...entry.message } }, message);

@@ -2,10 +2,10 @@ import type { LoggedEvent } from '../sessions/domain/event.js';
 import { isRewind } from '../sessions/domain/event-inspection.js';
 import { SessionNotFoundError } from '../sessions/domain/errors.js';
 import type { SessionKey } from '../sessions/domain/ids.js';
-import { type AgentEnvironment, invocationOf } from './agent-environment.js';
+import { type AgentEnvironment, runningInvocation } from './agent-environment.js';
 import type { WatchedEvent } from '../sessions/operations/state-history.js';
 import type { RunEvent } from './agent-run.js';
-import { isControlEvent, isDiscard, messageOf, queueEntryOf } from './control-events.js';
+import { isControlEvent, isDiscard, invocationOfMessage, queueEntryOf } from './control-events.js';
 import { InvocationTail } from './invocation-tail.js';
 
 /** The invocation to follow, from its message on. */
@@ -25,8 +25,15 @@ export interface FollowedEnd {
 
 const PAGE = 100;
 
-/** Follows an invocation that another process, or another call, runs. Ends when its turn is over, or with the signal. */
-export async function follow(
+/**
+ * Follows an invocation that another process, or another call, runs. Ends when its turn is over, or with the signal.
+ *
+ * @param tell gets each event, partial ones too
+ *
+ * @example
+ * const { isClosed } = await followInvocation({ sessions, pollMs: 1_000, onError }, followed, (event) => send(event), signal);
+ */
+export async function followInvocation(
   env: Pick<AgentEnvironment, 'sessions' | 'pollMs' | 'onError'>,
   { key, invocationId, afterSeq, agentName }: Followed,
   tell: (event: RunEvent) => void,
@@ -49,14 +56,14 @@ export async function follow(
     if (entry?.handedOver && entry.invocationId === invocationId) tail.reopen();
     if (event.invocationId !== invocationId || (isControlEvent(event) && !isDiscard(event))) return;
     tail.add(event);
-    if (messageOf(event) !== undefined) return;
+    if (invocationOfMessage(event) !== undefined) return;
     events.push(event);
     tell(event);
   };
   const over = new AbortController();
   const check = async (): Promise<void> => {
     const turn = await sessions.getTurn(key);
-    if (!turn || invocationOf(turn.holder) !== invocationId) over.abort();
+    if (runningInvocation(turn) !== invocationId) over.abort();
   };
   const onError = (error: unknown): void => {
     if (error instanceof SessionNotFoundError) over.abort();

@@ -58,3 +58,14 @@ export {
   type ToolRetries,
   type Tools,
 } from './tool.js';
+// For adapters, which show runs in the words of another protocol.
+export { runningInvocation } from './agent-environment.js';
+export { invocationOfApproval } from './approval-ids.js';
+export { isApprovalEvent } from './approvals.js';
+export { invocationOfMessage, isDiscard } from './control-events.js';
+export { type Followed, type FollowedEnd, followInvocation } from './follow.js';
+export { hasEnded } from './invocation-tail.js';
+export { approvalsIn } from './pending-approvals.js';
+export { beginInOrder } from './run-reading.js';
+export { sessionsOfAgents } from './sessions-of-agents.js';
+export { waitingCalls } from '../sessions/domain/tool-pairs.js';

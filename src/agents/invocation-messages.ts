@@ -5,7 +5,7 @@ import {
   type QueueEntry,
   handOverEvent,
   messageEvent,
-  messageOf,
+  invocationOfMessage,
   queueEntryOf,
   withdrawnBy,
 } from './control-events.js';
@@ -41,7 +41,7 @@ export class InvocationMessages {
 
   /** An event that was stored for the beginning. */
   adopt(event: LoggedEvent): void {
-    const asked = messageOf(event);
+    const asked = invocationOfMessage(event);
     if (asked === undefined) return;
     this.#seq ||= event.seq;
     if (asked === this.start.invocationId) this.#ownSeq = event.seq;

@@ -14,7 +14,7 @@ import { plainCopyOf } from '../sessions/domain/plain-copy.js';
 import { answeredCalls, callKey, longRunningCallsIn } from '../sessions/domain/tool-pairs.js';
 import { FAILURE_MESSAGES } from './agent-failed-error.js';
 import { awaitsApproval } from './approvals.js';
-import { isControlEvent, messageOf } from './control-events.js';
+import { isControlEvent, invocationOfMessage } from './control-events.js';
 import { type Failure, failedBy } from './failure-reason.js';
 import { UnfinishedAnswers } from './unfinished-answers.js';
 import { isIdFor } from './unique-call-ids.js';
@@ -175,6 +175,15 @@ export class InvocationTail {
   }
 }
 
+/**
+ * Whether an invocation has these events to its end: its agent has answered all calls and given a final response, or waits for approvals.
+ *
+ * @example if (!hasEnded(events)) resume(invocationId);
+ */
+export function hasEnded(events: Iterable<EventInput>): boolean {
+  return new InvocationTail('', events).isClosed;
+}
+
 /** A handler may name a call as the model made it. */
 function isSame(open: FunctionCall, { id, name, args }: FunctionCall): boolean {
   return isIdFor(open.id, id) && open.name === (name ?? '') && isDeepStrictEqual(open.args ?? {}, args ?? {});
@@ -193,7 +202,7 @@ export function lastInvocation(events: readonly LoggedEvent[]): FoundInvocation 
   const invocationId = lastSaid(events)?.invocationId;
   if (!invocationId) return undefined;
   const own = events.filter((event) => event.invocationId === invocationId);
-  const message = own.find((event) => messageOf(event) !== undefined);
+  const message = own.find((event) => invocationOfMessage(event) !== undefined);
   return message && { invocationId, messageSeq: message.seq, events: own };
 }
 

@@ -12,7 +12,8 @@ import type { DueRun } from './due-run.js';
 import { interruptedResponses } from './interrupted-calls.js';
 import { InvocationTail, lastInvocation, showsLastInvocation } from './invocation-tail.js';
 import { readNewestUntil } from './queue.js';
-import { storedInvocation, withoutRewound } from './stored-invocation.js';
+import { withoutRewound } from '../sessions/domain/rewound-events.js';
+import { storedInvocation } from './stored-invocation.js';
 
 /** What earlier turns have left for this one: an invocation that is not done, and messages that were said in part. */
 export class LeftBehind {

@@ -9,13 +9,7 @@ import {
   type PartialOutcome,
   type PartialWrite,
 } from '../sessions/domain/partial-event.js';
-import {
-  type PartialText,
-  type TextPart,
-  joinedParts,
-  lengthOf,
-  textPartsOf,
-} from '../sessions/domain/partial-text.js';
+import { type PartialText, type TextPart, joinedParts, lengthOf, readTexts } from '../sessions/domain/partial-text.js';
 import { discardEvent, isControlEvent } from './control-events.js';
 import { nameOf } from '../sessions/domain/open-calls.js';
 
@@ -111,7 +105,7 @@ export class PartialLog {
     const name = nameOf(event);
     const message = this.#open.get(name) ?? newMessage(this.newId(), by);
     this.#open.set(name, message);
-    const parts = textPartsOf(event);
+    const parts = readTexts(event);
     const place = { id: message.id, offset: message.said };
     message.said += lengthOf(parts);
     if (this.#isClosed || message.isFull || parts.length === 0) return place;
@@ -227,7 +221,7 @@ function copyOf(event: EventInput, id: string): EventInput {
 /** The event that completes what a speaker said: the first one with text, rather than a response of a tool. */
 function completerOf(events: readonly EventInput[], name: string): number {
   const isOfSpeaker = (event: EventInput): boolean => completes(event) && nameOf(event) === name;
-  const saying = events.findIndex((event) => isOfSpeaker(event) && textPartsOf(event).length > 0);
+  const saying = events.findIndex((event) => isOfSpeaker(event) && readTexts(event).length > 0);
   return saying >= 0 ? saying : events.findIndex(isOfSpeaker);
 }
 

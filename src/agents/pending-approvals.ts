@@ -2,6 +2,7 @@ import { ByteBudget, jsonBytes } from '../sessions/domain/byte-budget.js';
 import { SessionNotFoundError } from '../sessions/domain/errors.js';
 import { isByUser } from '../sessions/domain/event-inspection.js';
 import { type SessionKey, type UserKey } from '../sessions/domain/ids.js';
+import type { LoggedEvent } from '../sessions/domain/event.js';
 import type { Session } from '../sessions/domain/session.js';
 import type { SessionFilter } from '../sessions/domain/submitted-metadata.js';
 import { environmentBehind } from '../sessions/service-environment.js';
@@ -57,12 +58,40 @@ export async function listPendingApprovals(
 }
 
 /** The approvals of a session that can still be answered. */
-export function answerableMarks(
+function answerableMarks(
   sessions: SessionService,
   { id, metadata }: Pick<Session, 'id' | 'metadata'>,
 ): Map<string, ApprovalMark> {
   const now = environmentBehind(sessions).clock.now();
   return new Map([...approvalMarksIn(id, metadata)].filter(([, mark]) => !isExpired(mark, now)));
+}
+
+/**
+ * The same with what is asked, as far as the view of the session shows it.
+ *
+ * @example const interrupts = approvalsIn(sessions, session).map(({ approvalId, hint }) => ({ id: approvalId, hint }));
+ */
+export function approvalsIn(sessions: SessionService, session: Session): PendingApproval[] {
+  return withQuestions(session, answerableMarks(sessions, session), new Map(questionsAsked(session.events)));
+}
+
+/** A message of the user asks for nothing, whatever it holds. */
+function questionsAsked(events: readonly LoggedEvent[]): ReturnType<typeof questionsIn> {
+  return events.filter((event) => !isByUser(event)).flatMap(questionsIn);
+}
+
+function withQuestions(
+  { appName, userId }: Session,
+  marks: ReadonlyMap<string, ApprovalMark>,
+  questions: ReadonlyMap<string, AskedQuestion>,
+): PendingApproval[] {
+  return [...marks].map(([approvalId, { runBy: _runBy, ...mark }]) => ({
+    appName,
+    userId,
+    approvalId,
+    ...mark,
+    ...questions.get(approvalId),
+  }));
 }
 
 async function pendingIn(sessions: SessionService, session: Session): Promise<PendingApproval[]> {
@@ -75,13 +104,7 @@ async function pendingIn(sessions: SessionService, session: Session): Promise<Pe
       questions.set(...found);
     }
   }
-  return [...marks].map(([approvalId, { runBy: _runBy, ...mark }]) => ({
-    appName,
-    userId,
-    approvalId,
-    ...mark,
-    ...questions.get(approvalId),
-  }));
+  return withQuestions(session, marks, questions);
 }
 
 /** What an invocation asked last, from its newest events on. Nothing if it is no longer in the log. */
@@ -97,8 +120,7 @@ async function questionsOf(
   try {
     do {
       const page = await sessions.listEvents({ ...key, invocationId, order: 'desc', limit: 20, cursor });
-      // A message of the user asks for nothing, whatever it holds.
-      for (const [id, question] of page.events.filter((event) => !isByUser(event)).flatMap(questionsIn)) {
+      for (const [id, question] of questionsAsked(page.events)) {
         if (missing.delete(id)) found.set(id, question);
       }
       cursor = page.nextCursor;

@@ -3,7 +3,14 @@ import type { LoggedEvent } from '../sessions/domain/event.js';
 import { isByUser, isFinalResponse, isRewind } from '../sessions/domain/event-inspection.js';
 import type { SessionKey } from '../sessions/domain/ids.js';
 import type { AgentEnvironment } from './agent-environment.js';
-import { dequeuedBy, inQueueOrder, isControlEvent, messageOf, queueEntryOf, withdrawnBy } from './control-events.js';
+import {
+  dequeuedBy,
+  inQueueOrder,
+  isControlEvent,
+  invocationOfMessage,
+  queueEntryOf,
+  withdrawnBy,
+} from './control-events.js';
 import { leadsFirstBatch, batchLimitsOf } from './message-batches.js';
 import type { QueuePlace } from './queue-place.js';
 import { type QueueMember, type QueueWatch, queueWatchOf } from './queue-watch.js';
@@ -126,7 +133,7 @@ export class QueueWait implements QueueMember {
   notice(event: LoggedEvent): void {
     const entry = queueEntryOf(event);
     if (entry) this.#place(entry);
-    const taken = messageOf(event);
+    const taken = invocationOfMessage(event);
     if (taken === this.entry.invocationId) this.#taken = { invocationId: event.invocationId, seq: event.seq };
     const gone = dequeuedBy(event);
     for (const invocationId of gone) {

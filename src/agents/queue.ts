@@ -4,7 +4,14 @@ import { groupOfInvocation } from '../sessions/domain/event-group.js';
 import type { LoggedEvent } from '../sessions/domain/event.js';
 import type { EventPage } from '../sessions/operations/list-events.js';
 import type { SessionService } from '../sessions/session.service.js';
-import { type QueueEntry, inQueueOrder, messageOf, queueEntryOf, queuedIdOf, queuedIn } from './control-events.js';
+import {
+  type QueueEntry,
+  inQueueOrder,
+  invocationOfMessage,
+  queueEntryOf,
+  queuedIdOf,
+  queuedIn,
+} from './control-events.js';
 import { type QueuePlace, placeOf } from './queue-place.js';
 import { queueWatchIn } from './queue-watch.js';
 import { type LogReader, findEventOf } from './stored-invocation.js';
@@ -111,5 +118,5 @@ export async function findMessage(
   invocationId: string,
 ): Promise<{ readonly message: LoggedEvent | undefined; readonly lastSeq: number }> {
   const { events, lastSeq } = await readNewest(sessions, key);
-  return { message: events.find((event) => messageOf(event) === invocationId), lastSeq };
+  return { message: events.find((event) => invocationOfMessage(event) === invocationId), lastSeq };
 }

@@ -8,11 +8,11 @@ import {
 } from '../sessions/domain/errors.js';
 import { type Session, referenceTo } from '../sessions/domain/session.js';
 import { AbandonedRuns, type RunProcess } from './abandoned-runs.js';
-import { type AgentEnvironment, holderOf, invocationOf } from './agent-environment.js';
+import { type AgentEnvironment, holderOf, runningInvocation } from './agent-environment.js';
 import type { RunEvent } from './agent-run.js';
 import { AgentsClosingError } from './closing-error.js';
 import { dequeuedEvent, queueEvent, queuedIn, withdrawEvent } from './control-events.js';
-import { follow } from './follow.js';
+import { followInvocation } from './follow.js';
 import { isHandOver } from './invocation-stop.js';
 import { type QueueNews, QueueWait } from './queue-wait.js';
 import { type QueuePlace, isWhole, placeOf } from './queue-place.js';
@@ -95,7 +95,7 @@ export class RequestedRun {
             return repeated;
           }
           // The process of the first request died, or its turn was rewound: it is this one's turn.
-          if (mayBeRetry && invocationOf(tried.by.holder) === invocationId) continue;
+          if (mayBeRetry && runningInvocation(tried.by) === invocationId) continue;
           if (policy === 'reject') throw tried.by;
           // Its message was taken by a process that died, and another message runs now.
           if (entry && !this.#wait && !(await this.#pause())) return await this.#stoppedResult();
@@ -106,7 +106,7 @@ export class RequestedRun {
           if (!(await this.#pauseAfterFailure()) || this.signal.aborted) return await this.#stoppedResult();
           continue;
         }
-        entry ??= await this.#enqueue(tried.kind === 'held' ? invocationOf(tried.by.holder) : undefined);
+        entry ??= await this.#enqueue(tried.kind === 'held' ? runningInvocation(tried.by) : undefined);
       }
     } finally {
       this.#stopWaiting();
@@ -134,7 +134,7 @@ export class RequestedRun {
       const tried = await this.#try(undefined);
       if (tried.kind === 'done') return tried.result;
       if (tried.kind === 'held') {
-        const isRetried = !answer && invocationOf(tried.by.holder) === invocationId;
+        const isRetried = !answer && runningInvocation(tried.by) === invocationId;
         const repeated = isRetried ? await this.#followEarlier(tried.by) : undefined;
         if (repeated) return repeated;
         if (policy === 'reject' && !isRetried) throw tried.by;
@@ -285,7 +285,7 @@ export class RequestedRun {
     if (!request.mayBeRetry) return undefined;
     const { message, lastSeq } = await findMessage(env.sessions, request.key, request.invocationId);
     if (message) this.#hasBegun = true;
-    if (!message && invocationOf(held.holder) !== request.invocationId) return undefined;
+    if (!message && runningInvocation(held) !== request.invocationId) return undefined;
     await this.#hold(false);
     return this.#follow(message?.invocationId ?? request.invocationId, message?.seq ?? lastSeq);
   }
@@ -295,7 +295,7 @@ export class RequestedRun {
     const { env, request, signal } = this;
     const followed = { key: request.key, invocationId, afterSeq, agentName: request.agentName };
     for (let isFirst = true; ; isFirst = false) {
-      const { events, isClosed } = await follow(env, followed, this.#tell, signal);
+      const { events, isClosed } = await followInvocation(env, followed, this.#tell, signal);
       if (!isClosed) this.#throwIfHandedOver();
       if (!isClosed && !signal.aborted && invocationId === request.invocationId) return undefined;
       if (isClosed || signal.aborted || !(await this.#isHandedOver(invocationId))) {

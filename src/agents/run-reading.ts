@@ -22,7 +22,7 @@ export class RunReading implements AsyncIterator<RunEvent, undefined> {
    * begin.
    */
   static async open(starts: readonly (() => AgentRun)[], withPartials: boolean): Promise<RunReading> {
-    const reading = new RunReading(begunInOrder(starts), withPartials);
+    const reading = new RunReading(beginInOrder(starts), withPartials);
     reading.#first = reading.#events.next();
     reading.#first.catch(() => undefined);
     await Promise.race([reading.#first, delay(BEGIN_MS)]);
@@ -42,8 +42,12 @@ export class RunReading implements AsyncIterator<RunEvent, undefined> {
   }
 }
 
-/** Each run begins when the one before it is over, whether or not somebody reads. */
-export function begunInOrder([first, ...others]: readonly (() => AgentRun)[]): Promise<AgentRun>[] {
+/**
+ * Begins each run when the one before it is over, whether or not somebody reads.
+ *
+ * @example const [first] = beginInOrder(answers.map((answer) => () => registry.answerApproval(answer)));
+ */
+export function beginInOrder([first, ...others]: readonly (() => AgentRun)[]): Promise<AgentRun>[] {
   if (!first) return [];
   const runs = [Promise.resolve().then(first)];
   for (const start of others) {

@@ -5,7 +5,11 @@ import { SERVED_SESSIONS } from '../sessions/sessions.tokens.js';
 /** The sessions that `AgentsModule` serves. */
 export const SESSIONS_OF_AGENTS = Symbol('SESSIONS_OF_AGENTS');
 
-/** Routes of agents serve the same sessions. */
+/**
+ * A provider for modules of routes: these serve the sessions that `AgentsModule` serves, or those of `SessionsModule`.
+ *
+ * @example static forRoot(options: RoutesOptions): DynamicModule { return routesModule(MyRoutes, options, [sessionsOfAgents]); }
+ */
 export const sessionsOfAgents: Provider = {
   provide: SERVED_SESSIONS,
   useFactory: (ofAgents: SessionService | undefined, sessions: SessionService | undefined) => ofAgents ?? sessions,

@@ -2,9 +2,10 @@ import { REWINDS, groupOf, groupOfInvocation } from '../sessions/domain/event-gr
 import { isRewind } from '../sessions/domain/event-inspection.js';
 import type { LoggedEvent } from '../sessions/domain/event.js';
 import type { SessionKey } from '../sessions/domain/ids.js';
-import { type SeqRange, isInRanges } from '../sessions/domain/seq-ranges.js';
+import { rewoundBy } from '../sessions/domain/rewound-events.js';
+import type { SeqRange } from '../sessions/domain/seq-ranges.js';
 import type { AgentEnvironment } from './agent-environment.js';
-import { messageOf } from './control-events.js';
+import { invocationOfMessage } from './control-events.js';
 
 /** Invocations are short: most are read with one page. */
 const PAGE = 100;
@@ -31,7 +32,7 @@ export async function storedInvocation(env: LogReader, key: SessionKey, messageS
   const groups = [groupOf(message), REWINDS];
   for await (const event of eventsOfGroups(env, key, groups, messageSeq)) {
     if (isRewind(event)) rewinds.push(event);
-    if (event.invocationId === message.invocationId && messageOf(event) === undefined) own.push(event);
+    if (event.invocationId === message.invocationId && invocationOfMessage(event) === undefined) own.push(event);
   }
   return { message, events: own, rewound: rewoundBy(rewinds) };
 }
@@ -82,19 +83,4 @@ async function nextOfGroups(
   }
   const places = found.filter((seq) => seq > 0);
   return places.length === 0 ? 0 : Math.min(...places);
-}
-
-/** The events that no rewind among them took back. */
-export function withoutRewound(events: readonly LoggedEvent[]): LoggedEvent[] {
-  const rewound = rewoundBy(events.filter(isRewind));
-  return events.filter(({ seq }) => !isInRanges(seq, rewound));
-}
-
-/** A rewind that was rewound itself has no effect. */
-function rewoundBy(rewinds: readonly LoggedEvent[]): SeqRange[] {
-  const ranges: SeqRange[] = [];
-  for (const { seq, actions } of rewinds.toReversed()) {
-    if (!isInRanges(seq, ranges)) ranges.push({ from: (actions.rewind?.toSeq ?? seq) + 1, to: seq });
-  }
-  return ranges;
 }

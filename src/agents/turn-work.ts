@@ -16,7 +16,7 @@ import {
   isOfAnswer,
   messageEvent,
   messageIdOf,
-  messageOf,
+  invocationOfMessage,
   queuedIn,
   stopRequestOf,
   dequeuedEvent,
@@ -169,7 +169,9 @@ export class TurnWork {
     if (entry?.policy !== 'rollback' || entry.target === undefined) return undefined;
     const events = await this.#left.newestEvents(session);
     const last = lastInvocation(events);
-    const first = events.find((event) => messageOf(event) !== undefined && event.invocationId === entry.target);
+    const first = events.find(
+      (event) => invocationOfMessage(event) !== undefined && event.invocationId === entry.target,
+    );
     return last?.invocationId === entry.target && first ? first.seq - 1 : undefined;
   }
 

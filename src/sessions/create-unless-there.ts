@@ -3,7 +3,11 @@ import type { Session } from './domain/session.js';
 import type { CreateSessionRequest } from './operations/create-session.js';
 import type { SessionService } from './session.service.js';
 
-/** Creates a session; `undefined` if there is one, which is not read. */
+/**
+ * Creates a session; `undefined` if there is one, which is not read.
+ *
+ * @example const session = (await createUnlessThere(sessions, key)) ?? (await sessions.getSession({ ...key, config }));
+ */
 export async function createUnlessThere(
   sessions: Pick<SessionService, 'createSession'>,
   request: CreateSessionRequest,

@@ -6,7 +6,7 @@ import { isByUser, isFinalResponse, isRewind, isSummary } from './domain/event-i
 import { forwardedAbort } from './domain/forwarded-abort.js';
 import { type SessionKey, sessionNameOf } from './domain/ids.js';
 import { requireRequest } from './domain/input-checks.js';
-import { RESERVED_IDS } from './domain/reserved-words.js';
+import { RESERVED } from './domain/reserved-words.js';
 import type { Session } from './domain/session.js';
 import { withLease } from './leases/with-lease.js';
 import type { AfterAppend } from './session-hooks.js';
@@ -16,7 +16,7 @@ import type { TurnReference } from './operations/turns.js';
 import type { LeaseStore } from './storage/coordination.js';
 
 /** The id of the event with the title. Ids are unique, so a session gets at most one such event. */
-const TITLE_EVENT = RESERVED_IDS.title;
+const TITLE_EVENT = RESERVED.ids.title;
 /** The titler is called after the first turn and, if there is no title yet, after the next turns. */
 const MAX_TURNS = 3;
 /** How long other instances wait after a crash of this process. */

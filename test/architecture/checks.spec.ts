@@ -7,7 +7,7 @@ import {
   findStrayPeers,
   findVagueNames,
 } from './checks.js';
-import type { Layer } from './rules.js';
+import { type Layer, PUBLIC_NAMES } from './rules.js';
 import { type SourceFile, parseSourceFile } from './source-files.js';
 
 const layers: Layer[] = [
@@ -84,6 +84,29 @@ describe('findForbiddenImports', () => {
     expect(findForbiddenImports(files, layers)).toEqual([
       "stores/x/s.ts:1 imports '../../main.js': stores/x may import only core, not app",
     ]);
+  });
+
+  describe('of public names', () => {
+    const files = filesOf({
+      'core/index.ts': '',
+      'core/a.ts': '',
+      'plugins/x/index.ts': "import '../../core/index.js'; import './p.js';",
+      'plugins/x/p.ts': "import '../../core/a.js';\nimport '../y/index.js';",
+      'plugins/y/index.ts': '',
+    });
+    const withPlugins: Layer[] = [
+      { name: 'core', files: /^core\/.+$/, mayImport: [] },
+      { name: 'plugins/$1', files: /^plugins\/([^/]+)\/.+$/, mayImport: [PUBLIC_NAMES] },
+    ];
+
+    it('accepts only files that the package exports, and none of its own kind', () => {
+      const entries = new Set(['core/index.ts', 'plugins/x/index.ts', 'plugins/y/index.ts']);
+
+      expect(findForbiddenImports(files, withPlugins, entries)).toEqual([
+        "plugins/x/p.ts:1 imports '../../core/a.js': plugins/x may import only public names, not core",
+        "plugins/x/p.ts:2 imports '../y/index.js': plugins/x may import only public names, not plugins/y",
+      ]);
+    });
   });
 
   it('refuses packages where a layer does without', () => {

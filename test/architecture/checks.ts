@@ -1,18 +1,23 @@
 import { basename } from 'node:path';
-import type { Layer } from './rules.js';
+import { type Layer, PUBLIC_NAMES } from './rules.js';
 import { type Import, type SourceFile, isPackage, targetOf } from './source-files.js';
 
 /** Each check answers with one readable line per violation. */
 export type Violations = string[];
 
-export function findForbiddenImports(files: readonly SourceFile[], layers: readonly Layer[]): Violations {
+/** @param entries the files that the package exports */
+export function findForbiddenImports(
+  files: readonly SourceFile[],
+  layers: readonly Layer[],
+  entries: ReadonlySet<string> = new Set(),
+): Violations {
   return files.flatMap((file) => {
     const layer = layerOf(file.path, layers);
     if (!layer) return [`${file.path} belongs to no layer: give it one in test/architecture/rules.ts`];
     return file.imports.flatMap((each) => {
       const reason = isPackage(each.specifier)
         ? reasonAgainstPackage(layer, each.specifier)
-        : reasonAgainstFile(layer, layerOf(targetOf(file.path, each.specifier), layers));
+        : reasonAgainstFile(layer, targetOf(file.path, each.specifier), layers, entries);
       return reason ? [`${at(file, each)} imports '${each.specifier}': ${reason}`] : [];
     });
   });
@@ -107,10 +112,17 @@ function layerOf(path: string, layers: readonly Layer[]): OwnLayer | undefined {
   return rule && { name: path.replace(rule.files, rule.name), rule };
 }
 
-function reasonAgainstFile(from: OwnLayer, to: OwnLayer | undefined): string | undefined {
+function reasonAgainstFile(
+  from: OwnLayer,
+  target: string,
+  layers: readonly Layer[],
+  entries: ReadonlySet<string>,
+): string | undefined {
+  const to = layerOf(target, layers);
   if (!to) return 'that file belongs to no layer of src';
   const { mayImport } = from.rule;
   if (to.name === from.name || mayImport === 'everything' || mayImport.includes(to.name)) return undefined;
+  if (mayImport.includes(PUBLIC_NAMES) && entries.has(target) && to.rule !== from.rule) return undefined;
   return `${from.name} may import ${listOf(mayImport)}, not ${to.name}`;
 }
 

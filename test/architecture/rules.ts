@@ -1,3 +1,6 @@
+/** In `mayImport`: the files that `exports` of package.json point to, except those of its own kind. Authors outside have the same names. */
+export const PUBLIC_NAMES = 'public names';
+
 /** A part of `src` and the parts it may import, besides itself. */
 export interface Layer {
   /** `$1` is the group that `files` captures, so that one rule describes a layer per folder. */
@@ -172,20 +175,14 @@ export const layers: readonly Layer[] = [
     mayImport: [...pureLayers, 'sessions/storage', 'sessions/operations', 'sessions/environment', 'sessions'],
     packages: nodeBuiltins,
   },
-  // Other frameworks on sessions, one per folder. None imports another one.
+  // Other frameworks on sessions, one per folder. None imports another one, and none knows more than an adapter of somebody else.
+  { name: 'adapters/shared', files: /^adapters\/shared\/.+$/, mayImport: [PUBLIC_NAMES], packages: noPackage },
+  { name: 'adapters/$1', files: /^adapters\/([^/]+)\/.+$/, mayImport: [PUBLIC_NAMES, 'adapters/shared'] },
   {
-    name: 'adapters/$1',
-    files: /^adapters\/([^/]+)\/.+$/,
-    mayImport: [
-      ...pureLayers,
-      'sessions',
-      'sessions/operations',
-      'sessions/transport',
-      'sessions/rest',
-      'components',
-      'agents',
-      'agents/messages',
-    ],
+    name: 'adapter',
+    files: /^adapter\.ts$/,
+    mayImport: [...sessionLayers, 'agents/messages', 'sessions/transport', 'sessions/rest'],
+    packages: noPackage,
   },
   // Spans and metrics of what the channels tell.
   {
@@ -373,6 +370,7 @@ export const browserEntries = ['client/index.ts'];
 
 /** Entry points that must work with no optional peer installed, types included. */
 export const entriesWithoutPeers = [
+  'adapter.ts',
   'index.ts',
   'agents/index.ts',
   'components/index.ts',

@@ -2,7 +2,7 @@ import { AgentsModule } from '../../src/agents/index.js';
 import { AgUiModule } from '../../src/adapters/ag-ui/index.js';
 import { AdkRestModule, AgentsRestModule } from '../../src/agents/rest/index.js';
 import { type AccessRequest, type ClientWrites, SessionAccess, clientAccess } from '../../src/sessions/rest/index.js';
-import { RESERVED_ACTIONS, RESERVED_IDS } from '../../src/sessions/domain/reserved-words.js';
+import { RESERVED_ACTIONS, RESERVED } from '../../src/sessions/domain/reserved-words.js';
 import { TestAgent } from '../support/http-app.js';
 import { userOf } from '../support/writes.js';
 import { type Answer, RestApp } from './rest-app.js';
@@ -41,7 +41,7 @@ afterEach(() => app.close());
 describe('reserved words', () => {
   beforeEach(() => start(clientAccess({ userOf, writes: GENEROUS })));
 
-  it.each(Object.values(RESERVED_IDS))('%s begins no id of a client, however generous the rule is', async (word) => {
+  it.each(Object.values(RESERVED.ids))('%s begins no id of a client, however generous the rule is', async (word) => {
     const id = word.endsWith(':') ? `${word}c1@i1` : word;
     const refused = [
       await post(`${SESSION}/events`, { author: 'user', id }),

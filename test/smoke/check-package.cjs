@@ -9,6 +9,7 @@ const key = { appName: 'smoke', userId: 'ada', sessionId: 's1' };
 /** Uses the built package like an application, with modules that `import` or `require` loaded. */
 module.exports = async function checkPackage({
   root,
+  adapter,
   config,
   health,
   telemetry,
@@ -22,6 +23,7 @@ module.exports = async function checkPackage({
   assert.equal(typeof testing.describeSessionStorage, 'function');
   assert.equal(typeof testing.describeSessionService, 'function');
   assert.equal(typeof storage.DecidingStorage, 'function');
+  assert.equal(typeof adapter.readPages, 'function');
   assert.deepEqual(config.sessionsFromEnvironment({ NODE_ENV: 'test' }).provider, 'memory');
   assert.equal(typeof health.SessionsHealth, 'function');
   assert.equal(typeof telemetry.SessionsTelemetryModule, 'function');

@@ -27,6 +27,7 @@ void checkPackage({
   summarizer: require('nestjs-agent-sessions/summarizer'),
   summarizerRest: require('nestjs-agent-sessions/summarizer/rest'),
   summarizerGraphql: require('nestjs-agent-sessions/summarizer/graphql'),
+  adapter: require('nestjs-agent-sessions/adapter'),
   storage: require('nestjs-agent-sessions/storage'),
   testing: require('nestjs-agent-sessions/testing'),
 }).then(() => console.log('smoke test passed: CommonJS'));

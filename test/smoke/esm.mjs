@@ -12,6 +12,7 @@ import * as config from 'nestjs-agent-sessions/config';
 import * as health from 'nestjs-agent-sessions/health';
 import * as a2a from 'nestjs-agent-sessions/a2a';
 import * as agUi from 'nestjs-agent-sessions/ag-ui';
+import * as adapter from 'nestjs-agent-sessions/adapter';
 import * as langgraph from 'nestjs-agent-sessions/langgraph';
 import * as openaiAgents from 'nestjs-agent-sessions/openai-agents';
 import * as openapi from 'nestjs-agent-sessions/openapi';
@@ -30,6 +31,7 @@ import checkPackage from './check-package.cjs';
 
 await checkPackage({
   root,
+  adapter,
   agents,
   components,
   mcp,

@@ -1,5 +1,5 @@
 import type { SessionService } from '../../src/index.js';
-import { RESERVED_ACTIONS, RESERVED_IDS } from '../../src/sessions/domain/reserved-words.js';
+import { RESERVED_ACTIONS, RESERVED } from '../../src/sessions/domain/reserved-words.js';
 import { type SessionAccess, accessByRole, clientAccess, serviceAccess } from '../../src/sessions/rest/index.js';
 
 /** A write over REST and GraphQL, and whether the client rule allows it. */
@@ -49,7 +49,7 @@ const created = (given: object, isForClients: boolean): Write => ({
   isForClients,
 });
 
-const RESERVED_NAMES = Object.values(RESERVED_IDS).map((word) => (word.endsWith(':') ? `${word}x` : word));
+const RESERVED_NAMES = Object.values(RESERVED.ids).map((word) => (word.endsWith(':') ? `${word}x` : word));
 
 /** Every kind of write, and every kind of forged content. */
 export const WRITES: readonly Write[] = [

@@ -1,11 +1,6 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  RESERVED_IDS,
-  RESERVED_METADATA,
-  isReservedAuthor,
-  reservedInId,
-} from '../../src/sessions/domain/reserved-words.js';
+import { RESERVED, isReservedAuthor, reservedInId } from '../../src/sessions/domain/reserved-words.js';
 
 const SRC = join(__dirname, '../../src');
 /** Ids of calls, chunks and messages that are in no log, and what other systems call theirs. */
@@ -13,7 +8,7 @@ const NOT_IN_LOGS = new Set(['denied:', 'tag:', 'label:', 'field:', 'id:', 'name
 
 describe('the register of reserved words', () => {
   it('has the beginnings of all ids, labels and fields that the product makes', () => {
-    const known = new Set<string>([...Object.values(RESERVED_IDS), ...Object.values(RESERVED_METADATA)]);
+    const known = new Set<string>([...Object.values(RESERVED.ids), ...Object.values(RESERVED.metadata)]);
     const made = /\b(?:id|invocationId|newId|[A-Z_]*(?:ID|LABEL|FIELD|EVENT))\b(?::| =|: \(\) =>) ['`]([a-z-]+:)/g;
     const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.ts'));
     const words = files.flatMap((path) =>

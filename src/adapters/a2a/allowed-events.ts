@@ -1,6 +1,6 @@
 import type { StreamResponse } from '@a2a-js/sdk';
 import type { ServerCallContext } from '@a2a-js/sdk/server';
-import type { StreamAccess } from '../../sessions/transport/stream-access.js';
+import type { StreamAccess } from '../../adapter.js';
 import type { TaskAccess } from './task-access.js';
 
 type Events = AsyncGenerator<StreamResponse, void, undefined>;

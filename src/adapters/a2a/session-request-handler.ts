@@ -1,7 +1,6 @@
 import { Message, Role } from '@a2a-js/sdk';
 import { RequestMalformedError } from '@a2a-js/sdk/errors';
 import { DefaultRequestHandler, type ServerCallContext } from '@a2a-js/sdk/server';
-import { STOPS } from '../../agents/run-writes.js';
 import { followedEvents, saidEvents } from './allowed-events.js';
 import type { SessionTaskStore } from './session-task-store.js';
 import { type TaskAccess, accessBehind } from './task-access.js';
@@ -53,7 +52,7 @@ export class SessionRequestHandler extends DefaultRequestHandler {
   }
 
   override async cancelTask(...request: Parameters<Handler['cancelTask']>): ReturnType<Handler['cancelTask']> {
-    await this.#access.mayWrite(request[0].id, request[1], STOPS());
+    await this.#access.mayWrite(request[0].id, request[1], { controls: ['stop'] });
     return super.cancelTask(...request);
   }
 

@@ -1,9 +1,8 @@
 import type { ListTasksRequest, ListTasksResponse, Task } from '@a2a-js/sdk';
 import type { ServerCallContext, TaskStore } from '@a2a-js/sdk/server';
-import { ConfigurationError } from '../../config/configuration-error.js';
-import { sessionNameOf } from '../../sessions/domain/ids.js';
-import type { SessionService } from '../../sessions/session.service.js';
-import type { SessionAccess } from '../../sessions/transport/session-access.js';
+import { sessionNameOf } from '../../adapter.js';
+import { ConfigurationError, type SessionService } from '../../index.js';
+import type { SessionAccess } from '../../sessions/rest/index.js';
 import { TaskAccess, keepAccess } from './task-access.js';
 import { type TaskJson, jsonOf, taskOf } from './task-json.js';
 import { TaskList } from './task-list.js';

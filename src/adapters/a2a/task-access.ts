@@ -1,17 +1,13 @@
 import { RequestMalformedError, TaskNotFoundError } from '@a2a-js/sdk/errors';
 import type { ServerCallContext, User } from '@a2a-js/sdk/server';
 import { Logger } from '@nestjs/common';
-import { ConfigurationError } from '../../config/configuration-error.js';
-import { SessionNotFoundError } from '../../sessions/domain/errors.js';
-import type { SessionFilter } from '../../sessions/domain/submitted-metadata.js';
-import { type UncheckedWrite, describeWrite } from '../../sessions/domain/write-description.js';
-import type { SessionService } from '../../sessions/session.service.js';
-import { AccessChecks } from '../../sessions/transport/access-checks.js';
-import { logProblem, problemOf } from '../../sessions/transport/problems.js';
-import type { AccessUser, SessionAccess } from '../../sessions/transport/session-access.js';
-import { checksFor } from '../../sessions/transport/shared-checks.js';
-import type { StreamAccess } from '../../sessions/transport/stream-access.js';
+import { AccessChecks, checksFor, describeWrite, reportProblem, type StreamAccess } from '../../adapter.js';
+import { ConfigurationError, type SessionFilter, SessionNotFoundError, type SessionService } from '../../index.js';
+import type { AccessUser, SessionAccess } from '../../sessions/rest/index.js';
 import type { TaskScope } from './task-scope.js';
+
+/** What a call writes, for the access rule. */
+export type TaskWrite = Parameters<typeof describeWrite>[0];
 
 /** Where the SDK keeps the headers of a request. */
 const HEADERS = 'headers';
@@ -64,12 +60,12 @@ export class TaskAccess {
   }
 
   /** Who writes gets the task, so they have to be allowed to read it. */
-  async mayWrite(taskId: string, context: ServerCallContext, writes: UncheckedWrite = {}): Promise<void> {
+  async mayWrite(taskId: string, context: ServerCallContext, writes: TaskWrite = {}): Promise<void> {
     await this.mayRead(taskId, context);
     await this.#askAbout(taskId, context, 'write', writes);
   }
 
-  async mayBegin(context: ServerCallContext, writes: UncheckedWrite): Promise<void> {
+  async mayBegin(context: ServerCallContext, writes: TaskWrite): Promise<void> {
     await this.#ask('', async (checks) => {
       const asked = { ...this.scope.ownerOf(context), request: requestOf(context), write: describeWrite(writes) };
       await checks.check({ action: 'create', target: 'sessions', ...asked });
@@ -101,16 +97,15 @@ export class TaskAccess {
   /** As the SDK tells it to clients. What they do not learn is logged. */
   errorOf(error: unknown, taskId: string): Error {
     if (error instanceof SessionNotFoundError) return new TaskNotFoundError(`Task not found: ${taskId}`);
-    const problem = problemOf(error);
-    logProblem(this.#logger, error, problem);
-    return problem.status < 500 ? new RequestMalformedError(problem.detail) : new Error(problem.detail);
+    const { status, detail } = reportProblem(this.#logger, error);
+    return status < 500 ? new RequestMalformedError(detail) : new Error(detail);
   }
 
   async #askAbout(
     taskId: string,
     context: ServerCallContext,
     action: 'read' | 'write',
-    writes?: UncheckedWrite,
+    writes?: TaskWrite,
   ): Promise<void> {
     await this.#ask(taskId, async (checks) => {
       const key = this.scope.findKey(taskId, context);

@@ -1,6 +1,5 @@
-import { jsonBytes } from '../../sessions/domain/byte-budget.js';
-import type { LoggedEvent } from '../../sessions/domain/event.js';
-import { isRewind } from '../../sessions/domain/event-inspection.js';
+import { withoutRewound } from '../../adapter.js';
+import type { LoggedEvent } from '../../index.js';
 import { type Json, type TaskJson, fieldsOf, objectOf, partsOf } from './task-json.js';
 import { type ArtifactChange, type HeadChange, type MessageChange, stepOf } from './task-records.js';
 
@@ -21,7 +20,7 @@ export class TaskFold {
     for (const event of events) {
       if (event.seq <= this.last.seq) continue;
       this.last = { seq: event.seq, id: event.id };
-      this.bytes += jsonBytes(event);
+      this.bytes += Buffer.byteLength(JSON.stringify(event));
       const { message, artifact, head } = stepOf(event);
       if (message) this.#addMessage(message);
       if (artifact) this.#addArtifact(artifact);
@@ -81,20 +80,8 @@ export class TaskFold {
 /** The whole log as a task, without what was rewound. */
 export function foldLog(events: readonly LoggedEvent[]): TaskFold {
   const fold = new TaskFold();
-  fold.add(livePath(events));
+  fold.add(withoutRewound(events));
   const last = events.at(-1);
   if (last) fold.skipTo(last);
   return fold;
-}
-
-/** The events that are not rewound. A rewind may undo another one. */
-function livePath(events: readonly LoggedEvent[]): LoggedEvent[] {
-  const path: LoggedEvent[] = [];
-  let to = Infinity;
-  for (const event of events.toReversed()) {
-    if (event.seq > to) continue;
-    if (isRewind(event)) to = event.actions.rewind?.toSeq ?? to;
-    else path.push(event);
-  }
-  return path.toReversed();
 }

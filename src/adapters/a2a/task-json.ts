@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Task } from '@a2a-js/sdk';
-import { type JsonLimits, isPlainObject, jsonCopyOf } from '../../sessions/domain/json-value.js';
+import { isPlainObject, jsonCopyOf } from '../../adapter.js';
 
 /** An object in the JSON of the protocol. */
 export type Json = Readonly<Record<string, unknown>>;
@@ -15,7 +15,7 @@ export interface TaskJson {
 }
 
 /** Each event has a limit of its own; this one keeps a copy from being unlimited. */
-const LIMITS: JsonLimits = { maxDepth: 100, maxBytes: 256 * 1_024 * 1_024 };
+const LIMITS = { maxDepth: 100, maxBytes: 256 * 1_024 * 1_024 };
 
 /** Refuses what is not JSON. */
 export function jsonOf(task: Task): TaskJson {

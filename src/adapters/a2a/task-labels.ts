@@ -1,16 +1,14 @@
 import { hash } from 'node:crypto';
-import { nameProblem } from '../../sessions/domain/ids.js';
-import type { MetadataDelta, SessionMetadata } from '../../sessions/domain/metadata.js';
-import type { SessionFilter } from '../../sessions/domain/submitted-metadata.js';
-import { RESERVED_METADATA } from '../../sessions/domain/reserved-words.js';
+import { isId, RESERVED } from '../../adapter.js';
+import type { MetadataDelta, SessionFilter, SessionMetadata } from '../../index.js';
 import { type TaskJson, textOf } from './task-json.js';
 import type { HeadChange } from './task-records.js';
 
 /** Metadata of the session of a task, by which tasks are listed without a look at their logs. */
-const TASK = `${RESERVED_METADATA.agents}a2a`;
-const CONTEXT = `${RESERVED_METADATA.agents}a2a-context`;
-const STATE = `${RESERVED_METADATA.agents}a2a-state`;
-const TIME = `${RESERVED_METADATA.agents}a2a-time`;
+const TASK = `${RESERVED.metadata.agents}a2a`;
+const CONTEXT = `${RESERVED.metadata.agents}a2a-context`;
+const STATE = `${RESERVED.metadata.agents}a2a-state`;
+const TIME = `${RESERVED.metadata.agents}a2a-time`;
 
 /** The metadata after a change of the task. */
 export function headLabels({ contextId, status }: HeadChange, next: TaskJson): MetadataDelta {
@@ -48,5 +46,5 @@ export function timeOf({ fields }: SessionMetadata): string {
 
 /** Labels are short. */
 function nameOf(contextId: string): string {
-  return nameProblem(contextId) === undefined ? contextId : hash('sha256', contextId);
+  return isId(contextId) ? contextId : hash('sha256', contextId);
 }

@@ -1,11 +1,7 @@
 import { type ListTasksRequest, type ListTasksResponse, type Task, TaskState } from '@a2a-js/sdk';
 import { RequestMalformedError } from '@a2a-js/sdk/errors';
-import { ByteBudget, jsonBytes } from '../../sessions/domain/byte-budget.js';
-import { type UserKey, compareBytes } from '../../sessions/domain/ids.js';
-import { pagesOf } from '../../sessions/domain/paging.js';
-import type { SessionFilter } from '../../sessions/domain/submitted-metadata.js';
-import { limitsOf } from '../../sessions/limits-of.js';
-import type { SessionService } from '../../sessions/session.service.js';
+import { limitsOf, readPages } from '../../adapter.js';
+import type { SessionFilter, SessionService, UserKey } from '../../index.js';
 import { type TaskJson, taskOf } from './task-json.js';
 import { labelFilter, timeOf } from './task-labels.js';
 import type { TaskLogs } from './task-logs.js';
@@ -49,14 +45,17 @@ export class TaskList {
 
   /** As many as a page of the service may have bytes, at least one. A task is undefined if it was deleted meanwhile. */
   async *#tasksAt(owner: UserKey, page: readonly Position[], includeArtifacts: boolean): AsyncGenerator<FoundTask> {
-    const budget = new ByteBudget(limitsOf(this.sessions).maxPageBytes);
+    const { maxPageBytes } = limitsOf(this.sessions);
+    let bytes = 0;
     for (let from = 0; from < page.length; from += MOST_AT_ONCE) {
       const positions = page.slice(from, from + MOST_AT_ONCE);
       const read = await Promise.all(positions.map(({ id }) => this.logs.read({ ...owner, sessionId: id })));
       for (const [index, position] of positions.entries()) {
         const found = read[index]?.task;
         const task = found && (includeArtifacts ? found : { ...found, artifacts: [] });
-        if (task && !budget.take(jsonBytes(task))) return;
+        const more = task ? Buffer.byteLength(JSON.stringify(task)) : 0;
+        if (bytes > 0 && bytes + more > maxPageBytes) return;
+        bytes += more;
         yield { position, task };
       }
     }
@@ -74,7 +73,7 @@ export class TaskList {
     const from = statusTimestampAfter ? Date.parse(statusTimestampAfter) : -Infinity;
     const positions: Position[] = [];
     const list = { ...owner, filter, within, orderBy: 'createTime', includeState: false, limit: 1_000 } as const;
-    for await (const { sessions } of pagesOf((cursor) => this.sessions.listSessions({ ...list, cursor }))) {
+    for await (const { sessions } of readPages((cursor) => this.sessions.listSessions({ ...list, cursor }))) {
       positions.push(...sessions.map(({ id, metadata }) => ({ id, time: timeOf(metadata) })));
     }
     return statusTimestampAfter ? positions.filter(({ time }) => Date.parse(time) > from) : positions;
@@ -82,7 +81,11 @@ export class TaskList {
 }
 
 function inListOrder(a: Position, b: Position): number {
-  return compareBytes(b.time, a.time) || compareBytes(b.id, a.id);
+  return inByteOrder(b.time, a.time) || inByteOrder(b.id, a.id);
+}
+
+function inByteOrder(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }
 
 function tokenOf({ time, id }: Position): string {

@@ -1,9 +1,5 @@
-import { SessionNotFoundError } from '../../sessions/domain/errors.js';
-import { isRewind } from '../../sessions/domain/event-inspection.js';
-import type { LoggedEvent } from '../../sessions/domain/event.js';
-import { type SessionKey, sessionNameOf } from '../../sessions/domain/ids.js';
-import { pagesOf } from '../../sessions/domain/paging.js';
-import type { SessionService } from '../../sessions/session.service.js';
+import { isRewind, readPages, sessionNameOf } from '../../adapter.js';
+import { type LoggedEvent, type SessionKey, SessionNotFoundError, type SessionService } from '../../index.js';
 import { TaskFold, foldLog } from './task-fold.js';
 import type { TaskJson } from './task-json.js';
 
@@ -87,7 +83,7 @@ export class TaskLogs {
 
   async #after(key: SessionKey, afterSeq: number): Promise<LoggedEvent[]> {
     const events: LoggedEvent[] = [];
-    const pages = pagesOf((cursor) => this.sessions.listEvents({ ...key, afterSeq, cursor, limit: PAGE }));
+    const pages = readPages((cursor) => this.sessions.listEvents({ ...key, afterSeq, cursor, limit: PAGE }));
     for await (const page of pages) events.push(...page.events);
     return events;
   }

@@ -1,8 +1,5 @@
-import { fileName, inWords } from '../../agents/messages/file-content.js';
-import { fileType, keeperOf } from '../../agents/messages/given-files.js';
-import type { Part } from '../../sessions/domain/content.js';
-import type { EventLike } from '../../sessions/domain/event.js';
-import { isByUser } from '../../sessions/domain/event-inspection.js';
+import { fileIn, inWords, isByUser } from '../../adapter.js';
+import type { EventLike, Part } from '../../index.js';
 import { type Json, objectOf, textOf } from './task-json.js';
 
 /** A part as every reader of the session understands it, and what only A2A knows of it. Nothing is stored twice. */
@@ -47,10 +44,10 @@ function partOfOthers(part: Part): Json[] {
   const { text, executableCode, codeExecutionResult } = part;
   if (text) return [{ text }];
   if (executableCode ?? codeExecutionResult) return [{ text: inWords({ type: 'code', part }) }];
-  const mediaType = fileType(part);
-  if (mediaType === undefined) return [];
+  const file = fileIn(part);
+  if (!file) return [];
+  const { mimeType: mediaType, name: filename } = file;
   // Only its vendor can read it.
-  if (keeperOf(part)) return [{ text: inWords({ type: 'file', mimeType: mediaType, part }) }];
-  const filename = fileName(part);
+  if (file.keeper) return [{ text: inWords({ type: 'file', mimeType: mediaType, part }) }];
   return [{ ...saidOf(part), mediaType, ...(filename !== undefined && { filename }) }];
 }

@@ -1,7 +1,6 @@
-import type { EventInput } from '../../sessions/domain/event.js';
-import { isByUser, isRewind, isSummary } from '../../sessions/domain/event-inspection.js';
-import { isPlainObject } from '../../sessions/domain/json-value.js';
-import type { UncheckedWrite } from '../../sessions/domain/write-description.js';
+import { isByUser, isPlainObject, isRewind, isSummary } from '../../adapter.js';
+import type { EventInput } from '../../index.js';
+import type { TaskWrite } from './task-access.js';
 import { type Json, fieldsOf, objectOf, partsOf } from './task-json.js';
 import { joinedPart, messageOfOthers, splitPart } from './task-parts.js';
 
@@ -47,7 +46,7 @@ export function messageEvent({ message, at }: MessageChange, agent: string): Eve
 }
 
 /** What a client writes with a message. */
-export function writeOfMessage(message: Json): UncheckedWrite {
+export function writeOfMessage(message: Json): TaskWrite {
   return { event: { author: 'user', ...contentOf(message, 'user') } };
 }
 

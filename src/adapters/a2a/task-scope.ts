@@ -1,6 +1,7 @@
 import { RequestMalformedError } from '@a2a-js/sdk/errors';
 import type { ServerCallContext } from '@a2a-js/sdk/server';
-import { type SessionKey, type UserKey, checkedSessionKey, idProblem } from '../../sessions/domain/ids.js';
+import { checkedSessionKey, isId } from '../../adapter.js';
+import type { SessionKey, UserKey } from '../../index.js';
 
 /** Whose sessions the tasks are. */
 export interface TaskScopeOptions {
@@ -29,13 +30,13 @@ export class TaskScope {
   /** `undefined` if there cannot be such a task. */
   findKey(taskId: string, context: ServerCallContext): SessionKey | undefined {
     const owner = this.findOwner(context);
-    return owner && idProblem(taskId) === undefined ? { ...owner, sessionId: taskId } : undefined;
+    return owner && isId(taskId) ? { ...owner, sessionId: taskId } : undefined;
   }
 
   /** `undefined` if the owner can have no sessions. */
   findOwner(context: ServerCallContext): UserKey | undefined {
     const owner = this.ownerOf(context);
-    return [owner.appName, owner.userId].some((id) => idProblem(id) !== undefined) ? undefined : owner;
+    return [owner.appName, owner.userId].every(isId) ? owner : undefined;
   }
 }
 

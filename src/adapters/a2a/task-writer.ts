@@ -1,19 +1,12 @@
-import { inBatches, commitBytes } from '../../sessions/domain/batches.js';
-import { SessionNotFoundError } from '../../sessions/domain/errors.js';
-import type { EventInput } from '../../sessions/domain/event.js';
-import type { SessionKey } from '../../sessions/domain/ids.js';
-import type { SessionService } from '../../sessions/session.service.js';
-import { isSessionChanged, retryOvertaken } from '../../sessions/domain/retry-overtaken.js';
+import { inCommits, isSessionChanged, retryOvertaken } from '../../adapter.js';
+import { type EventInput, type SessionKey, SessionNotFoundError, type SessionService } from '../../index.js';
 import type { TaskJson } from './task-json.js';
 import { headLabels } from './task-labels.js';
 import type { ReadTask, TaskLogs } from './task-logs.js';
 import { type KnownTask, type TaskChanges, changesOf } from './task-merge.js';
 import { artifactEvent, messageEvent, withHead } from './task-records.js';
 
-/** What one commit holds. More is written in several, the task itself in the last one. */
-const COMMIT = { items: 90, weightOf: commitBytes, weight: 1_000_000 };
-
-/** Appends what is new in a task. */
+/** Appends what is new in a task: in several commits if it is much, the task itself in the last one. */
 export class TaskWriter {
   /** @param agent author of what users did not say */
   constructor(
@@ -46,7 +39,7 @@ export class TaskWriter {
   async #append(key: SessionKey, read: ReadTask, next: TaskJson, known: KnownTask): Promise<void> {
     const events = this.#eventsOf(changesOf(next, read.task, known), next);
     let { seq } = read;
-    for (const batch of inBatches(events, COMMIT)) {
+    for (const batch of inCommits(events)) {
       const { appName, userId, sessionId: id } = key;
       const stored = await this.sessions.appendEvents({
         session: { appName, userId, id },

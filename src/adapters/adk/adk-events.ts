@@ -1,7 +1,6 @@
 import { type Event as AdkEvent, type Session as AdkSession, createEvent } from '@google/adk';
-import type { EventInput, LoggedEvent } from '../../sessions/domain/event.js';
-import { isByUser } from '../../sessions/domain/event-inspection.js';
-import type { Session } from '../../sessions/domain/session.js';
+import { isByUser } from '../../adapter.js';
+import type { EventInput, LoggedEvent, Session } from '../../index.js';
 import { plainCopy } from './plain-values.js';
 
 /** The author of events that ADK gives none. */

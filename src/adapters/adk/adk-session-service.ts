@@ -11,10 +11,7 @@ import {
   type Runner,
   type Session as AdkSession,
 } from '@google/adk';
-import type { Session } from '../../sessions/domain/session.js';
-import type { HeldTurn } from '../../sessions/operations/index.js';
-import type { SessionService } from '../../sessions/session.service.js';
-import { isTempKey } from '../../state/scopes.js';
+import { type HeldTurn, type Session, type SessionService, StatePrefix } from '../../index.js';
 import { adkSession, storedEvent } from './adk-events.js';
 import { listedSessions } from './listed-sessions.js';
 import { plainCopy } from './plain-values.js';
@@ -102,7 +99,9 @@ export class AdkSessionService extends BaseSessionService {
 
   async #append(session: AdkSession, event: AdkEvent): Promise<AdkEvent> {
     const { id, appName, userId } = session;
-    const temporary = Object.entries(event.actions?.stateDelta ?? {}).filter(([key]) => isTempKey(key));
+    const temporary = Object.entries(event.actions?.stateDelta ?? {}).filter(([key]) =>
+      key.startsWith(StatePrefix.TEMP_PREFIX),
+    );
     const { event: stored } = await this.#sessions.append({
       session: { id, appName, userId },
       event: storedEvent(event),

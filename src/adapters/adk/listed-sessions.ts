@@ -1,10 +1,8 @@
 import type { ListSessionsRequest, ListSessionsResponse } from '@google/adk';
-import { InvalidInputError } from '../../sessions/domain/errors.js';
-import { optionalCount } from '../../sessions/domain/input-checks.js';
-import { MAX_LIMIT } from '../../sessions/domain/paging.js';
-import type { Session } from '../../sessions/domain/session.js';
-import type { SessionService } from '../../sessions/session.service.js';
+import { InvalidInputError, type Session, type SessionService } from '../../index.js';
 import { adkSession } from './adk-events.js';
+
+const LONGEST_PAGE = 1_000;
 
 /** Lists sessions as ADK does: all of them, or a page with totals. */
 export async function listedSessions(
@@ -16,9 +14,9 @@ export async function listedSessions(
     ? { order, orderBy: 'lastUpdateTime' as const }
     : { order: 'asc' as const, orderBy: 'createTime' as const };
   const wanted = { appName, userId, ...sorted };
-  const limit = optionalCount(paging.limit, 'limit');
-  const page = optionalCount(paging.page, 'page');
-  const skipped = optionalCount(paging.offset, 'offset') ?? 0;
+  const limit = countOf(paging.limit, 'limit');
+  const page = countOf(paging.page, 'page');
+  const skipped = countOf(paging.offset, 'offset') ?? 0;
   if (page === 0) throw new InvalidInputError('must be a whole number from 1 on', 'page');
   if (limit === undefined) {
     const { found } = await read(sessions, wanted, Infinity);
@@ -45,13 +43,19 @@ async function read(
   wanted: Wanted,
   most: number,
 ): Promise<{ readonly found: readonly Session[]; readonly totalItems: number }> {
-  const first = await sessions.listSessions({ ...wanted, limit: Math.min(most, MAX_LIMIT) });
+  const first = await sessions.listSessions({ ...wanted, limit: Math.min(most, LONGEST_PAGE) });
   const found = [...first.sessions];
   const { offset: _offset, ...others } = wanted;
   for (let cursor = first.nextCursor; cursor !== undefined && found.length < most;) {
-    const next = await sessions.listSessions({ ...others, cursor, limit: Math.min(most - found.length, MAX_LIMIT) });
+    const next = await sessions.listSessions({ ...others, cursor, limit: Math.min(most - found.length, LONGEST_PAGE) });
     found.push(...next.sessions);
     cursor = next.nextCursor;
   }
   return { found, totalItems: first.totalItems ?? found.length };
+}
+
+function countOf(value: unknown, path: string): number | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value;
+  throw new InvalidInputError('must be a whole number from 0 on', path);
 }

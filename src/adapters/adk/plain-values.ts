@@ -1,4 +1,4 @@
-import { isPlainObject, setField } from '../../sessions/domain/json-value.js';
+import { setField } from '../shared/set-field.js';
 
 /**
  * Copies what ADK and tools hand over, so that objects of classes become plain, as `JSON.stringify` makes them. Maps, sets, buffers
@@ -23,7 +23,7 @@ function copyOf(value: unknown, copies: Map<object, unknown>): unknown {
     for (const item of value as unknown[]) items.push(item === undefined ? null : copyOf(item, copies));
     return items;
   }
-  if (!isPlainObject(value) && isLostInJson(value)) return value;
+  if (isLostInJson(value)) return value;
   const copy = {};
   copies.set(value, copy);
   for (const [key, item] of Object.entries(value)) {

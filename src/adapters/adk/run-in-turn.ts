@@ -1,8 +1,7 @@
 import type { AsyncLocalStorage } from 'node:async_hooks';
 import type { Event as AdkEvent, Runner } from '@google/adk';
-import { withAwaitedTurn } from '../../sessions/awaited-turn.js';
-import type { HeldTurn } from '../../sessions/operations/index.js';
-import type { SessionService } from '../../sessions/session.service.js';
+import { withAwaitedTurn } from '../../adapter.js';
+import type { HeldTurn, SessionService } from '../../index.js';
 
 type RunRequest = Parameters<Runner['runAsync']>[0];
 

@@ -1,6 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiBody, ApiOperation } from '@nestjs/swagger';
-import { ApiProblem, ApiProblems, ApiResult, STREAM_HEADERS } from '../../sessions/rest/api-responses.js';
+import { ApiEventStream, ApiProblem, ApiProblems } from '../../sessions/rest/index.js';
 
 const INPUT = {
   type: 'object',
@@ -22,13 +22,6 @@ const THREAD = { threadId: 'order-7', runId: 'run-1' };
 const MESSAGES = [{ id: 'm-1', role: 'user', content: 'Where is my order?' }];
 const EXAMPLE = `data: ${JSON.stringify({ type: 'RUN_STARTED', ...THREAD })}\n\n`;
 
-/** Documents a stream of AG-UI. */
-const ApiAgUiStream = (description: string): MethodDecorator =>
-  ApiResult(200, description, {
-    content: { 'text/event-stream': { schema: { type: 'string' }, example: EXAMPLE } },
-    ownHeaders: STREAM_HEADERS,
-  });
-
 /** Documents the route that runs an agent. */
 export const ApiAgUiRun = (): MethodDecorator =>
   applyDecorators(
@@ -38,7 +31,7 @@ export const ApiAgUiRun = (): MethodDecorator =>
       description: 'Creates the session if there is none. The agent goes on if the connection breaks.',
     }),
     ApiBody({ schema: { ...INPUT, example: { ...THREAD, messages: MESSAGES } } }),
-    ApiAgUiStream('The run, in events of AG-UI.'),
+    ApiEventStream('The run, in events of AG-UI.', EXAMPLE),
     ApiProblems(403, 413, 415),
     ApiProblem(404, {
       code: 'AGENT_NOT_FOUND',
@@ -57,6 +50,6 @@ export const ApiAgUiConnect = (): MethodDecorator =>
         'With `live=false` it ends when no run goes on. `Last-Event-ID` continues a stream. A thread that nobody has begun is empty.',
     }),
     ApiBody({ schema: { ...INPUT, example: THREAD } }),
-    ApiAgUiStream('The conversation and the state, then what happens, in events of AG-UI.'),
+    ApiEventStream('The conversation and the state, then what happens, in events of AG-UI.', EXAMPLE),
     ApiProblems(404, 413, 415),
   );

@@ -1,33 +1,31 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Event, EventType } from '@ag-ui/core';
 import { HttpCode, Inject, Logger, Param, Post, Query, Res } from '@nestjs/common';
-import { AgentRegistry } from '../../agents/agent-registry.js';
-import type { AgentRun } from '../../agents/agent-run.js';
-import type { RunResult } from '../../agents/run-request.js';
-import { begunInOrder } from '../../agents/run-reading.js';
-import { jsonBytes } from '../../sessions/domain/byte-budget.js';
-import { SessionNotFoundError } from '../../sessions/domain/errors.js';
-import type { SessionKey } from '../../sessions/domain/ids.js';
-import { type Session, viewOf } from '../../sessions/domain/session.js';
-import { OpensStream } from '../../sessions/rest/answer.interceptor.js';
-import { type CurrentExchange, Exchange } from '../../sessions/rest/http-exchange.js';
-import { sendEvents } from '../../sessions/rest/sent-events.js';
-import { JsonBody, SessionRoutes, type UserParams } from '../../sessions/rest/session-routes.js';
-import { describeWrite } from '../../sessions/domain/write-description.js';
-import type { ReadGate } from '../../sessions/operations/watch-session.js';
-import type { SessionService } from '../../sessions/session.service.js';
-import { SERVED_SESSIONS } from '../../sessions/sessions.tokens.js';
-import { AccessChecks } from '../../sessions/transport/access-checks.js';
-import { reserveShare } from '../../sessions/transport/answers.js';
-import { type Problem, logProblem, problemOf } from '../../sessions/transport/problems.js';
-import { RequireAccess } from '../../sessions/transport/session-access.js';
+import { AccessChecks, describeWrite, type HttpExchange, reportProblem, SERVED_SESSIONS } from '../../adapter.js';
+import { AgentRegistry, type AgentRun, beginInOrder, runningInvocation, type RunResult } from '../../agents/index.js';
+import {
+  Exchange,
+  JsonBody,
+  OpensStream,
+  type Problem,
+  RequireAccess,
+  sendEvents,
+  SessionRoutes,
+} from '../../sessions/rest/index.js';
+import {
+  type Session,
+  type SessionKey,
+  SessionNotFoundError,
+  type SessionService,
+  type UserKey,
+  type WatchSessionRequest,
+} from '../../index.js';
 import { ApiAgUiConnect, ApiAgUiRun } from './ag-ui-description.js';
 import { type BegunRun, begunRun } from './begun-run.js';
 import { type CheckedInput, RUNS_AS_AG_UI, checkedInput, placeOf } from './run-input.js';
 import { finished, outcomeOf, started } from './run-outcome.js';
 import { type SentEvent, SessionStream, emptySnapshot, messagesSnapshot, stateOf } from './session-stream.js';
 import { stateOf as readToken } from './stream-token.js';
-import { invocationOf } from '../../agents/agent-environment.js';
 
 /** How long a stream waits for a run that cannot begin, so that it is refused like a request that is wrong. */
 const BEGIN_MS = 250;
@@ -47,8 +45,8 @@ export class AgUiController {
   readonly #logger = new Logger(AgUiController.name);
 
   constructor(
-    private readonly registry: AgentRegistry,
-    @Inject(SERVED_SESSIONS) private readonly sessions: SessionService,
+    readonly registry: AgentRegistry,
+    @Inject(SERVED_SESSIONS) readonly sessions: SessionService,
     private readonly access: AccessChecks,
   ) {}
 
@@ -59,24 +57,24 @@ export class AgUiController {
   @OpensStream()
   @ApiAgUiRun()
   async run(
-    @Param() { appName, userId }: UserParams,
+    @Param() { appName, userId }: UserKey,
     @JsonBody() body: unknown,
-    @Exchange() exchange: CurrentExchange,
+    @Exchange() exchange: HttpExchange,
     // Tells Nest not to send a response.
     @Res() _response: unknown,
   ): Promise<void> {
     const input = checkedInput(body);
     const { threadId, runId } = input;
     const key = { appName, userId, sessionId: threadId };
-    const share = await reserveShare(this.access.answerTo(exchange.request, exchange.nodeResponse));
+    const share = await this.access.reserve(exchange.request, exchange.nodeResponse);
     const { begun, version, snapshots } = await this.#begin(key, input, exchange);
-    share.resize(jsonBytes(snapshots));
-    const runs = begunInOrder(begun.starts);
+    share.resize(Buffer.byteLength(JSON.stringify(snapshots)));
+    const runs = beginInOrder(begun.starts);
     const over = resultsOf(runs);
     over.catch(() => undefined);
     await Promise.race([over, firstEventOf(runs), delay(BEGIN_MS)]);
     const { sessions } = this;
-    const failed = (error: unknown): Event => errorEvent(this.#logged(error));
+    const failed = (error: unknown): Event => errorEvent(reportProblem(this.#logger, error));
     await this.#send(key, exchange, true, version, async function* (stream, signal) {
       yield { event: started(threadId, runId) };
       // Taken out, so that nothing keeps them while the run goes on.
@@ -102,28 +100,28 @@ export class AgUiController {
   @OpensStream()
   @ApiAgUiConnect()
   async connect(
-    @Param() { appName, userId }: UserParams,
+    @Param() { appName, userId }: UserKey,
     @JsonBody() body: unknown,
     @Query('live') live: string | undefined,
-    @Exchange() exchange: CurrentExchange,
+    @Exchange() exchange: HttpExchange,
     // Tells Nest not to send a response.
     @Res() _response: unknown,
   ): Promise<void> {
     const { threadId, runId } = checkedInput(body);
     const key = { appName, userId, sessionId: threadId };
     const token = exchange.header('last-event-id')?.trim();
-    const share = await reserveShare(this.access.answerTo(exchange.request, exchange.nodeResponse));
+    const share = await this.access.reserve(exchange.request, exchange.nodeResponse);
     const shown: { session?: Session } = { session: await this.sessions.getSession({ ...key, ...(token && NO_VIEW) }) };
     if (!shown.session) {
       if (token) throw new SessionNotFoundError(threadId);
       share.release();
       return this.#sendEvents(key, exchange, true, () => emptySnapshot(threadId, runId));
     }
-    share.resize(jsonBytes(viewOf(shown.session)));
+    share.resize(Buffer.byteLength(JSON.stringify(shown.session)));
     const turn = await this.sessions.getTurn(key);
     const options = { untilIdle: live === 'false' };
     await this.#send(key, exchange, false, token || String(shown.session.version), async function* (stream) {
-      if (!token && shown.session) yield* stream.snapshot(shown.session, runId, turn && invocationOf(turn.holder));
+      if (!token && shown.session) yield* stream.snapshot(shown.session, runId, runningInvocation(turn));
       // Nothing keeps it while the stream goes on.
       delete shown.session;
       share.release();
@@ -132,21 +130,15 @@ export class AgUiController {
   }
 
   /** Begins what the input asks for. The events show the session to the one who does. */
-  async #begin(key: SessionKey, input: CheckedInput, exchange: CurrentExchange): Promise<Beginning> {
+  async #begin(key: SessionKey, input: CheckedInput, exchange: HttpExchange): Promise<Beginning> {
     const session = (await this.sessions.getSession(key)) ?? (await this.#create(key, exchange));
-    const begun = begunRun(this.registry, key, session, input);
+    const begun = begunRun(this, key, session, input);
     const snapshots: Event[] = [{ type: EventType.STATE_SNAPSHOT, snapshot: stateOf(session) }];
     if (begun.isRepeated) snapshots.push(messagesSnapshot(session));
     return { begun, version: String(session.version), snapshots };
   }
 
-  #logged(error: unknown): Problem {
-    const problem = problemOf(error);
-    logProblem(this.#logger, error, problem);
-    return problem;
-  }
-
-  async #create(key: SessionKey, { request }: CurrentExchange): ReturnType<SessionService['createSession']> {
+  async #create(key: SessionKey, { request }: HttpExchange): ReturnType<SessionService['createSession']> {
     const { appName, userId } = key;
     const write = describeWrite({});
     await this.access.check({ action: 'create', target: 'sessions', appName, userId, request, write });
@@ -155,7 +147,7 @@ export class AgUiController {
 
   async #send(
     key: SessionKey,
-    exchange: CurrentExchange,
+    exchange: HttpExchange,
     hasEnd: boolean,
     token: string,
     events: (stream: SessionStream, signal: AbortSignal) => AsyncGenerator<SentEvent>,
@@ -172,9 +164,9 @@ export class AgUiController {
 
   async #sendEvents(
     key: SessionKey,
-    exchange: CurrentExchange,
+    exchange: HttpExchange,
     hasEnd: boolean,
-    open: (signal: AbortSignal, gate: ReadGate) => AsyncGenerator<SentEvent>,
+    open: (signal: AbortSignal, gate: WatchSessionRequest['gate']) => AsyncGenerator<SentEvent>,
   ): Promise<void> {
     const { request } = exchange;
     const access = this.access.followStream({ action: 'read', target: 'session', ...key, request });

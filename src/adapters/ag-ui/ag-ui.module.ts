@@ -1,6 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { sessionsOfAgents } from '../../agents/sessions-of-agents.js';
-import { type RoutesOptions, routesModule } from '../../sessions/rest/session-routes.js';
+import { sessionsOfAgents } from '../../agents/index.js';
+import { routesModule, type RoutesOptions } from '../../sessions/rest/index.js';
 import { AgUiController } from './ag-ui.controller.js';
 
 /** As for `SessionsRestModule`. */

@@ -1,13 +1,12 @@
-import type { AgentRegistry } from '../../agents/agent-registry.js';
-import type { AgentRun } from '../../agents/agent-run.js';
-import { invocationOfApproval } from '../../agents/approval-ids.js';
-import { approvalMarksIn } from '../../agents/approvals.js';
-import { messageIdOf } from '../../agents/control-events.js';
-import { InvalidInputError } from '../../sessions/domain/errors.js';
-import type { Content } from '../../sessions/domain/content.js';
-import type { SessionKey } from '../../sessions/domain/ids.js';
-import { isPlainObject } from '../../sessions/domain/json-value.js';
-import type { Session } from '../../sessions/domain/session.js';
+import { isPlainObject } from '../../adapter.js';
+import {
+  type AgentRegistry,
+  type AgentRun,
+  approvalsIn,
+  invocationOfApproval,
+  invocationOfMessage,
+} from '../../agents/index.js';
+import { type Content, InvalidInputError, type Session, type SessionKey, type SessionService } from '../../index.js';
 import { callsOf, messageIdsOf, withMessageIds } from './event-messages.js';
 import { newContent, newMessages } from './input-content.js';
 import { type CheckedInput, requestDelta } from './run-input.js';
@@ -23,19 +22,24 @@ export interface BegunRun {
 }
 
 /** @throws InvalidInputError if the input says nothing new */
-export function begunRun(registry: AgentRegistry, key: SessionKey, session: Session, input: CheckedInput): BegunRun {
+export function begunRun(
+  { registry, sessions }: { readonly registry: AgentRegistry; readonly sessions: SessionService },
+  key: SessionKey,
+  session: Session,
+  input: CheckedInput,
+): BegunRun {
   const { runId, resume, request } = input;
   const [first] = resume;
   if (first) {
     const starts = resume.map(({ interruptId: approvalId, status, payload }) => () => {
       return registry.answerApproval({ ...key, approvalId, answer: answerOf(status, payload) });
     });
-    const waiting = approvalMarksIn(session.id, session.metadata);
+    const waiting = new Set(approvalsIn(sessions, session).map(({ approvalId }) => approvalId));
     const isRepeated = resume.some(({ interruptId }) => !waiting.has(interruptId));
     return { starts, invocationId: invocationOfApproval(first.interruptId), messageIds: [], isRepeated };
   }
   // A repeated request gets what was stored, so that nothing runs twice.
-  const before = session.events.find(({ id }) => id === messageIdOf(runId))?.content;
+  const before = session.events.find((event) => invocationOfMessage(event) === runId)?.content;
   const newMessage = before ?? newContentOf(session, input);
   const run = { ...key, newMessage, invocationId: runId, stateDelta: requestDelta(request), create: false };
   return {

@@ -1,10 +1,14 @@
 import type { ContentPart } from '@ag-ui/core';
-import { fileContent, fileName, imageDetail, inWords } from '../../agents/messages/file-content.js';
-import { type FileDescription, fileType, givenFile, keeperOf, keptFile } from '../../agents/messages/given-files.js';
-import { InvalidInputError } from '../../sessions/domain/errors.js';
-import type { Part } from '../../sessions/domain/content.js';
-import { allFields } from '../../sessions/domain/event-inspection.js';
-import { isPlainObject } from '../../sessions/domain/json-value.js';
+import {
+  type FileDescription,
+  fileIn,
+  type FileInPart,
+  givenFile,
+  inWords,
+  isPlainObject,
+  keptFile,
+} from '../../adapter.js';
+import { allFields, InvalidInputError, type Part } from '../../index.js';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -57,30 +61,32 @@ export function contentPartOf(part: Part): ContentPart[] {
   const { id, metadata }: Json = isPlainObject(known) ? known : {};
   const own = { ...(typeof id === 'string' && { id }), ...(isPlainObject(metadata) && { metadata }) };
   if (typeof text === 'string') return text === '' || thought === true ? [] : [{ type: 'text', text, ...own }];
-  const source = sourceOf(part);
-  if (source) return [{ type: kindOf(fileType(part)), source, ...metadataOf(part), ...own }];
+  const file = fileIn(part);
+  const source = file && sourceOf(file);
+  if (source) return [{ type: kindOf(file.mimeType), source, ...metadataOf(file), ...own }];
   return executableCode || codeExecutionResult ? [{ type: 'text', text: inWords({ type: 'code', part }) }] : [];
 }
 
-function sourceOf(part: Part): Exclude<ContentPart, { readonly type: 'text' }>['source'] | undefined {
-  const mimeType = fileType(part);
-  const keeper = keeperOf(part);
-  const type = mimeType !== undefined && { mimeType };
-  if (keeper)
-    return { type: 'file', value: keeper.id, ...(keeper.vendor !== 'file-id' && { provider: keeper.vendor }), ...type };
-  const content = fileContent(part);
-  if (!content) return undefined;
-  if (content.data === undefined) return { type: 'url', value: content.uri, ...type };
-  return { type: 'data', value: content.data, mimeType: mimeType ?? '' };
+function sourceOf({
+  mimeType,
+  data,
+  uri,
+  keeper,
+}: FileInPart): Exclude<ContentPart, { readonly type: 'text' }>['source'] | undefined {
+  if (keeper) {
+    const provider = keeper.vendor !== 'file-id' && { provider: keeper.vendor };
+    return { type: 'file', value: keeper.id, ...provider, mimeType };
+  }
+  if (data !== undefined) return { type: 'data', value: data, mimeType };
+  return uri === undefined ? undefined : { type: 'url', value: uri, mimeType };
 }
 
-function metadataOf(part: Part): { readonly metadata?: Json } {
-  const [filename, detail] = [fileName(part), imageDetail(part)];
-  const metadata = { ...(filename !== undefined && { filename }), ...(detail !== undefined && { detail }) };
+function metadataOf({ name, detail }: FileInPart): { readonly metadata?: Json } {
+  const metadata = { ...(name !== undefined && { filename: name }), ...(detail !== undefined && { detail }) };
   return Object.keys(metadata).length > 0 ? { metadata } : {};
 }
 
-function kindOf(mimeType = ''): 'image' | 'audio' | 'video' | 'document' {
+function kindOf(mimeType: string): 'image' | 'audio' | 'video' | 'document' {
   const [kind] = mimeType.split('/');
   return kind === 'image' || kind === 'audio' || kind === 'video' ? kind : 'document';
 }

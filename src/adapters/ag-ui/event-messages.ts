@@ -1,12 +1,14 @@
 import type { ContentPart, Message, ToolCall, ToolMessage } from '@ag-ui/core';
-import { isApprovalEvent } from '../../agents/approvals.js';
-import { isControlEvent } from '../../agents/control-events.js';
-import { toolErrorText } from '../../agents/messages/tool-errors.js';
-import { allFields, isByUser, isRewind } from '../../sessions/domain/event-inspection.js';
-import type { Content, FunctionCall, FunctionResponse, Part } from '../../sessions/domain/content.js';
-import type { EventLike } from '../../sessions/domain/event.js';
-import { isPlainObject } from '../../sessions/domain/json-value.js';
-import { joinedParts, textPartsOf } from '../../sessions/domain/partial-text.js';
+import { isApprovalEvent, isControlEvent } from '../../agents/index.js';
+import { isByUser, isPlainObject, isRewind, readTexts, toolErrorText } from '../../adapter.js';
+import {
+  allFields,
+  type Content,
+  type EventLike,
+  type FunctionCall,
+  type FunctionResponse,
+  type Part,
+} from '../../index.js';
 import { contentPartOf } from './content-parts.js';
 import { thoughtId } from './said-messages.js';
 
@@ -116,7 +118,13 @@ function textOf(parts: readonly Part[]): string {
 
 /** Thoughts that follow each other are one; text between them parts them. */
 function thoughtsOf(event: EventLike): string[] {
-  return joinedParts([], textPartsOf(event)).flatMap(({ text, thought }) => (thought ? [text] : []));
+  const thoughts: string[] = [];
+  let isOpen = false;
+  for (const { text, thought = false } of readTexts(event)) {
+    if (thought) thoughts.push(isOpen ? `${thoughts.pop() ?? ''}${text}` : text);
+    isOpen = thought;
+  }
+  return thoughts;
 }
 
 function plainest(content: readonly ContentPart[]): string | ContentPart[] {

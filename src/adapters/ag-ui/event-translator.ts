@@ -1,8 +1,6 @@
 import { type Event, EventType, type JsonPatchOperation } from '@ag-ui/core';
-import { isByUser, isRewind } from '../../sessions/domain/event-inspection.js';
-import type { FunctionResponse } from '../../sessions/domain/content.js';
-import type { EventLike } from '../../sessions/domain/event.js';
-import type { WatchedEvent } from '../../sessions/operations/state-history.js';
+import { isByUser, isRewind } from '../../adapter.js';
+import type { EventLike, FunctionResponse, WatchedEvent } from '../../index.js';
 import { argumentsOf, callsOf, isShown, messagesOf, toolMessage } from './event-messages.js';
 import { SaidMessages } from './said-messages.js';
 import type { OpenMessage } from './stream-token.js';

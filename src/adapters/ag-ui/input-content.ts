@@ -1,7 +1,6 @@
 import type { Message, ToolMessage, UserMessage } from '@ag-ui/core';
-import { InvalidInputError } from '../../sessions/domain/errors.js';
-import type { Content, Part } from '../../sessions/domain/content.js';
-import { isPlainObject } from '../../sessions/domain/json-value.js';
+import { isPlainObject } from '../../adapter.js';
+import { type Content, InvalidInputError, type Part } from '../../index.js';
 import { partOf } from './content-parts.js';
 
 /** A message that a client may add. */

@@ -1,4 +1,4 @@
-import type { WatchedEvent } from '../../sessions/operations/state-history.js';
+import type { WatchedEvent } from '../../index.js';
 
 /** An event of a watch with partial events. */
 export type LiveEvent = WatchedEvent & { readonly position?: string; readonly offset?: number };

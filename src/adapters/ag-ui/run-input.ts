@@ -1,11 +1,7 @@
 import type { Message, ResumeEntry, RunAgentInput } from '@ag-ui/core';
-import type { AgentContext } from '../../agents/agent-context.js';
-import { APPROVES, RUNS } from '../../agents/run-writes.js';
-import { InvalidInputError } from '../../sessions/domain/errors.js';
-import { isPlainObject } from '../../sessions/domain/json-value.js';
-import { RESERVED_STATE } from '../../sessions/domain/reserved-words.js';
-import type { UncheckedWrite } from '../../sessions/domain/write-description.js';
-import type { AccessPlace } from '../../sessions/transport/session-access.js';
+import { isPlainObject, RESERVED } from '../../adapter.js';
+import type { AgentContext } from '../../agents/index.js';
+import { InvalidInputError, type SessionKey } from '../../index.js';
 import { newContent, newMessages } from './input-content.js';
 
 /** What a client sends, after a look at its shape. */
@@ -24,7 +20,7 @@ export interface AgUiRequest {
   readonly state?: unknown;
 }
 
-const REQUEST = RESERVED_STATE.agUiRequest;
+const REQUEST = RESERVED.state.agUiRequest;
 const NO_REQUEST: AgUiRequest = { tools: [], context: [] };
 
 /**
@@ -92,13 +88,14 @@ function resumeEntry({ interruptId, status, payload }: Readonly<Record<string, u
 export function placeOf(
   body: Readonly<Record<string, unknown>>,
   { appName, userId }: Readonly<Record<string, string | undefined>> = {},
-): AccessPlace {
+): Pick<SessionKey, 'appName' | 'sessionId'> & { readonly userId: string | undefined } {
   return { appName: appName ?? '', userId, sessionId: checkedInput(body).threadId };
 }
 
-/** What a body writes: answers to approvals, or messages. */
-export const RUNS_AS_AG_UI = (body: Readonly<Record<string, unknown>>): UncheckedWrite => {
-  const { resume, messages, runId } = checkedInput(body);
-  if (resume.length > 0) return APPROVES();
-  return RUNS({ invocationId: runId, newMessage: newContent(newMessages(messages, new Set()), () => 'tool') });
+/** What a body writes: answers to approvals, or a message of the user. */
+export const RUNS_AS_AG_UI = (body: Readonly<Record<string, unknown>>) => {
+  const { resume, messages, runId: invocationId } = checkedInput(body);
+  if (resume.length > 0) return { controls: ['approval'] };
+  const content = newContent(newMessages(messages, new Set()), () => 'tool');
+  return { event: { author: 'user', invocationId, content } };
 };

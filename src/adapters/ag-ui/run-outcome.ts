@@ -1,29 +1,18 @@
 import { type Event, EventType, type Interrupt, type RunFinishedOutcome } from '@ag-ui/core';
-import { isApprovalEvent, questionsIn } from '../../agents/approvals.js';
-import { answerableMarks } from '../../agents/pending-approvals.js';
-import type { RunResult } from '../../agents/run-request.js';
-import { getFunctionCalls, isByUser } from '../../sessions/domain/event-inspection.js';
-import type { EventLike } from '../../sessions/domain/event.js';
-import type { Session } from '../../sessions/domain/session.js';
-import type { SessionService } from '../../sessions/session.service.js';
-import { answeredCalls, callKey, longRunningCallsIn } from '../../sessions/domain/tool-pairs.js';
+import { approvalsIn, isApprovalEvent, type RunResult, waitingCalls } from '../../agents/index.js';
+import type { EventLike, Session, SessionService } from '../../index.js';
 
 /** What the agents of a session wait for. */
 function interruptsOf(sessions: SessionService, session: Session): Interrupt[] {
-  // A message of the user asks for nothing, whatever it holds.
-  const questions = new Map(session.events.filter((event) => !isByUser(event)).flatMap(questionsIn));
-  return [...answerableMarks(sessions, session)].map(([id, { tool, hint, expiresAt }]) => {
-    const { call, payload, schema } = questions.get(id) ?? {};
-    return {
-      id,
-      reason: tool === undefined ? 'confirmation' : 'tool_call',
-      ...(hint !== undefined && { message: hint }),
-      ...(call?.id !== undefined && { toolCallId: call.id }),
-      ...(schema && { responseSchema: schema }),
-      ...(expiresAt !== undefined && { expiresAt: new Date(expiresAt).toISOString() }),
-      metadata: { ...(tool !== undefined && { tool }), ...(payload !== undefined && { payload }) },
-    };
-  });
+  return approvalsIn(sessions, session).map(({ approvalId, tool, hint, expiresAt, call, payload, schema }) => ({
+    id: approvalId,
+    reason: tool === undefined ? 'confirmation' : 'tool_call',
+    ...(hint !== undefined && { message: hint }),
+    ...(call?.id !== undefined && { toolCallId: call.id }),
+    ...(schema && { responseSchema: schema }),
+    ...(expiresAt !== undefined && { expiresAt: new Date(expiresAt).toISOString() }),
+    metadata: { ...(tool !== undefined && { tool }), ...(payload !== undefined && { payload }) },
+  }));
 }
 
 /** How a run ended, for the one who began it. */
@@ -54,10 +43,7 @@ export function waitingOutcome(sessions: SessionService, session: Session): RunF
 
 /** A run that called tools of the client ends, and the client sends the results. */
 function successOf(all: readonly EventLike[]): RunFinishedOutcome {
-  const events = all.filter((event) => !isApprovalEvent(event));
-  const open = new Set(events.flatMap((event) => [...longRunningCallsIn(event)]));
-  for (const key of events.flatMap((event) => [...answeredCalls(event)])) open.delete(key);
-  const calls = events.flatMap(getFunctionCalls).filter((call) => open.has(callKey(call)));
+  const calls = waitingCalls(all.filter((event) => !isApprovalEvent(event)));
   const ids = calls.flatMap(({ id }) => (id === undefined ? [] : [id]));
   return { type: 'success', ...(ids.length > 0 && { pendingToolCallIds: ids }) };
 }

@@ -1,6 +1,6 @@
 import { type Event, EventType } from '@ag-ui/core';
-import type { EventInput } from '../../sessions/domain/event.js';
-import { textPartsOf } from '../../sessions/domain/partial-text.js';
+import { readTexts } from '../../adapter.js';
+import type { EventInput } from '../../index.js';
 import type { OpenMessage } from './stream-token.js';
 
 const NOTHING: OpenMessage = { sent: 0, hasText: false, thought: 0, thoughts: 0 };
@@ -23,7 +23,7 @@ export class SaidMessages {
     // A piece may overlap with what was sent.
     let skipped = Math.max(0, before.sent - offset);
     const events: Event[] = [];
-    for (const { text, thought } of textPartsOf(event)) {
+    for (const { text, thought } of readTexts(event)) {
       const delta = text.slice(skipped);
       skipped = Math.max(0, skipped - text.length);
       if (delta !== '') events.push(...this.#piece(id, delta, thought === true, event.author));

@@ -1,17 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Event, EventType } from '@ag-ui/core';
-import { invocationOf } from '../../agents/agent-environment.js';
-import { isDiscard, messageOf } from '../../agents/control-events.js';
-import { failureIn } from '../../agents/failure-reason.js';
-import { InvocationTail } from '../../agents/invocation-tail.js';
-import { SessionNotFoundError } from '../../sessions/domain/errors.js';
-import { isRewind } from '../../sessions/domain/event-inspection.js';
-import type { EventInput, LoggedEvent } from '../../sessions/domain/event.js';
-import type { SessionKey } from '../../sessions/domain/ids.js';
-import type { Session } from '../../sessions/domain/session.js';
-import type { SessionService } from '../../sessions/session.service.js';
-import { NO_EVENTS } from '../../sessions/transport/stream-access.js';
-import type { ReadGate } from '../../sessions/operations/watch-session.js';
+import { invocationOfMessage, isDiscard, runningInvocation } from '../../agents/index.js';
+import { isByUser, isRewind } from '../../adapter.js';
+import {
+  type EventInput,
+  isFinalResponse,
+  type LoggedEvent,
+  type Session,
+  type SessionKey,
+  SessionNotFoundError,
+  type SessionService,
+  type WatchSessionRequest,
+} from '../../index.js';
 import { messageIdsOf, messagesOf } from './event-messages.js';
 import { EventTranslator } from './event-translator.js';
 import { type LiveEvent, LiveEvents, TICK } from './live-events.js';
@@ -29,7 +29,7 @@ export interface StreamSource {
   readonly sessions: SessionService;
   readonly key: SessionKey;
   readonly signal: AbortSignal;
-  readonly gate?: ReadGate | undefined;
+  readonly gate?: WatchSessionRequest['gate'];
   /** The most that a view has, for the gate. */
   readonly viewBytes?: number | undefined;
 }
@@ -42,7 +42,6 @@ interface Frame {
   /** As the reader knows it. */
   readonly runId: string;
   readonly events: LoggedEvent[];
-  readonly tail: InvocationTail;
 }
 
 /** What happens in a session, from a moment on, in the events of AG-UI. Belongs to one reader. */
@@ -95,7 +94,7 @@ export class SessionStream {
       const event = await this.#live.next(this.#frame ? delay(POLL_MS) : undefined);
       if (event === undefined) return;
       if (event !== TICK) yield* this.#take(event);
-      mayBeOver = event === TICK || this.#frame?.tail.isClosed === true;
+      mayBeOver = event === TICK || (!isByUser(event) && isFinalResponse(event));
     }
   }
 
@@ -129,7 +128,8 @@ export class SessionStream {
   /** An event, with a run around it. */
   async *#take(event: LiveEvent): AsyncGenerator<SentEvent> {
     const { sessionId: threadId } = this.source.key;
-    const invocation = event.partial === true || messageOf(event) !== undefined ? event.invocationId : undefined;
+    const invocation =
+      event.partial === true || invocationOfMessage(event) !== undefined ? event.invocationId : undefined;
     if (this.#frame && invocation !== undefined && invocation !== this.#frame.runId) yield* this.#finish();
     const isBetweenRuns = !this.#frame && invocation === undefined;
     const sent = [];
@@ -192,7 +192,6 @@ export class SessionStream {
   }
 
   #note(event: LoggedEvent): void {
-    this.#frame?.tail.add(event);
     if (event.partial !== true) this.#frame?.events.push(event);
   }
 
@@ -201,12 +200,12 @@ export class SessionStream {
   }
 
   async #running(): Promise<string | undefined> {
-    const turn = await this.source.sessions.getTurn(this.source.key);
-    return turn && invocationOf(turn.holder);
+    return runningInvocation(await this.source.sessions.getTurn(this.source.key));
   }
 
   async #lastSeq(): Promise<number> {
-    return (await this.source.sessions.listEvents({ ...this.source.key, ...NO_EVENTS })).lastSeq;
+    // Without events.
+    return (await this.source.sessions.listEvents({ ...this.source.key, beforeSeq: 1 })).lastSeq;
   }
 
   /** An event that is made of the view, which takes memory of all answers until the event is sent. */
@@ -244,7 +243,7 @@ export function messagesSnapshot(session: Session): Event {
 }
 
 function newFrame(runId: string): Frame {
-  return { runId, events: [], tail: new InvocationTail('agent') };
+  return { runId, events: [] };
 }
 
 function stateOnly(translator: EventTranslator, event: LiveEvent): Event[] {
@@ -255,6 +254,6 @@ function failedEvent({ events }: Frame): Event {
   const last: EventInput = events.at(-1) ?? {};
   const { errorMessage = 'The run failed.', errorCode } = last;
   // Who began the run gets the code of the error.
-  const code = failureIn(last) ? 'AGENT_FAILED' : errorCode;
+  const code = last.interrupted === true && errorCode === 'FAILED' ? 'AGENT_FAILED' : errorCode;
   return { type: EventType.RUN_ERROR, message: errorMessage, ...(code && { code }) };
 }

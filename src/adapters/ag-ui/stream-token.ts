@@ -1,7 +1,5 @@
-import { InvalidInputError } from '../../sessions/domain/errors.js';
-import { isCount } from '../../sessions/domain/input-checks.js';
-import { isPlainObject } from '../../sessions/domain/json-value.js';
-import { checkedPosition } from '../../sessions/domain/partial-event.js';
+import { checkedPosition, isPlainObject } from '../../adapter.js';
+import { InvalidInputError } from '../../index.js';
 
 const PATH = 'Last-Event-ID';
 
@@ -55,5 +53,5 @@ function openMessageOf(message: unknown): OpenMessage {
 }
 
 function countOf(value: unknown): number {
-  return isCount(value) ? value : 0;
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : 0;
 }

@@ -1,8 +1,6 @@
 import type { UIMessageChunk } from 'ai';
-import type { EventInput, LoggedEvent } from '../../sessions/domain/event.js';
-import { isByUser } from '../../sessions/domain/event-inspection.js';
-import { textPartsOf } from '../../sessions/domain/partial-text.js';
-import { defined } from '../../sessions/domain/json-value.js';
+import { defined, isByUser, readTexts } from '../../adapter.js';
+import type { EventInput, LoggedEvent } from '../../index.js';
 import { type CallItem, type EventItem, type ReadingOptions, itemsOf } from './event-items.js';
 import type { UIPart } from './sdk-fields.js';
 
@@ -60,7 +58,7 @@ export class AnswerChunks {
   #partial(event: EventInput): UIMessageChunk[] {
     const chunks = this.#said === 0 ? this.#beginStep() : [];
     if (this.#said === 0) this.#hasBegunStep = true;
-    for (const { text, thought } of textPartsOf(event)) {
+    for (const { text, thought } of readTexts(event)) {
       this.#said += text.length;
       chunks.push(...this.#say(thought === true ? 'reasoning' : 'text', text));
     }

@@ -1,9 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { UIMessageChunk } from 'ai';
-import type { AgentContext } from '../../agents/agent-context.js';
-import { messageOf } from '../../agents/control-events.js';
-import type { RunHandler } from '../../agents/run-request.js';
-import type { EventInput } from '../../sessions/domain/event.js';
+import { type AgentContext, invocationOfMessage, type RunHandler } from '../../agents/index.js';
+import type { EventInput } from '../../index.js';
 import { type ChatHandler, ChatTurn, chunksOf } from './chat-turn.js';
 import type { ReadingOptions } from './event-items.js';
 import { sdkFieldsOf } from './sdk-fields.js';
@@ -102,7 +100,7 @@ export function answering(options: Answering): RunHandler {
 
 /** The message that the answer continues, if the page answered what it asked for. */
 function continuedMessage({ session, invocationId }: AgentContext): string | undefined {
-  const asked = session.events.find((event) => messageOf(event) === invocationId);
+  const asked = session.events.find((event) => invocationOfMessage(event) === invocationId);
   return asked && sdkFieldsOf(asked)?.continues;
 }
 

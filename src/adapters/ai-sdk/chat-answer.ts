@@ -1,11 +1,7 @@
 import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { UIMessageChunk } from 'ai';
-import { AgentFailedError } from '../../agents/agent-failed-error.js';
-import type { AgentRun } from '../../agents/agent-run.js';
-import { isDiscard } from '../../agents/control-events.js';
-import type { RunResult } from '../../agents/run-request.js';
-import { isWhole } from '../../agents/run-status.js';
+import { AgentFailedError, type AgentRun, isDiscard, type RunResult } from '../../agents/index.js';
 import { AnswerChunks } from './answer-chunks.js';
 import { AnswerFailedError, type AnswerListener } from './answering.js';
 import { ChatStream } from './chat-stream.js';
@@ -109,7 +105,10 @@ export class ChatAnswer implements AnswerListener {
       }
       const { status } = await run.result;
       if (!this.#isOwn) this.#send(this.#chunks.end());
-      this.#send([...this.#chunks.start(), isWhole(status) ? this.#finish : { type: 'abort' }]);
+      this.#send([
+        ...this.#chunks.start(),
+        status === 'completed' || status === 'waiting' ? this.#finish : { type: 'abort' },
+      ]);
     } catch (error) {
       // The page knows of errors of the model already.
       if (!(error instanceof AgentFailedError && error.cause instanceof AnswerFailedError))

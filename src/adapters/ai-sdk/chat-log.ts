@@ -1,30 +1,25 @@
-import { isControlEvent, messageOf } from '../../agents/control-events.js';
-import { InvocationTail } from '../../agents/invocation-tail.js';
-import { isWhole, statusOf } from '../../agents/run-status.js';
-import { withoutRewound } from '../../agents/stored-invocation.js';
-import { ByteBudget, jsonBytes } from '../../sessions/domain/byte-budget.js';
-import { isRewind, isSummary } from '../../sessions/domain/event-inspection.js';
-import type { LoggedEvent } from '../../sessions/domain/event.js';
-import type { SessionKey } from '../../sessions/domain/ids.js';
-import { pagesOf } from '../../sessions/domain/paging.js';
-import { limitsOf } from '../../sessions/limits-of.js';
-import type { SessionService } from '../../sessions/session.service.js';
+import { hasEnded, invocationOfMessage, isControlEvent } from '../../agents/index.js';
+import { isRewind, isSummary, limitsOf, readPages, withoutRewound } from '../../adapter.js';
+import type { LoggedEvent, SessionKey, SessionService } from '../../index.js';
 
 const PAGE = 500;
 
 /** The newest events of the log, oldest first: as many as a view may have bytes. */
 export async function newestEvents(sessions: SessionService, key: SessionKey, limit: number): Promise<LoggedEvent[]> {
   const { maxViewBytes } = limitsOf(sessions);
-  const budget = new ByteBudget(maxViewBytes);
+  let bytes = 0;
   const events: LoggedEvent[] = [];
   const request = { ...key, order: 'desc' } as const;
-  const pages = pagesOf((cursor) =>
+  const pages = readPages((cursor) =>
     sessions.listEvents({ ...request, limit: Math.min(PAGE, limit - events.length), cursor }),
   );
   for await (const page of pages) {
-    const fitting = page.events.findIndex((event) => !budget.take(jsonBytes(event)));
-    events.push(...page.events.slice(0, fitting < 0 ? undefined : fitting));
-    if (fitting >= 0 || events.length >= limit) break;
+    for (const event of page.events) {
+      bytes += Buffer.byteLength(JSON.stringify(event));
+      if (bytes > maxViewBytes && events.length > 0) return events.toReversed();
+      events.push(event);
+    }
+    if (events.length >= limit) break;
   }
   return events.toReversed();
 }
@@ -38,7 +33,7 @@ export async function searchLog<Found>(
   let next: readonly LoggedEvent[] = [];
   const rewinds: LoggedEvent[] = [];
   const request = { ...key, order: 'desc', limit: PAGE } as const;
-  for await (const page of pagesOf((cursor) => sessions.listEvents({ ...request, cursor }))) {
+  for await (const page of readPages((cursor) => sessions.listEvents({ ...request, cursor }))) {
     const events = page.events.toReversed();
     const found = look([...events, ...next, ...rewinds], page.nextCursor === undefined);
     if (found) return found;
@@ -53,17 +48,16 @@ export async function hasWholeAnswer(
   sessions: SessionService,
   key: SessionKey,
   { seq, invocationId }: LoggedEvent,
-  agentName: string,
 ): Promise<boolean> {
   const since: LoggedEvent[] = [];
   const request = { ...key, afterSeq: seq, limit: PAGE };
-  for await (const { events } of pagesOf((cursor) => sessions.listEvents({ ...request, cursor }))) {
+  for await (const { events } of readPages((cursor) => sessions.listEvents({ ...request, cursor }))) {
     since.push(...events.filter((event) => event.invocationId === invocationId || isRewind(event)));
   }
-  const answer = withoutRewound(since).filter((event) => !isControlEvent(event) && messageOf(event) === undefined);
-  const tail = new InvocationTail(agentName);
-  for (const event of answer) tail.add(event);
-  return tail.isClosed && isWhole(statusOf(answer));
+  const answer = withoutRewound(since).filter(
+    (event) => !isControlEvent(event) && invocationOfMessage(event) === undefined,
+  );
+  return hasEnded(answer) && answer.at(-1)?.interrupted !== true;
 }
 
 /** What pages show of a log, also if the view leaves it out. */

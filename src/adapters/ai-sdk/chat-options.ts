@@ -1,8 +1,6 @@
 import type { ToolSet, validateUIMessages } from 'ai';
-import type { AgentSessions } from '../../agents/agent-sessions.js';
-import type { RunRequest } from '../../agents/run-request.js';
-import type { SessionKey, UserKey } from '../../sessions/domain/ids.js';
-import type { SessionService } from '../../sessions/session.service.js';
+import type { AgentSessions, RunRequest } from '../../agents/index.js';
+import type { SessionKey, SessionService, UserKey } from '../../index.js';
 import type { ChatRequest } from './chat-request.js';
 import type { ChatRules } from './chat-writes.js';
 

@@ -1,13 +1,7 @@
 import { hash } from 'node:crypto';
 import type { DynamicToolUIPart, ToolUIPart, UIMessage } from 'ai';
-import { saysSomething } from '../../agents/user-message.js';
-import { isRecord } from '../../config/setting.js';
-import { InvalidInputError } from '../../sessions/domain/errors.js';
-import { assertId } from '../../sessions/domain/ids.js';
-import { RESERVED_IDS, reservedInId } from '../../sessions/domain/reserved-words.js';
-import type { Content, Part } from '../../sessions/domain/content.js';
-import type { LoggedEvent } from '../../sessions/domain/event.js';
-import { defined } from '../../sessions/domain/json-value.js';
+import { assertId, defined, describeWrite, isPlainObject, RESERVED } from '../../adapter.js';
+import { type Content, InvalidInputError, type LoggedEvent, type Part } from '../../index.js';
 import { type SdkFields, type StoredOutcome, sdkFieldsOf, sdkMetadata } from './sdk-fields.js';
 import { REQUEST_NAME, contentsOf, isToolPart, toolNameOf } from './step-events.js';
 import { type ToolOutcome, responseOf, storedOutcome } from './tool-outcome.js';
@@ -40,21 +34,29 @@ export interface ReplacedMessage {
   readonly isTaken: boolean;
 }
 
+/** How a description of a write names reserved words. */
+const RESERVED_WORD = 'reserved:';
+
 /** Leaves room for what distinguishes edits of one message. */
 const MAX_ID_BYTES = 100;
 
 /** The message of the request that counts. */
 export function sentMessage({ messages, message }: ChatRequest): unknown {
   const sent: unknown = message ?? (Array.isArray(messages) ? messages.at(-1) : undefined);
-  if (isRecord(sent)) return sent;
+  if (isPlainObject(sent)) return sent;
   throw new InvalidInputError('must have the message to answer', 'request.messages');
 }
 
 /** A new message of the user. The same one again is answered once. */
 export function newMessageRun(message: UIMessage): PlannedRun {
   assertMessageId(message.id);
-  const word = reservedInId(message.id);
-  if (word !== undefined) throw new InvalidInputError(`must not begin with the reserved word ${word}`, 'message.id');
+  const word = describeWrite({ event: { id: message.id } }).fields.find((name) => name.startsWith(RESERVED_WORD));
+  if (word !== undefined) {
+    throw new InvalidInputError(
+      `must not begin with the reserved word ${word.slice(RESERVED_WORD.length)}`,
+      'message.id',
+    );
+  }
   const { fields, newMessage } = contentOfUser(message, undefined);
   const hasFields = Object.keys(fields).length > 0;
   return { invocationId: message.id, newMessage, ...(hasFields && { customMetadata: sdkMetadata(fields) }) };
@@ -112,7 +114,7 @@ export function continuingRun(known: UIMessage, sent: UIMessage, waiting: Readon
   const digest = hash('sha256', JSON.stringify([known.id, ids]), 'base64url').slice(0, 22);
   const stored = answers.flatMap(({ id, outcome }) => (outcome ? [[id, outcome] as const] : []));
   return {
-    invocationId: RESERVED_IDS.continued + digest,
+    invocationId: RESERVED.ids.continued + digest,
     newMessage: { role: 'user', parts: answers.map(({ part }) => part) },
     customMetadata: sdkMetadata({
       continues: known.id,
@@ -164,7 +166,8 @@ function contentOfUser(
   if (wrong) throw new InvalidInputError(`must not be ${wrong.type} in a message of the user`, 'message.parts');
   const { contents, references, isWhole } = contentsOf(parts);
   // Data of the page is for the handler, and in no content.
-  if (!contents.some(saysSomething) && !parts.some(({ type }) => type.startsWith('data-'))) {
+  const isSaid = contents.some(({ text }) => text === undefined || text.trim() !== '');
+  if (!isSaid && !parts.some(({ type }) => type.startsWith('data-'))) {
     throw new InvalidInputError('must have a text, a file or data', 'message.parts');
   }
   const fields: SdkFields = defined({

@@ -1,17 +1,17 @@
+import { randomUUID } from 'node:crypto';
 import { type ToolSet, type UIMessage, validateUIMessages } from 'ai';
-import { invocationOf } from '../../agents/agent-environment.js';
-import type { AgentSessions } from '../../agents/agent-sessions.js';
-import { messageOf } from '../../agents/control-events.js';
-import { InvocationTail } from '../../agents/invocation-tail.js';
-import { inBatches } from '../../sessions/domain/batches.js';
-import { randomId } from '../../sessions/domain/clock.js';
-import { EventConflictError, InvalidInputError, SessionNotFoundError } from '../../sessions/domain/errors.js';
-import { isByUser } from '../../sessions/domain/event-inspection.js';
-import type { EventInput, LoggedEvent } from '../../sessions/domain/event.js';
-import { type SessionKey, checkedSessionKey } from '../../sessions/domain/ids.js';
-import type { Session } from '../../sessions/domain/session.js';
-import type { SessionService } from '../../sessions/session.service.js';
-import { NO_EVENTS } from '../../sessions/transport/stream-access.js';
+import { type AgentSessions, hasEnded, invocationOfMessage, runningInvocation } from '../../agents/index.js';
+import { checkedSessionKey, inCommits, isByUser } from '../../adapter.js';
+import {
+  EventConflictError,
+  type EventInput,
+  InvalidInputError,
+  type LoggedEvent,
+  type Session,
+  type SessionKey,
+  SessionNotFoundError,
+  type SessionService,
+} from '../../index.js';
 import { answering } from './answering.js';
 import { ChatAnswer } from './chat-answer.js';
 import { hasWholeAnswer, newestEvents, searchLog, shownIn } from './chat-log.js';
@@ -124,11 +124,11 @@ export class ChatSessions {
   async resume({ recentMs = RECENT_MS, ...request }: ResumeRequest): Promise<ChatStream | undefined> {
     const key = checkedSessionKey(request);
     const turn = await this.#sessions.getTurn(key).catch(undefinedIfMissing);
-    const running = turn && invocationOf(turn.holder);
+    const running = runningInvocation(turn);
     if (running === undefined && recentMs === 0) return undefined;
     const session = await this.#sessions.getSession(key);
     const isRecent = session !== undefined && session.lastUpdateTime > Date.now() - recentMs;
-    const invocationId = running ?? (isRecent ? session.events.findLast(messageOf)?.invocationId : undefined);
+    const invocationId = running ?? (isRecent ? session.events.findLast(invocationOfMessage)?.invocationId : undefined);
     if (!session || invocationId === undefined) return undefined;
     const env = { sessions: this.#sessions, ...this.#follow };
     return followedAnswer(env, { key, session, invocationId, agentName: this.#agentName }, this.#reading);
@@ -157,11 +157,10 @@ export class ChatSessions {
     const log = await newestEvents(this.#sessions, key, limit).catch(undefinedIfMissing);
     if (!log) return [];
     const events = shownIn(log);
-    const running = turn && invocationOf(turn.holder);
+    const running = runningInvocation(turn);
     const isRunning = ({ invocationId, author }: LoggedEvent): boolean => invocationId === running && author !== 'user';
-    const tail = new InvocationTail(this.#agentName, events.filter(isRunning));
     // An answer that is complete is no longer resumed.
-    const shown = tail.isClosed ? events : events.filter((event) => !isRunning(event));
+    const shown = hasEnded(events.filter(isRunning)) ? events : events.filter((event) => !isRunning(event));
     const messages = entriesOf(shown, this.#reading).map(({ message }) => message);
     if (messages.length === 0) return [];
     // The schemas of the options say what the caller's type says.
@@ -179,7 +178,7 @@ export class ChatSessions {
     const stored = new Set(session.events.map(({ id }) => id));
     const events = checked.flatMap((message) => savedEvents(message, this.#agentName));
     const added = events.filter(({ id }) => id === undefined || !stored.has(id));
-    for (const batch of inBatches(added, { items: BATCH })) await this.#append(session, batch);
+    for (const batch of inCommits(added)) await this.#append(session, batch);
   }
 
   /** Some may be in the log, but not in the view, or just have been stored by somebody else: then one by one. */
@@ -226,7 +225,7 @@ export class ChatSessions {
     const [said] = replaced?.events ?? [];
     const repeated = said && (await this.#repeated(key, said, { message, messageId, isAgain }));
     if (repeated) return repeated;
-    if (replaced) return replacingRun(replaced, isAgain ? { messageId } : { message }, randomId);
+    if (replaced) return replacingRun(replaced, isAgain ? { messageId } : { message }, randomUUID);
     // Another page took it back: as a new message, it would be the old one.
     if (isTaken) {
       throw new InvalidInputError('must be a message of the chat', 'message.id');
@@ -245,7 +244,7 @@ export class ChatSessions {
     if ((run.newMessage.parts ?? []).length > 0) return run;
     // The request was repeated: the answers are in the log.
     const stored = session?.events.findLast((event) => sdkFieldsOf(event)?.continues === message.id);
-    const invocationId = stored && messageOf(stored);
+    const invocationId = stored && invocationOfMessage(stored);
     if (!stored || invocationId === undefined)
       throw new InvalidInputError('answers nothing that waits for an answer', 'message');
     return { invocationId, newMessage: stored.content ?? {}, continued: message.id };
@@ -261,13 +260,13 @@ export class ChatSessions {
       isAgain,
     }: { readonly message: UIMessage; readonly messageId: unknown; readonly isAgain: boolean },
   ): Promise<PlannedRun | undefined> {
-    const invocationId = messageOf(said);
+    const invocationId = invocationOfMessage(said);
     if (invocationId === undefined) return undefined;
     const turn = await this.#sessions.getTurn(key);
-    const isRunning = turn !== undefined && invocationOf(turn.holder) === invocationId;
+    const isRunning = runningInvocation(turn) === invocationId;
     const isSame = isRunning
       ? isAgain || isSameAs(said, message)
-      : isAgain && isAskedAgain(said, messageId) && (await hasWholeAnswer(this.#sessions, key, said, this.#agentName));
+      : isAgain && isAskedAgain(said, messageId) && (await hasWholeAnswer(this.#sessions, key, said));
     return isSame ? { invocationId, newMessage: said.content ?? {} } : undefined;
   }
 
@@ -278,7 +277,7 @@ export class ChatSessions {
     const found = await searchLog(this.#sessions, key, (log, isWhole): ReplacedMessage | undefined => {
       const entries = this.#entriesIn(log);
       newest ??= entries.findLast(({ message }) => message.role === 'user');
-      isTaken ||= log.some((event) => messageOf(event) === id);
+      isTaken ||= log.some((event) => invocationOfMessage(event) === id);
       const place = isAgain ? againOf(entries, messageId, id) : { replaced: entryOf(entries, id) };
       return place?.replaced || (place && isWhole) ? { ...place, isTaken } : undefined;
     }).catch(undefinedIfMissing);
@@ -306,7 +305,6 @@ export class ChatSessions {
   }
 }
 
-const BATCH = 100;
 const RECENT_MS = 5_000;
 
 function idOf({ id }: ChatRequest): string {
@@ -320,7 +318,8 @@ function undefinedIfMissing(error: unknown): undefined {
 }
 
 async function isMissing(sessions: SessionService, key: SessionKey): Promise<boolean> {
-  return (await sessions.listEvents({ ...key, ...NO_EVENTS }).catch(undefinedIfMissing)) === undefined;
+  // Without events.
+  return (await sessions.listEvents({ ...key, beforeSeq: 1 }).catch(undefinedIfMissing)) === undefined;
 }
 
 function warnOf(error: unknown): void {

@@ -1,8 +1,6 @@
 import type { LanguageModelUsage, UIMessage, UIMessageChunk, UIMessageStreamOptions } from 'ai';
-import type { AgentContext } from '../../agents/agent-context.js';
-import { isRecord } from '../../config/setting.js';
-import type { Session } from '../../sessions/domain/session.js';
-import type { State } from '../../state/state.js';
+import type { AgentContext } from '../../agents/index.js';
+import type { Session, State } from '../../index.js';
 import type { StepUsage } from './usage.js';
 
 /** What `streamText` returns, as far as a turn needs it. */
@@ -90,7 +88,7 @@ export class ChatTurn {
   }
 
   #note(usage: LanguageModelUsage, response: unknown): void {
-    const modelId = isRecord(response) ? response.modelId : undefined;
+    const { modelId } = (response ?? {}) as { readonly modelId?: unknown };
     this.#usage.push({ usage, modelId: typeof modelId === 'string' ? modelId : undefined });
   }
 }

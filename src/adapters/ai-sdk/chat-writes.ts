@@ -1,9 +1,7 @@
 import type { UIMessage } from 'ai';
-import { APPROVES } from '../../agents/run-writes.js';
-import { InvalidInputError } from '../../sessions/domain/errors.js';
-import type { SessionKey } from '../../sessions/domain/ids.js';
-import { type WriteDescription, describeWrite } from '../../sessions/domain/write-description.js';
-import { REWINDS } from '../../sessions/transport/request-writes.js';
+import { describeWrite } from '../../adapter.js';
+import { InvalidInputError, type SessionKey } from '../../index.js';
+import type { WriteDescription } from '../../sessions/rest/index.js';
 import type { ChatRequest, PlannedRun } from './chat-request.js';
 import { REQUEST_NAME, contentsOf } from './step-events.js';
 
@@ -52,7 +50,7 @@ export function assertEdits({ isAgain, isEdit }: AskedMessage, edits: boolean): 
 
 /** What a page writes with a message of the user, before anything is read. */
 export function writeOfMessage({ message, isAgain, isEdit }: AskedMessage): WriteDescription {
-  const replaces = isAgain || isEdit ? REWINDS() : {};
+  const replaces = isAgain || isEdit ? { controls: ['rewind'] } : {};
   if (isAgain) return describeWrite(replaces);
   const { contents } = contentsOf(message.parts);
   // An edit gets an id of its own.
@@ -69,7 +67,7 @@ export function writeOfAnswers({ newMessage }: PlannedRun): WriteDescription {
   const outputs = parts.filter(({ functionResponse }) => functionResponse?.name !== REQUEST_NAME);
   const event = { author: 'user', content: { role: 'user', parts: outputs } };
   return describeWrite({
-    ...(outputs.length < parts.length && APPROVES()),
+    ...(outputs.length < parts.length && { controls: ['approval'] }),
     ...(outputs.length > 0 && { event }),
   });
 }

@@ -5,6 +5,7 @@ import {
   HttpException,
   Inject,
   Injectable,
+  Logger,
   type NestInterceptor,
   Optional,
   SetMetadata,
@@ -17,14 +18,8 @@ import {
 import { Reflector } from '@nestjs/core';
 import { UI_MESSAGE_STREAM_HEADERS } from 'ai';
 import { type Observable, from, lastValueFrom } from 'rxjs';
-import { SessionsError } from '../../sessions/domain/errors.js';
-import type { UserKey } from '../../sessions/domain/ids.js';
-import { HttpExchange } from '../../sessions/rest/http-exchange.js';
-import { JsonRequestGuard } from '../../sessions/rest/session-routes.js';
-import { describeWrite } from '../../sessions/domain/write-description.js';
-import { AccessChecks } from '../../sessions/transport/access-checks.js';
-import { countStream } from '../../sessions/transport/answers.js';
-import { problemOf } from '../../sessions/transport/problems.js';
+import { AccessChecks, describeWrite, HttpExchange, JsonRequestGuard, reportProblem } from '../../adapter.js';
+import { SessionsError, type UserKey } from '../../index.js';
 import type { ChatRequest } from './chat-request.js';
 import type { AnswerRequest } from './chat-options.js';
 import { ChatSessions } from './chat-sessions.js';
@@ -77,6 +72,8 @@ export const CurrentTurn = createParamDecorator((_data: unknown, context: Execut
  */
 @Injectable()
 export class ChatInterceptor implements NestInterceptor {
+  readonly #logger = new Logger(ChatInterceptor.name);
+
   constructor(
     @Inject(ChatSessions) private readonly chats: ChatSessions,
     @Inject(Reflector) private readonly reflector: Reflector,
@@ -107,7 +104,7 @@ export class ChatInterceptor implements NestInterceptor {
       const bytes = sentChunks(answer.stream(), exchange.nodeResponse, followed);
       return new StreamableFile(bytes, { type: UI_MESSAGE_STREAM_HEADERS['content-type'] });
     } catch (error) {
-      throw httpErrorOf(error);
+      throw httpErrorOf(error, this.#logger);
     }
   }
 }
@@ -120,7 +117,7 @@ function mayWriteBy(
 ): NonNullable<AnswerRequest['mayWrite']> {
   return async ({ write, isNew, ...key }) => {
     await access.check({ action: 'write', target: 'session', ...key, request, write });
-    countStream(nodeResponse, access.clientOf(request), access.limits.maxStreamsPerClient);
+    access.countStream(request, nodeResponse);
     if (!mayCreate || !(await isNew())) return;
     const { appName, userId } = key;
     await access.check({ action: 'create', target: 'sessions', appName, userId, request, write: describeWrite({}) });
@@ -128,9 +125,9 @@ function mayWriteBy(
 }
 
 /** Errors of sessions get their status; Nest knows that of its own errors only. */
-export function httpErrorOf(error: unknown): unknown {
+function httpErrorOf(error: unknown, logger: Logger): unknown {
   if (!(error instanceof SessionsError)) return error;
-  const problem = problemOf(error);
+  const problem = reportProblem(logger, error);
   return new HttpException(problem, problem.status, { cause: error });
 }
 

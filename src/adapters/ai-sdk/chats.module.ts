@@ -1,8 +1,7 @@
 import { ConfigurableModuleBuilder, type DynamicModule, Logger, Module, type ModuleMetadata } from '@nestjs/common';
-import { AgentSessions } from '../../agents/agent-sessions.js';
-import { sessionsOfAgents } from '../../agents/sessions-of-agents.js';
-import type { SessionService } from '../../sessions/session.service.js';
-import { SERVED_SESSIONS } from '../../sessions/sessions.tokens.js';
+import { SERVED_SESSIONS } from '../../adapter.js';
+import { AgentSessions, sessionsOfAgents } from '../../agents/index.js';
+import type { SessionService } from '../../index.js';
 import type { ChatSessionsOptions } from './chat-options.js';
 import { ChatSessions } from './chat-sessions.js';
 

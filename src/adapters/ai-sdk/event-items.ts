@@ -1,8 +1,5 @@
-import { isRecord } from '../../config/setting.js';
-import { getFunctionCalls, isByUser, isSummary, textsOf } from '../../sessions/domain/event-inspection.js';
-import type { FunctionCall, Part } from '../../sessions/domain/content.js';
-import type { LoggedEvent } from '../../sessions/domain/event.js';
-import { defined } from '../../sessions/domain/json-value.js';
+import { defined, isByUser, isPlainObject, isSummary, readTexts } from '../../adapter.js';
+import { type FunctionCall, getFunctionCalls, type LoggedEvent, type Part } from '../../index.js';
 import { uiPartOf } from './part-contents.js';
 import { type ContentReference, type SdkFields, type UIPart, sdkFieldsOf } from './sdk-fields.js';
 import { REQUEST_NAME } from './step-events.js';
@@ -41,7 +38,14 @@ export interface ReadingOptions {
 export function itemsOf(event: LoggedEvent, options: ReadingOptions): EventItem[] {
   const fields = sdkFieldsOf(event);
   const parts = event.content?.parts ?? [];
-  if (isSummary(event)) return [textItem(`[Previous Context Summary]:\n${textsOf(event).join('\n')}`)];
+  if (isSummary(event))
+    return [
+      textItem(
+        `[Previous Context Summary]:\n${readTexts(event)
+          .map(({ text }) => text)
+          .join('\n')}`,
+      ),
+    ];
   if (isByUser(event))
     return [...parts.flatMap((part) => answersIn(part, fields)), ...saidByUser(parts, fields), ...metadataItem(fields)];
   const answers = parts.flatMap((part) => resultItem(part, fields));
@@ -61,7 +65,7 @@ function saidByUser(parts: readonly Part[], fields: SdkFields | undefined): Even
   const references = Array.isArray(fields?.parts) ? fields.parts : parts.map((_, at) => ({ at }));
   return references.flatMap((reference: ContentReference | UIPart | null): EventItem[] => {
     // A client may write anything there.
-    if (!isRecord(reference)) return [];
+    if (!isPlainObject(reference)) return [];
     if (isReference(reference)) {
       const part = uiPartOf(parts[reference.at] ?? {});
       return part && part.type !== 'reasoning' ? [{ type: 'part', part }] : [];
@@ -79,9 +83,9 @@ function answersIn({ functionResponse }: Part, fields: SdkFields | undefined): E
     const stored = id === undefined ? undefined : fields?.results?.[id];
     return [{ type: 'result', outcome: outcomeOf(functionResponse, stored), isByUser: true }];
   }
-  if (id === undefined || !isRecord(response)) return [];
+  if (id === undefined || !isPlainObject(response)) return [];
   const { confirmed, payload } = response;
-  const reason = isRecord(payload) && typeof payload.reason === 'string' ? payload.reason : undefined;
+  const reason = isPlainObject(payload) && typeof payload.reason === 'string' ? payload.reason : undefined;
   return [{ type: 'answered', approvalId: id, approved: confirmed === true, ...defined({ reason }) }];
 }
 
@@ -147,7 +151,7 @@ function callItem(
 function askedItem({ id, args }: FunctionCall, fields: SdkFields | undefined): EventItem[] {
   const original = args?.originalFunctionCall;
   const stored = id === undefined ? undefined : fields?.approvals?.[id];
-  const toolCallId = stored?.toolCallId ?? (isRecord(original) ? original.id : undefined);
+  const toolCallId = stored?.toolCallId ?? (isPlainObject(original) ? original.id : undefined);
   if (id === undefined || typeof toolCallId !== 'string') return [];
   const { toolCallId: _call, ...details } = stored ?? { toolCallId };
   return [{ type: 'asked', approvalId: id, toolCallId, details }];

@@ -1,9 +1,5 @@
-import { isDiscard, messageOf } from '../../agents/control-events.js';
-import type { RunEvent } from '../../agents/agent-run.js';
-import { follow } from '../../agents/follow.js';
-import type { LoggedEvent } from '../../sessions/domain/event.js';
-import type { SessionKey } from '../../sessions/domain/ids.js';
-import type { Session } from '../../sessions/domain/session.js';
+import { followInvocation, invocationOfMessage, isDiscard, type RunEvent } from '../../agents/index.js';
+import type { LoggedEvent, Session, SessionKey } from '../../index.js';
 import { AnswerChunks } from './answer-chunks.js';
 import { ChatStream } from './chat-stream.js';
 import type { ReadingOptions } from './event-items.js';
@@ -23,13 +19,13 @@ export interface RunningAnswer {
 
 /** The whole answer, from its beginning to its end, as it is stored and said. */
 export function followedAnswer(
-  env: Parameters<typeof follow>[0],
+  env: Parameters<typeof followInvocation>[0],
   { key, session, invocationId, agentName }: RunningAnswer,
   options: ReadingOptions,
 ): ChatStream {
   const left = new AbortController();
   const stream = new ChatStream(() => left.abort());
-  const message = session.events.find((event) => messageOf(event) === invocationId);
+  const message = session.events.find((event) => invocationOfMessage(event) === invocationId);
   const continued = message && sdkFieldsOf(message)?.continues;
   const messageId = continued ?? answerIdOf(invocationId);
   const chunks = new AnswerChunks(messageId, options);
@@ -44,7 +40,7 @@ export function followedAnswer(
     if (isDiscard(event) && chunks.hasSaidPart) anew.abort();
     if (!anew.signal.aborted) send(chunks.add(event));
   };
-  follow(env, followed, tell, AbortSignal.any([left.signal, anew.signal]))
+  followInvocation(env, followed, tell, AbortSignal.any([left.signal, anew.signal]))
     .then(({ events, isClosed }) => {
       send(chunks.end());
       if (anew.signal.aborted) {

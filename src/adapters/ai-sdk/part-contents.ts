@@ -1,14 +1,6 @@
 import type { FileUIPart, ProviderMetadata, ReasoningUIPart, TextUIPart } from 'ai';
-import {
-  fileContent,
-  fileName,
-  fileUrl,
-  imageDetail as imageDetailOf,
-  inWords,
-} from '../../agents/messages/file-content.js';
-import { fileType, givenFile, keeperOf } from '../../agents/messages/given-files.js';
-import type { Part } from '../../sessions/domain/content.js';
-import { defined } from '../../sessions/domain/json-value.js';
+import { defined, fileIn, givenFile, inWords } from '../../adapter.js';
+import type { Part } from '../../index.js';
 
 /** A text, thought or file of a page as a part of an event. */
 export function contentOf(part: TextUIPart | ReasoningUIPart | FileUIPart): Part {
@@ -30,16 +22,13 @@ export function uiPartOf(part: Part): TextUIPart | ReasoningUIPart | FileUIPart 
     const signed = typeof thoughtSignature === 'string' ? { providerMetadata: signatureFor(thoughtSignature) } : {};
     return { type: thought === true ? 'reasoning' : 'text', text, ...signed };
   }
-  const mediaType = fileType(part);
+  const file = fileIn(part);
   // The SDK would try to load the file that only its vendor has.
-  if (mediaType !== undefined && keeperOf(part))
-    return { type: 'text', text: inWords({ type: 'file', mimeType: mediaType, part }) };
-  const content = fileContent(part);
-  if (content && mediaType !== undefined) {
-    const imageDetail = imageDetailOf(part);
+  if (file?.keeper) return { type: 'text', text: inWords({ type: 'file', mimeType: file.mimeType, part }) };
+  if (file?.url !== undefined) {
+    const { mimeType: mediaType, url, name: filename, detail: imageDetail } = file;
     const providerMetadata = imageDetail === undefined ? undefined : { openai: { imageDetail } };
-    const details = defined({ filename: fileName(part), providerMetadata });
-    return { type: 'file', mediaType, url: fileUrl(mediaType, content), ...details };
+    return { type: 'file', mediaType, url, ...defined({ filename, providerMetadata }) };
   }
   if (!part.executableCode && !part.codeExecutionResult) return undefined;
   return { type: 'text', text: inWords({ type: 'code', part }) };

@@ -1,8 +1,6 @@
 import type { UIMessage } from 'ai';
-import { messageIdOf } from '../../agents/control-events.js';
-import { InvalidInputError } from '../../sessions/domain/errors.js';
-import type { EventInput } from '../../sessions/domain/event.js';
-import { defined } from '../../sessions/domain/json-value.js';
+import { defined, RESERVED } from '../../adapter.js';
+import { type EventInput, InvalidInputError } from '../../index.js';
 import { assertMessageId, newMessageRun } from './chat-request.js';
 import { type UIPart, sdkMetadata } from './sdk-fields.js';
 import { type AskedApproval, approvalsEvent, isToolPart, modelEvent, resultsEvent, toolNameOf } from './step-events.js';
@@ -13,7 +11,7 @@ export function savedEvents(message: UIMessage, agentName: string): EventInput[]
   assertMessageId(message.id);
   if (message.role === 'user') {
     const { invocationId, newMessage, customMetadata } = newMessageRun(message);
-    const event = { id: messageIdOf(invocationId), invocationId, author: 'user', content: newMessage };
+    const event = { id: RESERVED.ids.message + invocationId, invocationId, author: 'user', content: newMessage };
     return [{ ...event, ...defined({ customMetadata }) }];
   }
   if (message.role === 'system') throw new InvalidInputError('must be user or assistant', 'message.role');

@@ -1,7 +1,6 @@
 import type { JSONValue, ProviderMetadata, UIMessage } from 'ai';
-import { isRecord } from '../../config/setting.js';
-import type { EventInput } from '../../sessions/domain/event.js';
-import { defined } from '../../sessions/domain/json-value.js';
+import { defined, isPlainObject } from '../../adapter.js';
+import type { EventInput } from '../../index.js';
 
 /** A part of a message. */
 export type UIPart = UIMessage['parts'][number];
@@ -63,7 +62,7 @@ const FIELD = 'ai-sdk';
 /** What the AI SDK wrote beside the event, if it wrote it. */
 export function sdkFieldsOf({ customMetadata }: EventInput): SdkFields | undefined {
   const fields = customMetadata?.[FIELD];
-  return isRecord(fields) ? fields : undefined;
+  return isPlainObject(fields) ? fields : undefined;
 }
 
 /** `customMetadata` of an event. */

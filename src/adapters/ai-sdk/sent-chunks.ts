@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { JsonToSseTransformStream, type UIMessageChunk } from 'ai';
-import { StreamAccess } from '../../sessions/transport/stream-access.js';
+import { StreamAccess } from '../../adapter.js';
 
 /** For streams whose rule is not known here: only readers that read nothing are ended. */
 export function unchecked(): StreamAccess {

@@ -1,8 +1,6 @@
 import type { DynamicToolUIPart, ToolUIPart } from 'ai';
-import { isRecord } from '../../config/setting.js';
-import type { Part } from '../../sessions/domain/content.js';
-import { EventActions, type EventInput } from '../../sessions/domain/event.js';
-import { defined } from '../../sessions/domain/json-value.js';
+import { defined, isPlainObject } from '../../adapter.js';
+import { EventActions, type EventInput, type Part } from '../../index.js';
 import { contentOf } from './part-contents.js';
 import { type ContentReference, type SdkFields, type StoredApproval, type UIPart, sdkMetadata } from './sdk-fields.js';
 import { type ToolOutcome, responseOf, storedOutcome } from './tool-outcome.js';
@@ -61,14 +59,14 @@ function contentWithDetails(part: UIPart): [] | [Part, Omit<ContentReference, 'a
 function callWithDetails(part: ToolUIPart | DynamicToolUIPart): [Part, Omit<ContentReference, 'at'>] {
   const { toolCallId: id, input, title, toolMetadata, providerExecuted, callProviderMetadata } = part;
   const signature = callProviderMetadata?.google?.thoughtSignature;
-  const call = { functionCall: { id, name: toolNameOf(part), args: isRecord(input) ? input : {} } };
+  const call = { functionCall: { id, name: toolNameOf(part), args: isPlainObject(input) ? input : {} } };
   const details = defined({
     dynamic: part.type === 'dynamic-tool' ? (true as const) : undefined,
     providerMetadata: callProviderMetadata,
     title,
     toolMetadata,
     providerExecuted,
-    input: isRecord(input) ? undefined : input,
+    input: isPlainObject(input) ? undefined : input,
   });
   return [{ ...call, ...(typeof signature === 'string' && { thoughtSignature: signature }) }, details];
 }
@@ -107,7 +105,7 @@ export function approvalsEvent(asked: readonly AskedApproval[], fields: Pick<Sdk
 }
 
 function requestPart({ approvalId, toolCallId, toolName, input }: AskedApproval): Part {
-  const originalFunctionCall = { id: toolCallId, name: toolName, args: isRecord(input) ? input : {} };
+  const originalFunctionCall = { id: toolCallId, name: toolName, args: isPlainObject(input) ? input : {} };
   const args = { originalFunctionCall, toolConfirmation: { confirmed: false } };
   return { functionCall: { id: approvalId, name: REQUEST_NAME, args } };
 }

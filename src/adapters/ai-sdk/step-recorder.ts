@@ -1,6 +1,6 @@
 import type { DynamicToolUIPart, ReasoningUIPart, TextUIPart, ToolUIPart, UIMessageChunk } from 'ai';
-import type { EventInput } from '../../sessions/domain/event.js';
-import { defined } from '../../sessions/domain/json-value.js';
+import { defined } from '../../adapter.js';
+import type { EventInput } from '../../index.js';
 import { mergedMetadata } from './merged-metadata.js';
 import { type SdkFields, type UIPart, sdkFieldsOf, sdkMetadata } from './sdk-fields.js';
 import { type AskedApproval, approvalsEvent, isToolPart, modelEvent, resultsEvent, toolNameOf } from './step-events.js';

@@ -1,8 +1,6 @@
 import type { ProviderMetadata } from 'ai';
-import { toolError, toolErrorText } from '../../agents/messages/tool-errors.js';
-import { isRecord } from '../../config/setting.js';
-import type { FunctionResponse } from '../../sessions/domain/content.js';
-import { defined } from '../../sessions/domain/json-value.js';
+import { defined, isPlainObject, toolErrorText } from '../../adapter.js';
+import type { FunctionResponse } from '../../index.js';
 import type { StoredOutcome, ToolMetadata } from './sdk-fields.js';
 
 /** What became of a tool call. */
@@ -28,7 +26,7 @@ export function responseOf({ toolCallId, toolName, result }: ToolOutcome): Funct
 function responseValue(result: ToolOutcome['result']): Record<string, unknown> {
   if (result.type === 'error') return { error: result.errorText };
   if (result.type === 'denied') return { error: DENIED };
-  return isRecord(result.output) ? result.output : { result: result.output ?? null };
+  return isPlainObject(result.output) ? result.output : { result: result.output ?? null };
 }
 
 /** What the response does not say. */
@@ -40,8 +38,8 @@ export function storedOutcome({ result, providerMetadata, toolMetadata }: ToolOu
 function readingOf(result: ToolOutcome['result']): StoredOutcome['as'] {
   if (result.type === 'denied') return 'denied';
   if (result.type === 'error') return undefined;
-  if (!isRecord(result.output)) return 'wrapped';
-  return toolError(result.output) === undefined ? undefined : 'value';
+  if (!isPlainObject(result.output)) return 'wrapped';
+  return toolErrorText(result.output) === undefined ? undefined : 'value';
 }
 
 /** What a response says. */
@@ -55,7 +53,7 @@ export function outcomeOf(
 
 function resultOf(response: unknown, as: StoredOutcome['as']): ToolOutcome['result'] {
   if (as === 'denied') return { type: 'denied' };
-  if (as === 'wrapped' && isRecord(response)) return { type: 'output', output: response.result };
+  if (as === 'wrapped' && isPlainObject(response)) return { type: 'output', output: response.result };
   const errorText = as === 'value' ? undefined : toolErrorText(response);
   return errorText === undefined ? { type: 'output', output: response ?? null } : { type: 'error', errorText };
 }

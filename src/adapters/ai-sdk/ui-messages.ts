@@ -1,10 +1,7 @@
 import type { DynamicToolUIPart, ToolUIPart, UIMessage } from 'ai';
-import { messageOf } from '../../agents/control-events.js';
-import { isRecord } from '../../config/setting.js';
-import { isByUser, isSummary } from '../../sessions/domain/event-inspection.js';
-import type { LoggedEvent } from '../../sessions/domain/event.js';
-import { RESERVED_IDS } from '../../sessions/domain/reserved-words.js';
-import { defined } from '../../sessions/domain/json-value.js';
+import { invocationOfMessage } from '../../agents/index.js';
+import { defined, isByUser, isPlainObject, isSummary, RESERVED } from '../../adapter.js';
+import type { LoggedEvent } from '../../index.js';
 import { type CallItem, type EventItem, type ReadingOptions, itemsOf } from './event-items.js';
 import { mergedMetadata } from './merged-metadata.js';
 import { type UIPart, sdkFieldsOf } from './sdk-fields.js';
@@ -19,12 +16,12 @@ export interface ChatEntry {
 
 /** The id of the message that an invocation answers with. */
 export function answerIdOf(invocationId: string): string {
-  return RESERVED_IDS.answer + invocationId;
+  return RESERVED.ids.answer + invocationId;
 }
 
 /** The id that a page knows a message of the user by. */
 export function userMessageId(event: LoggedEvent): string {
-  return sdkFieldsOf(event)?.message ?? messageOf(event) ?? event.id;
+  return sdkFieldsOf(event)?.message ?? invocationOfMessage(event) ?? event.id;
 }
 
 /** The messages of a page, whoever wrote the events. Events of one answer are one message. */
@@ -127,7 +124,7 @@ class ConversationReader {
       const details = defined({ resultProviderMetadata: outcome.providerMetadata, toolMetadata: outcome.toolMetadata });
       if (result.type === 'output') return { ...details, state: 'output-available', output: result.output };
       if (result.type === 'error') return { ...details, state: 'output-error', errorText: result.errorText };
-      const approval = isRecord(part.approval) ? part.approval : { id: `denied:${id}` };
+      const approval = isPlainObject(part.approval) ? part.approval : { id: `denied:${id}` };
       return { ...details, state: 'output-denied', approval: { ...approval, approved: false } };
     });
   }

@@ -1,6 +1,6 @@
 import type { LanguageModelUsage } from 'ai';
-import type { UsageMetadata } from '../../sessions/domain/event.js';
-import { defined } from '../../sessions/domain/json-value.js';
+import { defined } from '../../adapter.js';
+import type { UsageMetadata } from '../../index.js';
 
 /** The tokens of a step, and the model that answered. */
 export interface StepUsage {

@@ -4,12 +4,8 @@ import type {
   SessionSummaryEntry,
   SessionKey as TranscriptKey,
 } from '@anthropic-ai/claude-agent-sdk';
-import { KeyedQueue } from '../../sessions/domain/keyed-queue.js';
-import { assertId, sessionNameOf } from '../../sessions/domain/ids.js';
-import { pagesOf } from '../../sessions/domain/paging.js';
-import type { Session } from '../../sessions/domain/session.js';
-import type { SessionFilter } from '../../sessions/domain/submitted-metadata.js';
-import type { SessionService } from '../../sessions/session.service.js';
+import { assertId, KeyedQueue, readPages, sessionNameOf } from '../../adapter.js';
+import type { Session, SessionFilter, SessionService } from '../../index.js';
 import { type TranscriptApp, addressOf, appOf } from './transcript-address.js';
 import { loadEntries } from './transcript-log.js';
 import { SUBPATH_FIELD, SUMMARY_FIELD, TRANSCRIPT, ownedBy } from './transcript-metadata.js';
@@ -103,7 +99,7 @@ export class ClaudeSessionStore implements SessionStore {
   async *#list(projectKey: string, labels: SessionFilter['labels']): AsyncGenerator<Session> {
     const owner = { appName: appOf(projectKey, this.#app), userId: this.#userId };
     const list = { ...owner, filter: { labels }, orderBy: 'createTime', includeState: false, limit: 1_000 } as const;
-    const pages = pagesOf((cursor) => this.#sessions.listSessions({ ...list, cursor }));
+    const pages = readPages((cursor) => this.#sessions.listSessions({ ...list, cursor }));
     for await (const { sessions } of pages) yield* sessions;
   }
 }

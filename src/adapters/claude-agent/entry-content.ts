@@ -1,7 +1,7 @@
 import type { SessionStoreEntry } from '@anthropic-ai/claude-agent-sdk';
-import { anthropicFileParts } from '../../agents/messages/anthropic-files.js';
-import { isRecord } from '../../config/setting.js';
-import type { Part } from '../../sessions/domain/content.js';
+import { anthropicFileParts } from '../shared/anthropic-files.js';
+import { isPlainObject } from '../../adapter.js';
+import type { Part } from '../../index.js';
 
 /** What an entry says to other readers of the session. */
 export interface SaidByEntry {
@@ -16,7 +16,7 @@ type Json = Readonly<Record<string, unknown>>;
 /** What the entry says, or `undefined`: titles, modes, notes of the program and the like are for the SDK only. */
 export function saidBy(entry: SessionStoreEntry): SaidByEntry | undefined {
   const { type, message } = entry;
-  if ((type !== 'user' && type !== 'assistant') || !isRecord(message)) return undefined;
+  if ((type !== 'user' && type !== 'assistant') || !isPlainObject(message)) return undefined;
   if (entry.isMeta === true || entry.isCompactSummary === true || entry.isVisibleInTranscriptOnly === true) {
     return undefined;
   }
@@ -30,7 +30,7 @@ export function saidBy(entry: SessionStoreEntry): SaidByEntry | undefined {
 /** The blocks of a message; a text is one block. */
 function blocksOf(content: unknown): readonly Json[] {
   if (typeof content === 'string') return [{ type: 'text', text: content }];
-  return Array.isArray(content) ? content.filter(isRecord) : [];
+  return Array.isArray(content) ? content.filter(isPlainObject) : [];
 }
 
 function isToolResult({ type }: Json): boolean {
@@ -53,7 +53,7 @@ function responseOf(text: string, isError: boolean): Json {
   if (isError) return { error: text };
   try {
     const parsed: unknown = JSON.parse(text);
-    if (isRecord(parsed)) return parsed;
+    if (isPlainObject(parsed)) return parsed;
   } catch {
     // Not JSON.
   }
@@ -67,7 +67,7 @@ function partsOf(block: Json): Part[] {
     return [{ text: thinking, thought: true, ...(typeof signature === 'string' && { thoughtSignature: signature }) }];
   }
   if (type === 'tool_use' && typeof name === 'string') {
-    const args = isRecord(input) ? { ...input } : {};
+    const args = isPlainObject(input) ? { ...input } : {};
     return [{ functionCall: { ...(typeof id === 'string' && { id }), name, args } }];
   }
   return anthropicFileParts(block);

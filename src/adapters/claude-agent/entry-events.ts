@@ -1,9 +1,7 @@
 import { hash, randomUUID } from 'node:crypto';
 import type { SessionStoreEntry } from '@anthropic-ai/claude-agent-sdk';
-import type { Part } from '../../sessions/domain/content.js';
-import type { EventInput } from '../../sessions/domain/event.js';
-import { idProblem } from '../../sessions/domain/ids.js';
-import { jsonCopyOf } from '../../sessions/domain/json-value.js';
+import { isId, jsonCopyOf } from '../../adapter.js';
+import type { EventInput, Part } from '../../index.js';
 import { saidBy } from './entry-content.js';
 import { CLAUDE, RECORDER, recordFields, recordsOf } from './entry-records.js';
 import type { UsageCounter } from './entry-usage.js';
@@ -59,8 +57,8 @@ export function eventsOf(entry: SessionStoreEntry, id: string, usage: UsageCount
 /** The id of the events of an entry: that of the entry, so that it is stored once, or a new one. */
 export function idOf({ uuid }: SessionStoreEntry): string {
   if (typeof uuid !== 'string' || uuid === '') return randomUUID();
-  const isId = idProblem(uuid) === undefined && Buffer.byteLength(uuid) <= LONGEST_ID && !uuid.includes('#');
-  return isId ? uuid : hash('sha256', uuid);
+  const isKept = isId(uuid) && Buffer.byteLength(uuid) <= LONGEST_ID && !uuid.includes('#');
+  return isKept ? uuid : hash('sha256', uuid);
 }
 
 /** The id that {@link idOf} gave the entry of an event. */

@@ -1,6 +1,6 @@
 import type { SessionStoreEntry } from '@anthropic-ai/claude-agent-sdk';
-import type { EventInput, LoggedEvent } from '../../sessions/domain/event.js';
-import { textPieces } from '../../sessions/domain/text-pieces.js';
+import type { EventInput, LoggedEvent } from '../../index.js';
+import { textPieces } from '../shared/text-pieces.js';
 
 /** The author of what Claude says and does. */
 export const CLAUDE = 'claude';

@@ -1,7 +1,6 @@
 import type { SessionStoreEntry } from '@anthropic-ai/claude-agent-sdk';
-import { isRecord } from '../../config/setting.js';
-import type { EventInput } from '../../sessions/domain/event.js';
-import { isCount } from '../../sessions/domain/input-checks.js';
+import { isPlainObject } from '../../adapter.js';
+import type { EventInput } from '../../index.js';
 
 /** The tokens of a message that were counted: input, cached input, output. */
 interface Counted {
@@ -24,11 +23,11 @@ export class UsageCounter {
   }
 
   usageOf({ type, message }: SessionStoreEntry): Pick<EventInput, 'usageMetadata' | 'modelVersion'> {
-    if (type !== 'assistant' || !isRecord(message)) return {};
+    if (type !== 'assistant' || !isPlainObject(message)) return {};
     const { id, model, usage } = message;
     const named =
       typeof model === 'string' && model !== '' && model !== SYNTHETIC ? { modelVersion: model.toWellFormed() } : {};
-    if (typeof id !== 'string' || !isRecord(usage) || model === SYNTHETIC) return named;
+    if (typeof id !== 'string' || !isPlainObject(usage) || model === SYNTHETIC) return named;
     const cached = countOf(usage.cache_read_input_tokens);
     const input = countOf(usage.input_tokens) + countOf(usage.cache_creation_input_tokens) + cached;
     const tokens = [input, cached, countOf(usage.output_tokens)];
@@ -50,5 +49,5 @@ export class UsageCounter {
 }
 
 function countOf(value: unknown): number {
-  return isCount(value) ? value : 0;
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : 0;
 }

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { SessionKey as TranscriptKey } from '@anthropic-ai/claude-agent-sdk';
-import { InvalidInputError } from '../../sessions/domain/errors.js';
-import { type SessionKey, assertId, checkedSessionKey, idProblem } from '../../sessions/domain/ids.js';
+import { assertId, checkedSessionKey, isId } from '../../adapter.js';
+import { InvalidInputError, type SessionKey } from '../../index.js';
 
 /** The app of a project: a name for all of them, or a function. */
 export type TranscriptApp = string | ((projectKey: string) => string);
@@ -42,13 +42,14 @@ export function appOf(projectKey: string, app: TranscriptApp | undefined): strin
   if (typeof app === 'string') return app;
   if (app) return app(projectKey);
   if (typeof projectKey !== 'string') throw new InvalidInputError('must be a text', 'projectKey');
-  const isTooLong = idProblem(projectKey) !== undefined && idProblem(projectKey.slice(0, LONGEST_START)) === undefined;
-  const name = isTooLong ? `${projectKey.slice(0, LONGEST_START)}-${hash('sha256', projectKey)}` : projectKey;
+  const start = projectKey.slice(0, LONGEST_START);
+  const isTooLong = isId(start) && !isId(projectKey);
+  const name = isTooLong ? `${start}-${hash('sha256', projectKey)}` : projectKey;
   assertId(name, 'projectKey');
   return name;
 }
 
 function nameOfSub(sessionId: string, subpath: string): string {
   const name = `${sessionId}/${subpath}`;
-  return idProblem(name) === undefined ? name : `${sessionId}/${hash('sha256', subpath)}`;
+  return isId(name) ? name : `${sessionId}/${hash('sha256', subpath)}`;
 }

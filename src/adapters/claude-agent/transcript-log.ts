@@ -1,9 +1,6 @@
 import type { SessionStoreEntry } from '@anthropic-ai/claude-agent-sdk';
-import { SessionNotFoundError } from '../../sessions/domain/errors.js';
-import type { LoggedEvent } from '../../sessions/domain/event.js';
-import type { SessionKey } from '../../sessions/domain/ids.js';
-import { pagesOf } from '../../sessions/domain/paging.js';
-import type { SessionService } from '../../sessions/session.service.js';
+import { readPages } from '../../adapter.js';
+import { type LoggedEvent, type SessionKey, SessionNotFoundError, type SessionService } from '../../index.js';
 import { entryIdOf } from './entry-events.js';
 import { type EntryRecord, recordOf } from './entry-records.js';
 
@@ -75,6 +72,6 @@ export async function storedIds(
 }
 
 async function* eventsAfter(sessions: SessionService, key: SessionKey, seq: number): AsyncGenerator<LoggedEvent> {
-  const pages = pagesOf((cursor) => sessions.listEvents({ ...key, afterSeq: seq, limit: PAGE, cursor }));
+  const pages = readPages((cursor) => sessions.listEvents({ ...key, afterSeq: seq, limit: PAGE, cursor }));
   for await (const { events } of pages) yield* events;
 }

@@ -1,15 +1,15 @@
 import type { SessionStoreEntry } from '@anthropic-ai/claude-agent-sdk';
 import type { TranscriptAddress } from './transcript-address.js';
-import { RESERVED_METADATA } from '../../sessions/domain/reserved-words.js';
+import { RESERVED } from '../../adapter.js';
 
 /** The label of sessions with a main transcript. */
 export const TRANSCRIPT: Readonly<Record<string, string>> = { 'agents:claude-transcript': 'main' };
 /** What the SDK's lists show. */
-export const SUMMARY_FIELD = `${RESERVED_METADATA.agents}claude-summary`;
+export const SUMMARY_FIELD = `${RESERVED.metadata.agents}claude-summary`;
 /** The path of a subagent's transcript. */
-export const SUBPATH_FIELD = `${RESERVED_METADATA.agents}claude-subpath`;
+export const SUBPATH_FIELD = `${RESERVED.metadata.agents}claude-subpath`;
 
-const OWNER_LABEL = `${RESERVED_METADATA.agents}claude-session`;
+const OWNER_LABEL = `${RESERVED.metadata.agents}claude-session`;
 const LONGEST_TITLE = 1_000;
 
 /** The label of the transcripts of subagents of a session. */

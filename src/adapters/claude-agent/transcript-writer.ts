@@ -1,14 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { SessionStoreEntry, SessionSummaryEntry, foldSessionSummary } from '@anthropic-ai/claude-agent-sdk';
-import { Recent } from '../../components/recent.js';
-import { createUnlessThere } from '../../sessions/create-unless-there.js';
-import { EventConflictError, LimitExceededError } from '../../sessions/domain/errors.js';
-import type { EventInput } from '../../sessions/domain/event.js';
-import { type SessionKey, sessionNameOf } from '../../sessions/domain/ids.js';
-import type { MetadataDelta } from '../../sessions/domain/metadata.js';
-import { isSessionChanged, retryOvertaken } from '../../sessions/domain/retry-overtaken.js';
-import type { Session } from '../../sessions/domain/session.js';
-import type { SessionService } from '../../sessions/session.service.js';
+import { createUnlessThere, isSessionChanged, Recent, retryOvertaken, sessionNameOf } from '../../adapter.js';
+import {
+  EventConflictError,
+  type EventInput,
+  LimitExceededError,
+  type MetadataDelta,
+  type Session,
+  type SessionKey,
+  type SessionService,
+} from '../../index.js';
 import { type EntryEvents, eventsOf, idOf } from './entry-events.js';
 import { UsageCounter } from './entry-usage.js';
 import type { TranscriptAddress } from './transcript-address.js';

@@ -1,5 +1,5 @@
 import type { SerializerProtocol } from '@langchain/langgraph-checkpoint';
-import { StoreUnavailableError } from '../../sessions/domain/errors.js';
+import { StoreUnavailableError } from '../../index.js';
 import { revivedValue } from './serialized-value.js';
 import type { FoundCheckpoint, ThreadLog } from './thread-log.js';
 import { type SerializedValue, type StoredChannel, type StoredItem, messageItemOf } from './thread-records.js';

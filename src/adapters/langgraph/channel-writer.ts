@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isBaseMessage } from '@langchain/core/messages';
 import { type Checkpoint, JsonPlusSerializer, type SerializerProtocol } from '@langchain/langgraph-checkpoint';
-import type { EventInput } from '../../sessions/domain/event.js';
+import type { EventInput } from '../../index.js';
 import { messageEvent } from './message-events.js';
 import { bytesOf, fingerprintOf, messageFingerprint, serializedValue } from './serialized-value.js';
 import type { FoundCheckpoint } from './thread-log.js';

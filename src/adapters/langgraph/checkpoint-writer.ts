@@ -4,13 +4,11 @@ import type {
   CheckpointMetadata,
   SerializerProtocol,
 } from '@langchain/langgraph-checkpoint';
-import { inBatches, commitBytes } from '../../sessions/domain/batches.js';
-import type { EventInput, LoggedEvent } from '../../sessions/domain/event.js';
-import { textProblem } from '../../sessions/domain/input-checks.js';
-import type { Session } from '../../sessions/domain/session.js';
+import { inCommits } from '../../adapter.js';
+import type { EventInput, LoggedEvent, Session } from '../../index.js';
 import { type ChannelWriter, type KnownCheckpoint, type WrittenChannels, storedChannels } from './channel-writer.js';
 import { serializedValue } from './serialized-value.js';
-import { headKey } from './thread-address.js';
+import { headKey, isStateName } from './thread-address.js';
 import {
   type CheckpointRecord,
   RECORD_AUTHOR,
@@ -42,8 +40,6 @@ export interface PlacedCheckpoint extends NewCheckpoint {
 /** Appends all events with consecutive numbers, or returns `undefined`. */
 type Append = (events: readonly EventInput[]) => Promise<readonly LoggedEvent[] | undefined>;
 
-/** Most messages of one commit. More are written before the checkpoint, which makes them part of the thread. */
-const COMMIT = { items: 90, weightOf: commitBytes, weight: 1_000_000 };
 const HEADS_PER_EVENT = 500;
 const LONGEST_STATE_KEY = 512;
 const SCOPED = /^(user|app|temp|langgraph):/;
@@ -74,7 +70,8 @@ export class CheckpointWriter {
       if (!(await append([{ author: RECORD_AUTHOR, actions: { stateDelta } }]))) return undefined;
     }
     const places = new Map<EventInput, StoredItem>();
-    const batches = inBatches(written.events, COMMIT);
+    // More than one commit has are written before the checkpoint, which makes them part of the thread.
+    const batches = inCommits(written.events);
     const last = batches.pop() ?? [];
     for (const events of batches) {
       const stored = await append(events);
@@ -130,7 +127,7 @@ function stateActions(
   const stateDelta: Record<string, unknown> = { ...kept, ...(isHead && { [headKey(ns)]: head }) };
   if (ns !== '') return { stateDelta };
   const shown = changed.filter(
-    (name) => !INTERNAL.test(name) && !SCOPED.test(name) && textProblem(name, LONGEST_STATE_KEY) === undefined,
+    (name) => !INTERNAL.test(name) && !SCOPED.test(name) && isStateName(name, LONGEST_STATE_KEY),
   );
   const stateRemovals: string[] = [];
   for (const name of shown) {
@@ -143,5 +140,9 @@ function stateActions(
 /** The heads that the state does not show, in parts that an event can have. */
 function headsToKeep(session: Session, { kept }: PlacedCheckpoint): Record<string, ThreadHead>[] {
   const missing = [...kept].filter(([key, head]) => session.state.get<ThreadHead>(key)?.id !== head.id);
-  return inBatches(missing, { items: HEADS_PER_EVENT }).map((part) => Object.fromEntries(part));
+  const parts: Record<string, ThreadHead>[] = [];
+  for (let from = 0; from < missing.length; from += HEADS_PER_EVENT) {
+    parts.push(Object.fromEntries(missing.slice(from, from + HEADS_PER_EVENT)));
+  }
+  return parts;
 }

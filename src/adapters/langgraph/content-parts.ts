@@ -1,6 +1,6 @@
-import { anthropicFileParts } from '../../agents/messages/anthropic-files.js';
-import type { Part } from '../../sessions/domain/content.js';
-import { isPlainObject } from '../../sessions/domain/json-value.js';
+import { anthropicFileParts } from '../shared/anthropic-files.js';
+import { isPlainObject } from '../../adapter.js';
+import type { Part } from '../../index.js';
 import { fileBlockPart } from './file-blocks.js';
 import { type Block, blockOf, textIn } from './message-blocks.js';
 

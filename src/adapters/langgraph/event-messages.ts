@@ -6,13 +6,9 @@ import {
   SystemMessage,
   ToolMessage,
 } from '@langchain/core/messages';
-import type { ConversationCall, ConversationPart, ConversationResult } from '../../agents/messages/conversation.js';
-import { fileContent, fileName, imageDetail, saidText } from '../../agents/messages/file-content.js';
-import { keeperOf } from '../../agents/messages/given-files.js';
-import { jsonText } from '../../agents/messages/said-parts.js';
-import { toolErrorText } from '../../agents/messages/tool-errors.js';
-import { isSummary } from '../../sessions/domain/event-inspection.js';
-import type { LoggedEvent } from '../../sessions/domain/event.js';
+import { fileIn, inWords, isSummary, toolErrorText } from '../../adapter.js';
+import type { ConversationCall, ConversationPart, ConversationResult } from '../../agents/index.js';
+import type { LoggedEvent } from '../../index.js';
 
 /** What an event says, as a message of LangChain. Thoughts belong to the model that has them. */
 export function saidMessage(
@@ -39,7 +35,7 @@ export function toolMessage({ id, name, response }: ConversationResult): ToolMes
   return new ToolMessage({
     tool_call_id: id,
     name,
-    content: isOnlyError ? error : jsonText(response),
+    content: isOnlyError ? error : textOf(response),
     ...(error !== undefined && { status: 'error' }),
   });
 }
@@ -48,11 +44,21 @@ export function toolCallOf({ id, name, args }: ConversationCall) {
   return { type: 'tool_call' as const, id, name, args: { ...args } };
 }
 
+function textOf(response: unknown): string {
+  return typeof response === 'string' ? response : JSON.stringify(response ?? {});
+}
+
 /** Texts, and words for files: models take these from users only. A single text stays a text. */
 function textsOf(parts: readonly ConversationPart[]): string | { type: 'text'; text: string }[] {
   const texts = parts.flatMap(saidText);
   const [first = ''] = texts;
   return texts.length > 1 ? texts.map((text) => ({ type: 'text', text })) : first;
+}
+
+/** What a part says, for messages that have texts only. */
+function saidText(part: ConversationPart): string[] {
+  if (part.type === 'text') return part.text === '' ? [] : [part.text];
+  return part.type === 'file' || part.type === 'code' ? [inWords(part)] : [];
 }
 
 function blocksOf(part: ConversationPart): ContentBlock.Standard[] {
@@ -65,16 +71,13 @@ function fileBlock({
   part,
 }: ConversationPart & { type: 'file' }): ContentBlock.Multimodal.Standard | undefined {
   const type = kindOf(mimeType);
-  const [filename, detail] = [fileName(part), imageDetail(part)];
+  const { keeper, data, uri: url, name: filename, detail } = fileIn(part) ?? {};
   const metadata = { ...(filename !== undefined && { filename }), ...(detail !== undefined && { detail }) };
   const described = Object.keys(metadata).length > 0 && { metadata };
-  const keeper = keeperOf(part);
   if (keeper) return { type, fileId: keeper.id, ...described };
-  const content = fileContent(part);
-  if (!content) return undefined;
-  if (content.data !== undefined) return { type, mimeType, data: content.data, ...described };
+  if (data !== undefined) return { type, mimeType, data, ...described };
   const isKnown = mimeType !== 'application/octet-stream';
-  return { type, url: content.uri, ...(isKnown && { mimeType }), ...described };
+  return url === undefined ? undefined : { type, url, ...(isKnown && { mimeType }), ...described };
 }
 
 function kindOf(mimeType: string): 'image' | 'audio' | 'video' | 'file' {

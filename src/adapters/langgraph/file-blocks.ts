@@ -1,5 +1,5 @@
-import { type FileDescription, givenFile, keptFile, typeOfEnding } from '../../agents/messages/given-files.js';
-import type { Part } from '../../sessions/domain/content.js';
+import { type FileDescription, givenFile, keptFile } from '../../adapter.js';
+import type { Part } from '../../index.js';
 import { type Block, blockOf, textIn } from './message-blocks.js';
 
 /** The file of a block: of LangChain's standard, new and old, of OpenAI, Google and Bedrock. Those of Anthropic have a `source`. */
@@ -60,9 +60,7 @@ function vendorFile(block: Block): Part | undefined {
   const { bytes, s3Location } = blockOf(source);
   const content = bytesText(bytes) ?? textIn(blockOf(s3Location).uri);
   if (content === undefined || typeof format !== 'string') return undefined;
-  const kind = kindIn(type);
-  const mimeType = typeOfEnding(format) ?? (kind && `${kind}/${format}`);
-  return givenFile(content, { mimeType, kind, name: textIn(name) });
+  return givenFile(content, { format, kind: kindIn(type), name: textIn(name) });
 }
 
 const STANDARD: ReadonlySet<unknown> = new Set(['image', 'audio', 'video', 'file', 'text-plain']);

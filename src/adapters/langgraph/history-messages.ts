@@ -1,12 +1,16 @@
 import { AIMessage, type BaseMessage, type ContentBlock, ToolMessage, isBaseMessage } from '@langchain/core/messages';
 import type { SerializerProtocol } from '@langchain/langgraph-checkpoint';
-import type { ConversationCall, ConversationPart, ConversationResult } from '../../agents/messages/conversation.js';
-import { pairedMessages } from '../../agents/messages/paired-calls.js';
-import { type UnpairedMessage, type UnpairedPart, messageOf } from '../../agents/messages/said-parts.js';
-import { visibleEvent } from '../../agents/messages/visible-events.js';
-import { isByUser } from '../../sessions/domain/event-inspection.js';
-import type { LoggedEvent } from '../../sessions/domain/event.js';
-import { defined } from '../../sessions/domain/json-value.js';
+import {
+  defined,
+  isByUser,
+  pairMessages,
+  readMessage,
+  type UnpairedMessage,
+  type UnpairedPart,
+  visibleEvent,
+} from '../../adapter.js';
+import type { ConversationCall, ConversationPart, ConversationResult } from '../../agents/index.js';
+import type { LoggedEvent } from '../../index.js';
 import { saidMessage, toolCallOf, toolMessage } from './event-messages.js';
 import { revivedValue } from './serialized-value.js';
 import { messageItemOf, ownEventIds } from './thread-records.js';
@@ -31,7 +35,7 @@ export async function historyMessages(
   const said = await Promise.all(events.map((event) => saidBy(event, own, serde)));
   const messages = said.flatMap((each) => each ?? []);
   const results = new Map(messages.flatMap(({ event, message }) => resultOf(event, message)));
-  return pairedMessages(messages).flatMap(({ message: { role, parts }, of: { event, message } }) => {
+  return pairMessages(messages).flatMap(({ message: { role, parts }, of: { event, message } }) => {
     if (role === 'tool') return parts.flatMap((part) => (part.type === 'result' ? [answerOf(part, results)] : []));
     if (message) return message.getType() === 'remove' ? [] : [withCalls(message, parts)];
     const isSaid = parts.some(({ type }) => type !== 'thought');
@@ -48,12 +52,10 @@ async function saidBy(
   if (!visible) return undefined;
   const item = isByUser(visible) && !own.has(visible.id) ? undefined : messageItemOf(visible);
   const message = item && (await revivedValue(serde, item));
-  const said = messageOf(visible, undefined, NO_CALLS);
+  const said = readMessage(visible);
   if (!isBaseMessage(message)) return { ...said, event: visible };
   return { ...said, parts: partsOf(message, said.parts), event: visible, message };
 }
-
-const NO_CALLS: ReadonlySet<string> = new Set();
 
 /** The files of a tool's message are in the message. A message that says nothing is a message. */
 function partsOf(message: BaseMessage, parts: readonly UnpairedPart[]): readonly UnpairedPart[] {

@@ -1,5 +1,5 @@
 import type { RunnableConfig } from '@langchain/core/runnables';
-import { Recent } from '../../components/recent.js';
+import { Recent } from '../../adapter.js';
 import { type ThreadAddress, placeOf } from './thread-address.js';
 
 /** What a caller knows of a namespace. */

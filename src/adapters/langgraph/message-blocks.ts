@@ -1,11 +1,11 @@
-import { isRecord } from '../../config/setting.js';
+import { isPlainObject } from '../../adapter.js';
 
 /** A block of a message's content, of whatever vendor. */
 export type Block = Readonly<Record<string, unknown>>;
 
 /** The value as a block; one without fields, if it is none. */
 export function blockOf(value: unknown): Block {
-  return isRecord(value) ? value : {};
+  return isPlainObject(value) ? value : {};
 }
 
 export function textIn(value: unknown): string | undefined {

@@ -1,6 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import type { BaseMessage } from '@langchain/core/messages';
-import { randomId } from '../../sessions/domain/clock.js';
-import type { EventInput } from '../../sessions/domain/event.js';
+import type { EventInput } from '../../index.js';
 import { eventFields } from './message-fields.js';
 import { linkedItem } from './message-item.js';
 import { RECORD_AUTHOR, type SerializedValue, recordFields } from './thread-records.js';
@@ -16,7 +16,7 @@ export function historyEvents(messages: readonly (readonly [BaseMessage, Seriali
   const ids: string[] = [];
   const events = messages.map(([message, item]): EventInput => {
     if (message.getType() !== 'human' || isPlain(message)) return messageEvent(message, item);
-    const id = randomId();
+    const id = randomUUID();
     ids.push(id);
     return { ...messageEvent(message, item), id };
   });

@@ -1,7 +1,5 @@
-import { toolError } from '../../agents/messages/tool-errors.js';
-import { isRecord } from '../../config/setting.js';
-import type { Part } from '../../sessions/domain/content.js';
-import type { EventInput, UsageMetadata } from '../../sessions/domain/event.js';
+import { isPlainObject, toolErrorText } from '../../adapter.js';
+import type { EventInput, Part, UsageMetadata } from '../../index.js';
 import { contentParts, thoughtPart } from './content-parts.js';
 
 const AGENT = 'agent';
@@ -97,7 +95,7 @@ function responseOf(said: readonly Part[], isError: boolean): Record<string, unk
   const text = said.map((part) => part.text ?? '').join('');
   try {
     const parsed: unknown = JSON.parse(text);
-    if (isRecord(parsed) && (!isError || toolError(parsed) !== undefined)) return { ...parsed };
+    if (isPlainObject(parsed) && (!isError || toolErrorText(parsed) !== undefined)) return { ...parsed };
   } catch {
     // Not JSON.
   }
@@ -117,7 +115,7 @@ function calledOf(call: unknown): NonNullable<Part['functionCall']> {
 function plain(args: unknown): Record<string, unknown> {
   if (typeof args === 'string') return args === '' ? {} : { arguments: args };
   const copy: unknown = JSON.parse(JSON.stringify(args ?? {}));
-  return isRecord(copy) ? { ...copy } : {};
+  return isPlainObject(copy) ? { ...copy } : {};
 }
 
 function usageOf({ usage_metadata: usage }: MessageFields): UsageMetadata | undefined {
@@ -132,5 +130,5 @@ function usageOf({ usage_metadata: usage }: MessageFields): UsageMetadata | unde
 }
 
 function fieldOf(value: unknown, name: string): unknown {
-  return isRecord(value) ? value[name] : undefined;
+  return isPlainObject(value) ? value[name] : undefined;
 }

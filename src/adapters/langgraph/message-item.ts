@@ -1,4 +1,4 @@
-import type { Part } from '../../sessions/domain/content.js';
+import type { Part } from '../../index.js';
 
 /** What a serializer of LangGraph made of a value, as JSON. */
 export interface SerializedValue {

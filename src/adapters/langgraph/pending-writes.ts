@@ -5,9 +5,8 @@ import {
   type SerializerProtocol,
   WRITES_IDX_MAP,
 } from '@langchain/langgraph-checkpoint';
-import type { EventInput } from '../../sessions/domain/event.js';
-import { compareBytes } from '../../sessions/domain/ids.js';
-import { RESERVED_IDS } from '../../sessions/domain/reserved-words.js';
+import { RESERVED } from '../../adapter.js';
+import type { EventInput } from '../../index.js';
 import { revivedValue, serializedValue } from './serialized-value.js';
 import { RECORD_AUTHOR, type SerializedValue, type WritesRecord, recordFields } from './thread-records.js';
 
@@ -28,7 +27,7 @@ export async function writesEvent(
   // The first write of a task counts, so a repeated call may be the same event. Of errors and interrupts, the last one counts.
   const isRepeatable = writes.every(([index]) => index >= 0);
   return {
-    ...(isRepeatable && { id: RESERVED_IDS.graphWrites + hash('sha256', JSON.stringify(record), 'base64url') }),
+    ...(isRepeatable && { id: RESERVED.ids.graphWrites + hash('sha256', JSON.stringify(record), 'base64url') }),
     author: RECORD_AUTHOR,
     invocationId: checkpoint,
     ...recordFields(record),
@@ -67,5 +66,9 @@ export async function pendingWrites(
 
 /** Texts by code points, as the order of their bytes. */
 function inOrder(a: Write, b: Write): number {
-  return compareBytes(a.path, b.path) || compareBytes(a.task, b.task) || a.index - b.index;
+  return inByteOrder(a.path, b.path) || inByteOrder(a.task, b.task) || a.index - b.index;
+}
+
+function inByteOrder(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }

@@ -1,4 +1,4 @@
-import { SessionsError } from '../../sessions/domain/errors.js';
+import { SessionsError } from '../../index.js';
 
 /**
  * The thread is not as this run knows it: since then, another run continued it, or it was rewound or deleted. Nothing of this run

@@ -1,8 +1,8 @@
 import { BaseListChatMessageHistory } from '@langchain/core/chat_history';
 import type { BaseMessage } from '@langchain/core/messages';
 import { JsonPlusSerializer } from '@langchain/langgraph-checkpoint';
-import { type SessionKey, checkedSessionKey } from '../../sessions/domain/ids.js';
-import type { SessionService } from '../../sessions/session.service.js';
+import { checkedSessionKey } from '../../adapter.js';
+import type { SessionKey, SessionService } from '../../index.js';
 import { historyMessages } from './history-messages.js';
 import { historyEvents } from './message-events.js';
 import { serializedValue } from './serialized-value.js';

@@ -10,12 +10,8 @@ import {
   type PendingWrite,
   type SerializerProtocol,
 } from '@langchain/langgraph-checkpoint';
-import { KeyedQueue } from '../../sessions/domain/keyed-queue.js';
-import { InvalidInputError } from '../../sessions/domain/errors.js';
-import { type SessionKey, sessionNameOf } from '../../sessions/domain/ids.js';
-import type { Session } from '../../sessions/domain/session.js';
-import { pagesOf } from '../../sessions/domain/paging.js';
-import type { SessionService } from '../../sessions/session.service.js';
+import { KeyedQueue, readPages, sessionNameOf } from '../../adapter.js';
+import { InvalidInputError, type Session, type SessionKey, type SessionService } from '../../index.js';
 import { ChannelWriter, type KnownCheckpoint } from './channel-writer.js';
 import { CheckpointWriter, type NewCheckpoint } from './checkpoint-writer.js';
 import { writesEvent } from './pending-writes.js';
@@ -250,7 +246,7 @@ export class SessionSaver extends BaseCheckpointSaver {
     }
     const owner = { appName: this.#appName, userId: userOf(this.#user, config) };
     const { service } = this.#sessions;
-    const pages = pagesOf((cursor) => service.listSessions({ ...owner, orderBy: 'createTime', cursor }));
+    const pages = readPages((cursor) => service.listSessions({ ...owner, orderBy: 'createTime', cursor }));
     for await (const { sessions } of pages) {
       for (const session of sessions)
         if (isThread(session)) yield { key: { ...owner, sessionId: session.id }, session };

@@ -1,10 +1,7 @@
 import { hash } from 'node:crypto';
 import type { RunnableConfig } from '@langchain/core/runnables';
-import { InvalidInputError } from '../../sessions/domain/errors.js';
-import { type SessionKey, assertId, sessionNameOf } from '../../sessions/domain/ids.js';
-import { textProblem } from '../../sessions/domain/input-checks.js';
-import type { Session } from '../../sessions/domain/session.js';
-import { RESERVED_STATE } from '../../sessions/domain/reserved-words.js';
+import { assertId, RESERVED, sessionNameOf } from '../../adapter.js';
+import { InvalidInputError, type Session, type SessionKey } from '../../index.js';
 import type { ThreadHead } from './thread-records.js';
 
 /** A namespace of a thread, and the session that holds the thread. */
@@ -19,7 +16,7 @@ export type ThreadUser = string | ((config: RunnableConfig) => string);
 /** The field of `configurable` with the turn of a run. LangGraph copies none that begins so into metadata. */
 export const TURN_FIELD = '__agent_sessions_turn';
 
-const HEAD_PREFIX = RESERVED_STATE.graphHead;
+const HEAD_PREFIX = RESERVED.state.graphHead;
 const LONGEST_NS = 400;
 
 /** Where the config points. `undefined` if it names no thread. */
@@ -70,9 +67,14 @@ export function placeOf({ key, ns }: ThreadAddress, place = ''): string {
   return JSON.stringify([sessionNameOf(key), ns, place]);
 }
 
+/** Whether a text can be in a key of the state. */
+export function isStateName(text: string, maxBytes: number): boolean {
+  return text !== '' && text.isWellFormed() && !text.includes('\u0000') && Buffer.byteLength(text) <= maxBytes;
+}
+
 /** The state key that holds the head of a namespace. It goes back with a rewind of the session. */
 export function headKey(ns: string): string {
-  const isKey = ns === '' || textProblem(ns, LONGEST_NS) === undefined;
+  const isKey = ns === '' || isStateName(ns, LONGEST_NS);
   return `${HEAD_PREFIX}${isKey ? ns : hash('sha256', ns, 'base64url')}`;
 }
 

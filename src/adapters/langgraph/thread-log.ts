@@ -1,8 +1,5 @@
-import type { LoggedEvent } from '../../sessions/domain/event.js';
-import type { SessionKey } from '../../sessions/domain/ids.js';
-import { pagesOf } from '../../sessions/domain/paging.js';
-import type { ListEventsRequest } from '../../sessions/operations/list-events.js';
-import type { SessionService } from '../../sessions/session.service.js';
+import { readPages } from '../../adapter.js';
+import type { ListEventsRequest, LoggedEvent, SessionKey, SessionService } from '../../index.js';
 import { type CheckpointRecord, type WritesRecord, recordOf } from './thread-records.js';
 
 /** A checkpoint in the log. */
@@ -93,7 +90,7 @@ export class ThreadLog {
   async #checkpointOf(ns: string, id: string): Promise<CheckpointWithWrites | undefined> {
     let found: FoundCheckpoint | undefined;
     const writes: WritesRecord[] = [];
-    const pages = pagesOf((cursor) => this.sessions.listEvents({ ...this.key, invocationId: id, cursor }));
+    const pages = readPages((cursor) => this.sessions.listEvents({ ...this.key, invocationId: id, cursor }));
     for await (const { events } of pages) {
       for (const event of events) {
         const record = this.recordOf(event);

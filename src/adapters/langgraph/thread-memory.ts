@@ -1,6 +1,5 @@
-import { type SessionKey, sessionNameOf } from '../../sessions/domain/ids.js';
-import type { Session } from '../../sessions/domain/session.js';
-import { Recent } from '../../components/recent.js';
+import { Recent, sessionNameOf } from '../../adapter.js';
+import type { Session, SessionKey } from '../../index.js';
 import type { KnownCheckpoint } from './channel-writer.js';
 import type { ThreadAddress } from './thread-address.js';
 

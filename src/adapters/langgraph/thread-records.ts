@@ -1,4 +1,4 @@
-import type { EventInput, LoggedEvent } from '../../sessions/domain/event.js';
+import type { EventInput, LoggedEvent } from '../../index.js';
 import { type LinkedItem, type SerializedValue, wholeItem } from './message-item.js';
 
 export type { SerializedValue } from './message-item.js';

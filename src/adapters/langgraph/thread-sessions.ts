@@ -1,10 +1,14 @@
-import { createUnlessThere } from '../../sessions/create-unless-there.js';
-import { SessionNotFoundError, StaleSessionError, StoreUnavailableError } from '../../sessions/domain/errors.js';
-import type { EventInput, LoggedEvent } from '../../sessions/domain/event.js';
-import type { SessionKey } from '../../sessions/domain/ids.js';
-import { retryUndefined } from '../../sessions/domain/retry-overtaken.js';
-import type { Session } from '../../sessions/domain/session.js';
-import type { SessionService } from '../../sessions/session.service.js';
+import { createUnlessThere, retryOvertaken } from '../../adapter.js';
+import {
+  type EventInput,
+  type LoggedEvent,
+  type Session,
+  type SessionKey,
+  SessionNotFoundError,
+  type SessionService,
+  StaleSessionError,
+  StoreUnavailableError,
+} from '../../index.js';
 import type { ThreadMemory } from './thread-memory.js';
 
 /** How a thread is written. */
@@ -42,14 +46,20 @@ export class ThreadSessions {
     key: SessionKey,
     write: (session: Session, isFresh: boolean) => Promise<Result | undefined>,
   ): Promise<Result> {
-    const written = await retryUndefined(async () => {
-      const isFresh = this.memory.session(key) === undefined;
-      const result = await write(await this.current(key), isFresh);
-      if (result === undefined) this.memory.setSession(key, undefined);
-      return result;
-    });
-    if (written !== undefined) return written;
-    throw new StoreUnavailableError('Others wrote to the session of this thread each time; try again.', false);
+    const overtaken = new StoreUnavailableError(
+      'Others wrote to the session of this thread each time; try again.',
+      false,
+    );
+    return retryOvertaken(
+      async () => {
+        const isFresh = this.memory.session(key) === undefined;
+        const result = await write(await this.current(key), isFresh);
+        if (result !== undefined) return result;
+        this.memory.setSession(key, undefined);
+        throw overtaken;
+      },
+      (error) => error === overtaken,
+    );
   }
 
   /** Returns `undefined`, and appends nothing, if the session has changed. */

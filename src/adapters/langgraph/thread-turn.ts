@@ -1,7 +1,6 @@
 import type { RunnableConfig } from '@langchain/core/runnables';
-import { withAwaitedTurn } from '../../sessions/awaited-turn.js';
-import type { SessionKey } from '../../sessions/domain/ids.js';
-import type { SessionService } from '../../sessions/session.service.js';
+import { withAwaitedTurn } from '../../adapter.js';
+import type { SessionKey, SessionService } from '../../index.js';
 import { TURN_FIELD } from './thread-address.js';
 
 /** How a run gets its turn. */

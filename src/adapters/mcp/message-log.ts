@@ -1,17 +1,14 @@
-import { createUnlessThere } from '../../sessions/create-unless-there.js';
-import { SessionNotFoundError } from '../../sessions/domain/errors.js';
-import { inBatches } from '../../sessions/domain/batches.js';
-import type { EventInput, LoggedEvent } from '../../sessions/domain/event.js';
-import { type SessionKey, idProblem } from '../../sessions/domain/ids.js';
-import { pagesOf } from '../../sessions/domain/paging.js';
-import { retryOvertaken } from '../../sessions/domain/retry-overtaken.js';
-import { RESERVED_METADATA } from '../../sessions/domain/reserved-words.js';
-import type { SessionService } from '../../sessions/session.service.js';
+import { assertId, createUnlessThere, inCommits, readPages, RESERVED, retryOvertaken } from '../../adapter.js';
+import {
+  type EventInput,
+  type LoggedEvent,
+  type SessionKey,
+  SessionNotFoundError,
+  type SessionService,
+} from '../../index.js';
 
-const LABEL = `${RESERVED_METADATA.agents}mcp-session`;
+const LABEL = `${RESERVED.metadata.agents}mcp-session`;
 const PAGE = 200;
-/** More does not fit into a commit. */
-const MOST_PIECES = 2;
 
 /** A stored event of a part. */
 export interface PlacedEvent {
@@ -95,7 +92,7 @@ export class MessageLog {
   async #appendTo(part: number, events: readonly EventInput[]): Promise<LoggedEvent | undefined> {
     const session = this.#reference(part);
     let last: LoggedEvent | undefined;
-    for (const pieces of inBatches(events, { items: MOST_PIECES })) {
+    for (const pieces of inCommits(events)) {
       last = (await this.sessions.appendEvents({ session, events: pieces })).at(-1);
     }
     return last;
@@ -132,7 +129,7 @@ export class MessageLog {
   async *#eventsIn(part: number, afterSeq: number, limit = PAGE): AsyncGenerator<LoggedEvent> {
     const request = { ...this.#keyOf(part), afterSeq, limit };
     try {
-      const pages = pagesOf((cursor) => this.sessions.listEvents({ ...request, cursor }));
+      const pages = readPages((cursor) => this.sessions.listEvents({ ...request, cursor }));
       for await (const { events } of pages) yield* events;
     } catch (error) {
       if (!isMissing(error)) throw error;
@@ -153,7 +150,7 @@ function isMissing(error: unknown): boolean {
   return error instanceof SessionNotFoundError;
 }
 
-/** Why an id leaves no room for the number of a part, or `undefined`. */
-export function logIdProblem(id: string): string | undefined {
-  return idProblem(`${id}.999999999999`);
+/** Refuses an id that leaves no room for the number of a part. */
+export function assertLogId(id: string): void {
+  assertId(`${id}.999999999999`, 'mcpSessionId');
 }

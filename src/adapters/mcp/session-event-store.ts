@@ -1,9 +1,6 @@
-import { KeyedQueue } from '../../sessions/domain/keyed-queue.js';
-import { InvalidInputError } from '../../sessions/domain/errors.js';
-import { checkedSessionKey } from '../../sessions/domain/ids.js';
-import { assertWholeNumber } from '../../sessions/domain/input-checks.js';
-import type { SessionService } from '../../sessions/session.service.js';
-import { MessageLog, type PlacedEvent, logIdProblem } from './message-log.js';
+import { checkedSessionKey, KeyedQueue } from '../../adapter.js';
+import { InvalidInputError, type SessionService } from '../../index.js';
+import { MessageLog, type PlacedEvent, assertLogId } from './message-log.js';
 import { type Message, MessageReader, eventsOf, recordOf } from './stored-message.js';
 
 /** What a {@link SessionEventStore} needs. */
@@ -56,9 +53,10 @@ export class SessionEventStore {
 
   constructor({ sessions, appName, userId, mcpSessionId, maxMessages = 1_000, follow }: SessionEventStoreOptions) {
     const key = checkedSessionKey({ appName, userId, sessionId: mcpSessionId });
-    const problem = logIdProblem(mcpSessionId);
-    if (problem) throw new InvalidInputError(problem, 'mcpSessionId');
-    assertWholeNumber(maxMessages, { path: 'maxMessages', from: 1, to: MOST_MESSAGES });
+    assertLogId(mcpSessionId);
+    if (!Number.isSafeInteger(maxMessages) || maxMessages < 1 || maxMessages > MOST_MESSAGES) {
+      throw new InvalidInputError(`must be a whole number from 1 to ${MOST_MESSAGES}`, 'maxMessages');
+    }
     this.#log = new MessageLog(sessions, key, maxMessages);
     this.#follow = follow;
   }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import type { EventInput, LoggedEvent } from '../../sessions/domain/event.js';
-import { textPieces } from '../../sessions/domain/text-pieces.js';
+import type { EventInput, LoggedEvent } from '../../index.js';
+import { textPieces } from '../shared/text-pieces.js';
 
 /** A message of JSON-RPC. Each version of the SDK has types of its own for what is in it. */
 export interface Message {

@@ -11,15 +11,15 @@ import type {
   SessionHistoryTransactionAwareSession,
 } from '@openai/agents-core';
 import { randomUUID } from 'node:crypto';
-import { EventConflictError } from '../../sessions/domain/errors.js';
-import { digestOf } from '../../sessions/domain/json-digest.js';
-import type { EventInput } from '../../sessions/domain/event.js';
-import { type SessionKey, checkedSessionKey } from '../../sessions/domain/ids.js';
-import { isPlainObject } from '../../sessions/domain/json-value.js';
-import type { Session } from '../../sessions/domain/session.js';
-import { RESERVED_IDS } from '../../sessions/domain/reserved-words.js';
-import type { TurnReference } from '../../sessions/operations/turns.js';
-import type { SessionService } from '../../sessions/session.service.js';
+import { checkedSessionKey, digestOf, isPlainObject, RESERVED } from '../../adapter.js';
+import {
+  EventConflictError,
+  type EventInput,
+  type Session,
+  type SessionKey,
+  type SessionService,
+  type TurnReference,
+} from '../../index.js';
 import { editedHistory } from './history-edits.js';
 import { type CheckedTransaction, checkedTransaction, isSameItem } from './history-transaction.js';
 import { type EventFrame, itemEvents, recordEvent, wholeItem } from './item-events.js';
@@ -291,7 +291,7 @@ export class AgentsSession
 /** An event of its own for each operation. After the session was cleared, the same operation is a new one. */
 function operationEvent({ state }: Session, { operationId, digest }: CheckedTransaction): EventInput {
   const place = digestOf([state.get<string>(CLEARED) ?? '', operationId]);
-  return { id: RESERVED_IDS.openaiOperation + place, ...recordEvent({ operation: digest }) };
+  return { id: RESERVED.ids.openaiOperation + place, ...recordEvent({ operation: digest }) };
 }
 
 /** The entries that the transaction replaces; `undefined` if the history ends with other items. */

@@ -1,9 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { InvalidInputError, SessionNotFoundError } from '../../sessions/domain/errors.js';
-import type { EventInput, LoggedEvent } from '../../sessions/domain/event.js';
-import { assertId } from '../../sessions/domain/ids.js';
-import { pagesOf } from '../../sessions/domain/paging.js';
-import { RESERVED_METADATA } from '../../sessions/domain/reserved-words.js';
+import { assertId, readPages, RESERVED } from '../../adapter.js';
+import { type EventInput, InvalidInputError, type LoggedEvent, SessionNotFoundError } from '../../index.js';
 import { AgentsSession, type AgentsSessionOptions } from './agents-session.js';
 import {
   type ConversationTurn,
@@ -34,8 +31,8 @@ export interface Branch {
 }
 
 const MAIN = 'main';
-const ROOT_LABEL = `${RESERVED_METADATA.openai}root`;
-const BRANCH_LABEL = `${RESERVED_METADATA.openai}branch`;
+const ROOT_LABEL = `${RESERVED.metadata.openai}root`;
+const BRANCH_LABEL = `${RESERVED.metadata.openai}branch`;
 
 /**
  * A session with branches, turns and usage. A branch is a fork of the session, so that it is a session of its own. All methods
@@ -90,7 +87,7 @@ export class BranchedAgentsSession extends AgentsSession {
     const branches = [this.#branch(MAIN, main)];
     const filter = { labels: { [ROOT_LABEL]: sessionId } };
     const list = { appName, userId, filter, orderBy: 'createTime', order: 'asc', includeState: false } as const;
-    for await (const { sessions } of pagesOf((cursor) => this.options.sessions.listSessions({ ...list, cursor }))) {
+    for await (const { sessions } of readPages((cursor) => this.options.sessions.listSessions({ ...list, cursor }))) {
       for (const session of sessions) {
         const name = session.metadata.labels[BRANCH_LABEL];
         if (name !== undefined && session.id === this.#idOf(name)) branches.push(this.#branch(name, session));

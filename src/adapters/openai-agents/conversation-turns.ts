@@ -1,5 +1,5 @@
 import type { AgentInputItem } from '@openai/agents-core';
-import type { LoggedEvent } from '../../sessions/domain/event.js';
+import type { LoggedEvent } from '../../index.js';
 import type { Entry } from './item-history.js';
 import { usageRecordsOf } from './item-records.js';
 import type { ReadHistory } from './session-history.js';

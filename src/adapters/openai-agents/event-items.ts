@@ -1,14 +1,8 @@
 import type { AgentInputItem } from '@openai/agents-core';
-import type { ConversationPart } from '../../agents/messages/conversation.js';
-import { fileContent, fileName, imageDetail, inWords } from '../../agents/messages/file-content.js';
-import { keeperOf } from '../../agents/messages/given-files.js';
-import { type UnpairedMessage, type UnpairedPart, jsonText, messageOf } from '../../agents/messages/said-parts.js';
-import { isByUser } from '../../sessions/domain/event-inspection.js';
-import type { LoggedEvent } from '../../sessions/domain/event.js';
-import { urlOfFile } from './file-parts.js';
+import { fileIn, inWords, isByUser, readMessage, type UnpairedMessage, type UnpairedPart } from '../../adapter.js';
+import type { ConversationPart } from '../../agents/index.js';
+import type { LoggedEvent } from '../../index.js';
 import { isPlainMessage, recordOf, revivedItem } from './item-records.js';
-
-const NO_CALLS: ReadonlySet<string> = new Set();
 
 type UserContent = Exclude<Extract<AgentInputItem, { role: 'user' }>['content'], string>;
 
@@ -24,7 +18,7 @@ export class EventReader {
     const record = recordOf(event);
     const isTrusted = isByUser(event) ? isPlainMessage(record) : record.isOfPrevious === undefined;
     const own = isTrusted ? revivedItem(record, event.content?.parts ?? []) : undefined;
-    return own ? [own as AgentInputItem] : this.#itemsSaid(event, messageOf(event, undefined, NO_CALLS));
+    return own ? [own as AgentInputItem] : this.#itemsSaid(event, readMessage(event));
   }
 
   #itemsSaid(event: LoggedEvent, { role, parts }: UnpairedMessage): AgentInputItem[] {
@@ -57,7 +51,8 @@ export class EventReader {
     if (part.type !== 'answered') return undefined;
     const { id, name = 'unknown', response } = part.response;
     const callId = id || (this.#madeUp.get(name)?.shift() ?? `call_${event.seq}_${index}`);
-    const output = { type: 'text' as const, text: jsonText(response) };
+    const text = typeof response === 'string' ? response : JSON.stringify(response ?? {});
+    const output = { type: 'text' as const, text };
     return { type: 'function_call_result', callId, name, status: 'completed', output };
   }
 
@@ -79,22 +74,18 @@ function userEntry(part: ConversationPart): UserContent {
   if (part.type === 'text') return part.text === '' ? [] : [{ type: 'input_text', text: part.text }];
   if (part.type === 'code') return [{ type: 'input_text', text: inWords(part) }];
   if (part.type !== 'file') return [];
-  const { mimeType } = part;
-  const keeper = keeperOf(part.part);
-  const content = fileContent(part.part);
-  const url = urlOfFile(mimeType, part.part);
-  if (!content || url === undefined || (keeper && keeper.vendor !== 'openai'))
+  const file = fileIn(part.part);
+  if (!file || file.url === undefined || (file.keeper && file.keeper.vendor !== 'openai'))
     return [{ type: 'input_text', text: inWords(part) }];
+  const { mimeType, url, data, name: filename, detail, keeper } = file;
   const kept = keeper && { id: keeper.id };
-  const filename = fileName(part.part);
   if (mimeType.startsWith('image/')) {
-    const detail = imageDetail(part.part);
     return [{ type: 'input_image', image: kept ?? url, ...(detail !== undefined && { detail }) }];
   }
   if (kept) return [{ type: 'input_file', file: kept, ...(filename !== undefined && { filename }) }];
-  if (content.data === undefined) return [{ type: 'input_file', file: { url } }];
+  if (data === undefined) return [{ type: 'input_file', file: { url } }];
   const [kind, format] = mimeType.split('/');
-  if (kind === 'audio') return [{ type: 'audio', audio: content.data, ...(format && { format }) }];
+  if (kind === 'audio') return [{ type: 'audio', audio: data, ...(format && { format }) }];
   return [{ type: 'input_file', file: url, filename: filename ?? 'file' }];
 }
 

@@ -1,6 +1,5 @@
-import { fileContent, fileUrl } from '../../agents/messages/file-content.js';
-import { type FileDescription, givenFile, keptFile } from '../../agents/messages/given-files.js';
-import type { Part } from '../../sessions/domain/content.js';
+import { type FileDescription, givenFile, keptFile } from '../../adapter.js';
+import type { Part } from '../../index.js';
 import type { Path } from './plain-item.js';
 
 /** A file as a part: bytes, or where they are. */
@@ -21,10 +20,4 @@ export function filePart(
   if (typeof url === 'string') return { part: givenFile(url, given), at: [...at, 'url'] };
   const kept = id ?? fileId;
   return typeof kept === 'string' ? { part: keptFile('openai', kept, given), at } : undefined;
-}
-
-/** The content of a file as the SDK takes it: a data URL, or the place. */
-export function urlOfFile(mimeType: string, part: Part): string | undefined {
-  const content = fileContent(part);
-  return content && fileUrl(mimeType, content);
 }

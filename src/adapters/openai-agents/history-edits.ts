@@ -1,6 +1,6 @@
 import type { AgentInputItem } from '@openai/agents-core';
-import { isRewind, isSummary } from '../../sessions/domain/event-inspection.js';
-import type { EventInput, LoggedEvent } from '../../sessions/domain/event.js';
+import { isRewind, isSummary } from '../../adapter.js';
+import type { EventInput, LoggedEvent } from '../../index.js';
 import { type EventFrame, itemEvents, recordEvent, wholeItem } from './item-events.js';
 import { type Entry, isReplacement, lastPieceOf } from './item-history.js';
 import { ownRecordOf } from './item-records.js';

@@ -1,8 +1,7 @@
 import type { AgentInputItem, SessionHistoryTransactionArgs } from '@openai/agents-core';
-import { InvalidInputError } from '../../sessions/domain/errors.js';
-import { canonicalJson } from '../../sessions/domain/canonical-json.js';
-import { digestOf } from '../../sessions/domain/json-digest.js';
-import { isPlainObject, setField } from '../../sessions/domain/json-value.js';
+import { digestOf, isPlainObject } from '../../adapter.js';
+import { InvalidInputError } from '../../index.js';
+import { setField } from '../shared/set-field.js';
 import { type CopiedItem, copiedItem } from './plain-item.js';
 
 /** A transaction as it was when it was handed over. */
@@ -115,10 +114,10 @@ function comparable({ copied: { item, bytes } }: CheckedItem): unknown {
 
 /** Whether two items are the same, whatever the order of their fields. */
 export function isSameItem(one: AgentInputItem, other: AgentInputItem): boolean {
-  return textOf(one) === textOf(other);
+  return digestOfItem(one) === digestOfItem(other);
 }
 
-function textOf(item: AgentInputItem): string {
+function digestOfItem(item: AgentInputItem): string {
   const { item: plain, bytes } = copiedItem(item);
-  return canonicalJson([plain, bytes]);
+  return digestOf([plain, bytes]);
 }

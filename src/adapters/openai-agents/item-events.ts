@@ -1,4 +1,4 @@
-import type { EventInput } from '../../sessions/domain/event.js';
+import type { EventInput } from '../../index.js';
 import { type ItemRecord, RECORD_AUTHOR, isPlainMessage, recordFields, storedItem } from './item-records.js';
 import { copiedItem, wellFormed } from './plain-item.js';
 import { saidBy } from './said-item.js';

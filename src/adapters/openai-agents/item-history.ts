@@ -1,8 +1,6 @@
 import type { AgentInputItem } from '@openai/agents-core';
-import { visibleEvent } from '../../agents/messages/visible-events.js';
-import { isByUser, isSummary } from '../../sessions/domain/event-inspection.js';
-import type { LoggedEvent } from '../../sessions/domain/event.js';
-import { isCount } from '../../sessions/domain/input-checks.js';
+import { isByUser, isSummary, visibleEvent } from '../../adapter.js';
+import type { LoggedEvent } from '../../index.js';
 import { EventReader } from './event-items.js';
 import { ownRecordOf, revivedItem } from './item-records.js';
 
@@ -47,7 +45,7 @@ export function itemHistory(events: readonly LoggedEvent[]): ItemHistory {
 /** Up to which event the view was read; 0 for a history that was empty. */
 function readVersionOf(last: LoggedEvent): number {
   const { replaces, readVersion } = ownRecordOf(last);
-  return replaces !== '' && isCount(readVersion) ? readVersion : 0;
+  return replaces !== '' && typeof readVersion === 'number' ? readVersion : 0;
 }
 
 /**

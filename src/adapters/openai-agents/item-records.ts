@@ -1,9 +1,5 @@
-import { fileContent, fileUrl } from '../../agents/messages/file-content.js';
-import { isByUser } from '../../sessions/domain/event-inspection.js';
-import { isCount } from '../../sessions/domain/input-checks.js';
-import { isPlainObject } from '../../sessions/domain/json-value.js';
-import type { Part } from '../../sessions/domain/content.js';
-import type { EventInput, LoggedEvent } from '../../sessions/domain/event.js';
+import { fileIn, isByUser, isPlainObject } from '../../adapter.js';
+import type { EventInput, LoggedEvent, Part } from '../../index.js';
 import { type CopiedItem, type Path, type PlainItem, replaceAt, valueAt } from './plain-item.js';
 import type { SaidPart } from './said-item.js';
 
@@ -76,7 +72,8 @@ export function ownRecordOf(event: LoggedEvent): ItemRecord {
 export function usageRecordsOf(event: LoggedEvent): UsageRecord[] {
   const { usage } = isByUser(event) ? {} : recordOf(event);
   const counts = isPlainObject(usage) ? [usage.requests, usage.inputTokens, usage.outputTokens, usage.totalTokens] : [];
-  const isWhole = counts.length > 0 && [...counts, usage?.counted].every(isCount) && typeof usage?.run === 'string';
+  const isWhole =
+    counts.length > 0 && [...counts, usage?.counted].every(Number.isSafeInteger) && typeof usage?.run === 'string';
   return isWhole && usage ? [usage] : [];
 }
 
@@ -127,10 +124,7 @@ function textOf(part: Part): string | undefined {
   const { text, functionCall, functionResponse, inlineData, fileData, executableCode, codeExecutionResult } = part;
   if (functionCall) return JSON.stringify(functionCall.args ?? {});
   if (functionResponse) return responseText(functionResponse.response);
-  if (inlineData) {
-    const content = fileContent(part);
-    return content && fileUrl(inlineData.mimeType ?? '', content);
-  }
+  if (inlineData) return fileIn(part)?.url;
   return text ?? fileData?.fileUri ?? executableCode?.code ?? codeExecutionResult?.output;
 }
 

@@ -1,5 +1,6 @@
-import { InvalidInputError } from '../../sessions/domain/errors.js';
-import { childPath, isPlainObject, setField } from '../../sessions/domain/json-value.js';
+import { InvalidInputError } from '../../index.js';
+import { isPlainObject } from '../../adapter.js';
+import { setField } from '../shared/set-field.js';
 
 /** An item of the SDK as JSON. */
 export type PlainItem = Record<string, unknown>;
@@ -40,8 +41,7 @@ class ItemCopy {
     }
     if (typeof value !== 'object' || value === null) return value;
     if (at.length > DEEPEST) {
-      const place = at.slice(0, 3).reduce<string>((path, key) => childPath(path, key), this.path);
-      throw new InvalidInputError('is nested too deeply, or contains itself', place);
+      throw new InvalidInputError('is nested too deeply, or contains itself', this.path);
     }
     if (value instanceof Uint8Array) {
       this.bytes.push(at);

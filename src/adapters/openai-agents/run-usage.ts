@@ -1,6 +1,6 @@
 import type { RunContext, Usage } from '@openai/agents-core';
-import { digestOf } from '../../sessions/domain/json-digest.js';
-import type { UsageMetadata } from '../../sessions/domain/event.js';
+import { digestOf } from '../../adapter.js';
+import type { UsageMetadata } from '../../index.js';
 import type { UsageRecord } from './item-records.js';
 
 /** The tokens of a request to a model. */

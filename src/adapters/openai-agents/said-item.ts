@@ -1,6 +1,5 @@
-import type { FileDescription } from '../../agents/messages/given-files.js';
-import { isRecord } from '../../config/setting.js';
-import type { Part } from '../../sessions/domain/content.js';
+import { type FileDescription, isPlainObject } from '../../adapter.js';
+import type { Part } from '../../index.js';
 import { filePart } from './file-parts.js';
 import type { Path, PlainItem } from './plain-item.js';
 
@@ -146,14 +145,14 @@ function answerOf(id: unknown, name: string, response: Record<string, unknown>, 
 /** Arguments that are no JSON object are kept as text. */
 function argumentsOf(given: unknown): Record<string, unknown> {
   const parsed = typeof given === 'string' ? parsedObject(given) : given;
-  if (isRecord(parsed)) return { ...parsed };
+  if (isPlainObject(parsed)) return { ...parsed };
   return given === '' || given === undefined || given === null ? {} : { arguments: given };
 }
 
 function parsedObject(text: string): Record<string, unknown> | undefined {
   try {
     const parsed: unknown = JSON.parse(text);
-    return isRecord(parsed) ? { ...parsed } : undefined;
+    return isPlainObject(parsed) ? { ...parsed } : undefined;
   } catch {
     return undefined;
   }

@@ -1,4 +1,4 @@
-import { SessionsError } from '../../sessions/domain/errors.js';
+import { SessionsError } from '../../index.js';
 
 /**
  * The history does not end with the items that a transaction would replace, or items were taken back while a compaction was

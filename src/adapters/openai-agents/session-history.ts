@@ -1,16 +1,24 @@
 import { randomUUID } from 'node:crypto';
-import { createUnlessThere } from '../../sessions/create-unless-there.js';
-import { inBatches, commitBytes } from '../../sessions/domain/batches.js';
-import { SessionNotFoundError, StaleSessionError } from '../../sessions/domain/errors.js';
-import { isRewind } from '../../sessions/domain/event-inspection.js';
-import type { EventInput, LoggedEvent } from '../../sessions/domain/event.js';
-import type { SessionKey } from '../../sessions/domain/ids.js';
-import { pagesOf } from '../../sessions/domain/paging.js';
-import { isSessionChanged, retryOvertaken, retryUnknown } from '../../sessions/domain/retry-overtaken.js';
-import type { Session } from '../../sessions/domain/session.js';
-import type { EventPage } from '../../sessions/operations/list-events.js';
-import type { TurnReference } from '../../sessions/operations/turns.js';
-import type { SessionService } from '../../sessions/session.service.js';
+import {
+  createUnlessThere,
+  inCommits,
+  isRewind,
+  isSessionChanged,
+  readPages,
+  retryOvertaken,
+  retryUnknown,
+} from '../../adapter.js';
+import {
+  type EventInput,
+  type EventPage,
+  type LoggedEvent,
+  type Session,
+  type SessionKey,
+  SessionNotFoundError,
+  type SessionService,
+  StaleSessionError,
+  type TurnReference,
+} from '../../index.js';
 import { type Entry, itemHistory } from './item-history.js';
 import { StaleHistoryError } from './session-errors.js';
 
@@ -29,8 +37,6 @@ export interface HistoryChange {
   readonly events: readonly EventInput[];
 }
 
-/** Most events and bytes of one commit, by default. */
-const COMMIT = { items: 100, weightOf: commitBytes, weight: 1_500_000 };
 /** Events that say nothing to the model, such as changes of state, are read as well. */
 const SPARE = 8;
 const LONGEST_TAIL = 10_000;
@@ -78,7 +84,7 @@ export class SessionHistory {
   /** Appends events, in one commit if they fit into one. Creates the session if there is none. */
   async append(events: readonly EventInput[]): Promise<void> {
     const { sessionId: id, appName, userId } = this.key;
-    for (const batch of inBatches(events.map(withId), COMMIT)) {
+    for (const batch of inCommits(events.map(withId))) {
       try {
         await this.#commit({ id, appName, userId }, batch);
       } catch (error) {
@@ -95,7 +101,7 @@ export class SessionHistory {
    * @throws StaleHistoryError if anything was taken back since then
    */
   async appendPieces(pieces: readonly EventInput[], last: EventInput, readVersion: number): Promise<void> {
-    const batches = inBatches([...pieces, last].map(withId), COMMIT);
+    const batches = inCommits([...pieces, last].map(withId));
     const end = batches.pop() ?? [];
     const earlier = batches.flat();
     if (earlier.length > 0) {
@@ -171,7 +177,7 @@ export class SessionHistory {
   async #isWhole(events: readonly EventInput[], afterSeq: number): Promise<boolean> {
     const missing = new Set(events.map(({ id = '' }) => id));
     const request = { ...this.key, afterSeq, limit: LONGEST_PAGE };
-    for await (const page of pagesOf((cursor) => this.service.listEvents({ ...request, cursor }))) {
+    for await (const page of readPages((cursor) => this.service.listEvents({ ...request, cursor }))) {
       for (const event of page.events) {
         if (isRewind(event)) return false;
         missing.delete(event.id);

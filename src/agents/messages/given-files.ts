@@ -5,6 +5,8 @@ export interface FileDescription {
   readonly mimeType?: string | undefined;
   /** Counts if neither `mimeType` nor the name tells the type. */
   readonly kind?: 'image' | 'audio' | 'video' | undefined;
+  /** How names of such files end, such as `png`. Counts before the `kind`. */
+  readonly format?: string | undefined;
   readonly name?: string | undefined;
   /** How closely models should look at an image, in the words of OpenAI. */
   readonly detail?: string | undefined;
@@ -14,7 +16,11 @@ const DATA_URL = /^data:([^,]*),(.*)$/s;
 const URL = /^[a-z][a-z\d+.-]*:/i;
 const UNKNOWN_TYPE = 'application/octet-stream';
 
-/** A file as vendors write it: a data URL, another URL, or base64. */
+/**
+ * A file as vendors write it: a data URL, another URL, or base64.
+ *
+ * @example const part = givenFile(block.image_url, { kind: 'image' });
+ */
 export function givenFile(source: string, description: FileDescription = {}): Part {
   const details = detailsOf(description);
   const [, head, body] = DATA_URL.exec(source) ?? [];
@@ -30,7 +36,11 @@ export function givenFile(source: string, description: FileDescription = {}): Pa
   return { inlineData: { mimeType: typeOf('', description) ?? UNKNOWN_TYPE, data: source, ...details } };
 }
 
-/** A file that a vendor keeps, by the id that it gave it. Without a vendor, the form of the id tells it. */
+/**
+ * A file that a vendor keeps, by the id that it gave it. Without a vendor, the form of the id tells it.
+ *
+ * @example const part = keptFile('openai', 'file-1', { name: 'invoice.pdf' });
+ */
 export function keptFile(vendor: string | undefined, id: string, description: FileDescription = {}): Part {
   if (vendor === undefined && URL.test(id)) return givenFile(id, description);
   const mimeType = typeOf('', description);
@@ -58,17 +68,22 @@ export function fileType({ inlineData, fileData }: Part): string | undefined {
   return typeOf(fileData?.fileUri ?? '', { mimeType: file.mimeType, name }) ?? UNKNOWN_TYPE;
 }
 
-function typeOf(url: string, { mimeType, kind, name = '' }: FileDescription): string | undefined {
+function typeOf(url: string, { mimeType, kind, format, name = '' }: FileDescription): string | undefined {
   const [path = ''] = url.split(/[?#]/, 1);
-  return (mimeType || undefined) ?? typeByName(name) ?? typeByName(path) ?? (kind && USUAL_TYPES[kind]);
+  const told = (mimeType || undefined) ?? (format && typeByFormat(format, kind));
+  return told ?? typeByName(name) ?? typeByName(path) ?? (kind && USUAL_TYPES[kind]);
 }
 
 function typeByName(name: string): string | undefined {
   return typeOfEnding(/\.([a-z\d]{2,5})$/i.exec(name)?.[1]?.toLowerCase() ?? '');
 }
 
+function typeByFormat(format: string, kind: FileDescription['kind']): string | undefined {
+  return typeOfEnding(format) ?? (kind && `${kind}/${format}`);
+}
+
 /** The type of files whose names end like this: `png`. */
-export function typeOfEnding(ending: string): string | undefined {
+function typeOfEnding(ending: string): string | undefined {
   return Object.hasOwn(TYPES, ending) ? TYPES[ending] : undefined;
 }
 

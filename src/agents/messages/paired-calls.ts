@@ -16,9 +16,11 @@ export interface PairedMessage<Said extends UnpairedMessage> {
 /**
  * Puts the results of calls right after the message with the calls, in their order, as all vendors demand. Of several
  * responses to a call the last counts: those before it report the progress of a long-running tool. A call without response
- * gets {@link NO_RESULT}, and a response without call is left out.
+ * gets an error as result, and a response without call is left out.
+ *
+ * @example const messages = pairMessages(session.events.map((event) => readMessage(event)));
  */
-export function pairedMessages<Said extends UnpairedMessage>(messages: readonly Said[]): PairedMessage<Said>[] {
+export function pairMessages<Said extends UnpairedMessage>(messages: readonly Said[]): PairedMessage<Said>[] {
   const pieces = messages.flatMap((of) => piecesOf(of).map((parts) => ({ of, parts })));
   const calls = new Calls();
   const paired = pieces.map(({ of, parts }, place) => ({

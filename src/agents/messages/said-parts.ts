@@ -20,6 +20,17 @@ export interface UnpairedMessage extends Omit<ConversationMessage, 'parts'> {
   readonly parts: readonly UnpairedPart[];
 }
 
+/**
+ * What an event says to an agent that is all agents: its role and its parts, with calls and responses as they are in the log.
+ *
+ * @example const { role, parts } = readMessage(event);
+ */
+export function readMessage(event: ConversationEvent): UnpairedMessage {
+  return messageOf(event, undefined, NO_CALLS);
+}
+
+const NO_CALLS: ReadonlySet<string> = new Set();
+
 /** The ids of the calls that the agent made itself. */
 export function ownCallIds(events: readonly ConversationEvent[], agent: string | undefined): ReadonlySet<string> {
   const own = events.filter((event) => !isForeign(event, agent));

@@ -4,7 +4,7 @@ import { type AnthropicMessage, anthropicMessages } from './anthropic-messages.j
 import type { ConversationEvent, ConversationMessage } from './conversation.js';
 import { type GoogleContent, googleContents } from './google-messages.js';
 import { type OpenAiMessage, openAiMessages } from './openai-messages.js';
-import { pairedMessages } from './paired-calls.js';
+import { pairMessages } from './paired-calls.js';
 import { isCut, messageOf, noteMessage, ownCallIds } from './said-parts.js';
 import { type TokenEstimate, estimatedTokens, withinBudget } from './token-budget.js';
 import { type BranchOptions, visibleEvents } from './visible-events.js';
@@ -77,7 +77,7 @@ export function toMessages<F extends MessageFormat>(
     const message = messageOf(event, agent, ownCalls);
     return cutNote !== false && isCut(event, message) ? [message, noteMessage(cutNote)] : [message];
   });
-  const paired = pairedMessages(said).map(({ message }) => message);
+  const paired = pairMessages(said).map(({ message }) => message);
   const messages = thoughts ? paired : paired.map(withoutThoughts).filter(({ parts }) => parts.length > 0);
   if (tokenBudget === undefined) return convert(messages);
   if (!(tokenBudget >= 0)) throw new InvalidInputError('must be a number of tokens', 'options.tokenBudget');

@@ -8,7 +8,11 @@ export function toolError(response: unknown): unknown {
   return error === null || error === false ? undefined : error;
 }
 
-/** The error in words. */
+/**
+ * What went wrong, in words; `undefined` for a success, also for one that says that there was no error: `{ data, error: null }`.
+ *
+ * @example const isError = toolErrorText(functionResponse.response) !== undefined;
+ */
 export function toolErrorText(response: unknown): string | undefined {
   const error = toolError(response);
   return error === undefined || typeof error === 'string' ? error : JSON.stringify(error);

@@ -27,7 +27,12 @@ export function visibleEvents(events: readonly ConversationEvent[], options: Bra
   });
 }
 
-/** An event of any branch, without what agents ask users. What only adapters read is left out with it. */
+/**
+ * An event of any branch as readers of the conversation see it: without what agents ask users, and without what only adapters read of
+ * that. `undefined` if it says nothing: a rewind, a partial event.
+ *
+ * @example const visible = session.events.flatMap((event) => visibleEvent(event) ?? []);
+ */
 export function visibleEvent(event: LoggedEvent): LoggedEvent | undefined {
   const [visible] = visibleEvents([event], { branches: 'all' });
   if (!visible || visible === event) return visible && event;

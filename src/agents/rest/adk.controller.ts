@@ -15,8 +15,8 @@ import { RequireAccess } from '../../sessions/transport/session-access.js';
 import { AgentRegistry } from '../agent-registry.js';
 import type { AgentRun, RunEvent } from '../agent-run.js';
 import type { ApprovalAnswer } from '../approvals.js';
-import { begunInOrder, withoutRepeated } from '../run-reading.js';
-import { ApiEventStream, ApiEvents, ApiRunProblems } from './agent-responses.js';
+import { beginInOrder, withoutRepeated } from '../run-reading.js';
+import { ApiRunStream, ApiEvents, ApiRunProblems } from './agent-responses.js';
 import { AdkNamesPipe, AdkProblemFilter } from './adk-conventions.js';
 import { type AdkRun, AdkRunBody, RUNS_AS_ADK, adkAnswers, adkPlace } from './adk-requests.js';
 import { ForeignSiteGuard } from './foreign-site.guard.js';
@@ -82,7 +82,7 @@ export class AdkRunsController {
     @JsonBody(new AdkNamesPipe(), new DtoPipe(AdkRunBody)) body: Readonly<AdkRun>,
   ): Promise<readonly LoggedEvent[]> {
     const events: LoggedEvent[] = [];
-    for (const begun of begunInOrder(this.#starts(body))) events.push(...(await (await begun).result).events);
+    for (const begun of beginInOrder(this.#starts(body))) events.push(...(await (await begun).result).events);
     return events.filter(withoutRepeated());
   }
 
@@ -98,7 +98,7 @@ export class AdkRunsController {
       'is a last event with `error`. The agent goes on if the connection breaks.',
   })
   @ApiBody({ type: AdkRunBody })
-  @ApiEventStream(`data: ${JSON.stringify(EVENT_EXAMPLE)}\n\n`)
+  @ApiRunStream(`data: ${JSON.stringify(EVENT_EXAMPLE)}\n\n`)
   @ApiRunProblems()
   async stream(
     @JsonBody(new AdkNamesPipe(), new DtoPipe(AdkRunBody)) body: Readonly<AdkRun>,

@@ -1,6 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiExtraModels, getSchemaPath } from '@nestjs/swagger';
-import { ApiProblem, ApiProblems, ApiResult, STREAM_HEADERS } from '../../sessions/rest/api-responses.js';
+import { ApiEventStream, ApiProblem, ApiProblems, ApiResult } from '../../sessions/rest/api-responses.js';
 import { dtoOf } from '../../sessions/rest/make-dto.js';
 import { EVENT, EVENT_EXAMPLE } from '../../sessions/surface/event-shapes.js';
 import { RUN_PROBLEMS } from '../surface/agent-operations.js';
@@ -16,11 +16,8 @@ export const ApiEvents = (description: string): MethodDecorator =>
   );
 
 /** Documents a stream that ends. */
-export const ApiEventStream = (example: string): MethodDecorator =>
-  ApiResult(200, 'A stream that ends with the answer.', {
-    content: { 'text/event-stream': { schema: { type: 'string' }, example } },
-    ownHeaders: STREAM_HEADERS,
-  });
+export const ApiRunStream = (example: string): MethodDecorator =>
+  ApiEventStream('A stream that ends with the answer.', example);
 
 /** Documents the problems of a run. */
 export const ApiRunProblems = (): MethodDecorator =>

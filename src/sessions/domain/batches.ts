@@ -44,6 +44,18 @@ export function inBatches<Item>(
   return batches;
 }
 
+/** Less than a commit may have by default, so that another event fits beside them. */
+const COMMIT = { items: 90, weightOf: commitBytes, weight: 1_000_000 };
+
+/**
+ * Splits events into batches that fit into one commit each, in order.
+ *
+ * @example for (const batch of inCommits(events)) await sessions.appendEvents({ session, events: batch });
+ */
+export function inCommits<Event extends object>(events: readonly Event[]): (readonly Event[])[] {
+  return inBatches(events, COMMIT);
+}
+
 /** How much a value weighs in a commit. What is no JSON weighs nothing: the commit refuses it, with its path. */
 export function commitBytes(value: unknown): number {
   try {

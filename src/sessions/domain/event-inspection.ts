@@ -49,14 +49,29 @@ export function isFinalResponse(event: Inspected): boolean {
   );
 }
 
+/**
+ * Whether a user wrote the event. Clients can write such events, so an adapter trusts nothing in them.
+ *
+ * @example const role = isByUser(event) ? 'user' : 'assistant';
+ */
 export function isByUser(event: Inspected): boolean {
   return event.author?.toLowerCase() === 'user';
 }
 
+/**
+ * Whether the event is a summary, which replaces what it covers in a view.
+ *
+ * @example const said = events.filter((event) => !isSummary(event));
+ */
 export function isSummary(event: Inspected): boolean {
   return Boolean(event.actions?.compaction);
 }
 
+/**
+ * Whether the event takes earlier events back.
+ *
+ * @example if (events.some(isRewind)) await readAgain();
+ */
 export function isRewind(event: Inspected): boolean {
   return Boolean(event.actions?.rewind);
 }

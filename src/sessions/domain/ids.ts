@@ -1,5 +1,5 @@
 import { InvalidInputError } from './errors.js';
-import { RESERVED_IDS } from './reserved-words.js';
+import { RESERVED } from './reserved-words.js';
 
 /** The size of id columns and keys in every store. */
 export const MAX_ID_BYTES = 191;
@@ -29,7 +29,11 @@ export function scopeOfOwner({ userId }: StateOwner): 'user' | 'app' {
   return userId === undefined ? 'app' : 'user';
 }
 
-/** Refuses invalid ids. All other characters are legal; code that builds keys encodes them. */
+/**
+ * Refuses invalid ids, and names the field that has it. All other characters are legal; code that builds keys encodes them.
+ *
+ * @example assertId(threadId, 'configurable.thread_id');
+ */
 export function assertId(value: unknown, name: string): asserts value is string {
   const problem = idProblem(value);
   if (problem) throw new InvalidInputError(problem, name);
@@ -40,7 +44,11 @@ export function sessionKeyOf({ appName, userId, sessionId }: SessionKey): Sessio
   return { appName, userId, sessionId };
 }
 
-/** Like {@link sessionKeyOf}, and refuses invalid ids. */
+/**
+ * The three ids of a request, without its other fields. Refuses invalid ones.
+ *
+ * @example const key = checkedSessionKey({ appName, userId, sessionId: threadId });
+ */
 export function checkedSessionKey(request: SessionKey): SessionKey {
   const key = sessionKeyOf(request);
   assertId(key.appName, 'appName');
@@ -54,7 +62,11 @@ export function assertStateOwner({ appName, userId }: StateOwner): void {
   if (userId !== undefined) assertId(userId, 'userId');
 }
 
-/** A unique text for each session: ids contain no control characters. */
+/**
+ * A unique text for each session, for instance as the key of a map: ids contain no control characters.
+ *
+ * @example await queue.run(sessionNameOf(key), () => append(key, entries));
+ */
 export function sessionNameOf({ appName, userId, sessionId }: SessionKey): string {
   return [appName, userId, sessionId].join('\u0000');
 }
@@ -85,6 +97,15 @@ function isTooLong(id: string): boolean {
   return id.length * 3 > MAX_ID_BYTES && new TextEncoder().encode(id).length > MAX_ID_BYTES;
 }
 
+/**
+ * Whether the value can be the id of an app, a user, a session or an event.
+ *
+ * @example const sessionId = isId(threadId) ? threadId : hash('sha256', threadId);
+ */
+export function isId(value: unknown): value is string {
+  return idProblem(value) === undefined;
+}
+
 /** Why a value is not a valid id, or `undefined`. */
 export function idProblem(value: unknown): string | undefined {
   return nameProblem(value) ?? (value === '.' || value === '..' ? 'must not be "." or ".."' : undefined);
@@ -103,7 +124,7 @@ export function nameProblem(value: unknown): string | undefined {
 
 /** The id of the summary up to an event. Writers of the same summary use the same id. */
 export function summaryIdOf(toSeq: number): string {
-  return RESERVED_IDS.summary + String(toSeq);
+  return RESERVED.ids.summary + String(toSeq);
 }
 
 /**

@@ -10,6 +10,8 @@ export interface JsonLimits {
  * Copies the value as JSON. Refuses values that JSON cannot represent, with their path. Normalises on purpose: dates
  * become ISO strings, -0 becomes 0, and `undefined` properties and symbol keys are dropped. Reads every property once,
  * so that getters cannot change a value after it was checked.
+ *
+ * @example const copy = jsonCopyOf(task, 'task', { maxDepth: 64, maxBytes: 1_000_000 });
  */
 export function jsonCopyOf(value: unknown, path: string, limits: JsonLimits): unknown {
   return new JsonWalk(path, limits).copyOf(value, 1);
@@ -55,7 +57,11 @@ export function jsonCopyOfFields(
   return new JsonWalk(path, limits).copyOfFields(value, 1, outline);
 }
 
-/** Whether the value is a plain object, of this realm or another: no class instance, Map or Date. */
+/**
+ * Whether the value is a plain object, of this realm or another: no class instance, Map or Date.
+ *
+ * @example const args = isPlainObject(call.input) ? call.input : {};
+ */
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
@@ -63,7 +69,11 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
   return Object.getPrototypeOf(prototype) === null && Object.hasOwn(prototype as object, 'isPrototypeOf');
 }
 
-/** The object without fields that are undefined. */
+/**
+ * The object without fields that are undefined.
+ *
+ * @example parts.push({ functionCall: defined({ id: call.id, name, args }) });
+ */
 export function defined<Fields extends object>(
   fields: Fields,
 ): { [Key in keyof Fields]: Exclude<Fields[Key], undefined> } {

@@ -1,4 +1,8 @@
-/** Runs work of the same key one after the other, and work of different keys beside each other. */
+/**
+ * Runs work of the same key one after the other, and work of different keys beside each other.
+ *
+ * @example await queue.run(sessionNameOf(key), () => append(key, entries));
+ */
 export class KeyedQueue {
   readonly #last = new Map<string, Promise<unknown>>();
 

@@ -1,5 +1,5 @@
 import { InvalidInputError } from './errors.js';
-import { idProblem } from './ids.js';
+import { isId } from './ids.js';
 import { isCount, optionalCount } from './input-checks.js';
 
 export const DEFAULT_LIMIT = 100;
@@ -32,8 +32,13 @@ export function checkedOrderBy(orderBy: unknown): 'lastUpdateTime' | 'createTime
   throw new InvalidInputError('must be "lastUpdateTime" or "createTime"', 'orderBy');
 }
 
-/** All pages of a list, each when the one before is done with. */
-export async function* pagesOf<Page extends { readonly nextCursor?: string }>(
+/**
+ * Reads all pages of a list, each when the one before is done with.
+ *
+ * @example
+ * for await (const { events } of readPages((cursor) => sessions.listEvents({ ...key, cursor }))) show(events);
+ */
+export async function* readPages<Page extends { readonly nextCursor?: string }>(
   read: (cursor: string | undefined) => Promise<Page>,
 ): AsyncGenerator<Page, void, void> {
   let cursor: string | undefined;
@@ -102,6 +107,7 @@ export class ListCursor {
     const fields = parseFields(text);
     if (!fields) return undefined;
     const [orderBy, order, time, userId, sessionId, filter = '', ...rest] = fields;
+    // Clients can forge cursors, and not every store accepts every text.
     const fits =
       (orderBy === 'lastUpdateTime' || orderBy === 'createTime') &&
       isOrder(order) &&
@@ -136,11 +142,6 @@ function parseFields(text: unknown): unknown[] | undefined {
 
 function isOrder(value: unknown): value is 'asc' | 'desc' {
   return value === 'asc' || value === 'desc';
-}
-
-/** Clients can forge cursors, and not every store accepts every text. */
-function isId(value: unknown): value is string {
-  return idProblem(value) === undefined;
 }
 
 function refuse(): never {

@@ -101,7 +101,11 @@ export function positionIn(text: string): StreamPosition | undefined {
   return index > MAX_PARTIALS_PER_TURN || positionText(position) !== text ? undefined : position;
 }
 
-/** Like {@link positionIn}, and refuses other text. */
+/**
+ * Where a reader of a stream is, of the text that it sent back, such as `12`. Refuses other text, and names the field that has it.
+ *
+ * @example const { seq } = checkedPosition(lastEventId, 'Last-Event-ID');
+ */
 export function checkedPosition(text: unknown, path: string): StreamPosition {
   const position = typeof text === 'string' ? positionIn(text) : undefined;
   if (position) return position;

@@ -20,8 +20,12 @@ export interface PartialText {
   readonly parts: readonly TextPart[];
 }
 
-/** The text and the thoughts of an event. Other parts are not saved before the event is complete. */
-export function textPartsOf({ content }: EventInput): TextPart[] {
+/**
+ * The text and the thoughts of an event, partial or not. Other parts are not saved before the event is complete.
+ *
+ * @example for (const { text, thought } of readTexts(event)) send(thought ? 'reasoning' : 'text', text);
+ */
+export function readTexts({ content }: EventInput): TextPart[] {
   return (content?.parts ?? []).flatMap(({ text, thought }: Part) =>
     typeof text === 'string' && text !== '' ? [{ text, ...(thought === true && { thought }) }] : [],
   );

@@ -1,38 +1,43 @@
 /** What the product itself writes, and finds again by its name. Clients may not write it; the service may. */
 
 /**
- * How ids of events and of invocations begin, or the whole id where there is no colon. Ids are unique in a session, so a client that
- * took one first would keep the product from writing it: an approval could never be answered.
+ * Words that the product and its adapters write in a session, and no client may.
+ *
+ * @example const label = `${RESERVED.metadata.agents}my-framework`;
  */
-export const RESERVED_IDS = {
-  /** The answer to an approval. */
-  answer: 'answer:',
-  /** The message of an invocation. */
-  message: 'message:',
-  /** A message that waits for its turn, and its invocation. */
-  queued: 'queued:',
-  /** The event that takes a waiting message back. */
-  withdrawn: 'withdrawn:',
-  /** The summary up to an event. */
-  summary: 'summary:',
-  /** The title of a session. */
-  title: 'session-title',
-  /** Events of other systems that had no id of their own. */
-  imported: 'import:',
-  importedItem: 'item:',
-  /** The invocation that goes on with what a page of the AI SDK answered. */
-  continued: 'continue:',
-  /** An operation of the OpenAI Agents SDK. */
-  openaiOperation: 'openai:',
-  /** Pending writes of LangGraph. */
-  graphWrites: 'writes:',
+export const RESERVED = {
+  /**
+   * How ids of events and of invocations begin, or the whole id where there is no colon. Ids are unique in a session, so a client that
+   * took one first would keep the product from writing it: an approval could never be answered.
+   */
+  ids: {
+    /** The answer to an approval. */
+    answer: 'answer:',
+    /** The message of an invocation. */
+    message: 'message:',
+    /** A message that waits for its turn, and its invocation. */
+    queued: 'queued:',
+    /** The event that takes a waiting message back. */
+    withdrawn: 'withdrawn:',
+    /** The summary up to an event. */
+    summary: 'summary:',
+    /** The title of a session. */
+    title: 'session-title',
+    /** Events of other systems that had no id of their own. */
+    imported: 'import:',
+    importedItem: 'item:',
+    /** The invocation that goes on with what a page of the AI SDK answered. */
+    continued: 'continue:',
+    /** An operation of the OpenAI Agents SDK. */
+    openaiOperation: 'openai:',
+    /** Pending writes of LangGraph. */
+    graphWrites: 'writes:',
+  },
+  /** How names of labels, tags and fields of the metadata begin. */
+  metadata: { agents: 'agents:', openai: 'openai:' },
+  /** How state keys begin: heads of threads of LangGraph, and what a client of AG-UI offers to a run. */
+  state: { graphHead: 'langgraph:', agUiRequest: 'temp:ag-ui' },
 } as const;
-
-/** How names of labels, tags and fields of the metadata begin. */
-export const RESERVED_METADATA = { agents: 'agents:', openai: 'openai:' } as const;
-
-/** How state keys begin: heads of threads of LangGraph, and what a client of AG-UI offers to a run. */
-export const RESERVED_STATE = { graphHead: 'langgraph:', agUiRequest: 'temp:ag-ui' } as const;
 
 /** Fields of `actions` that only runs write. One alone makes an event control runs, whatever it holds. */
 export const RESERVED_ACTIONS: ReadonlySet<string> = new Set([
@@ -52,9 +57,9 @@ export function isReservedAuthor(author: string): boolean {
   return RESERVED_AUTHORS.includes(author.toLowerCase());
 }
 
-const IDS: readonly string[] = Object.values(RESERVED_IDS);
-const METADATA: readonly string[] = Object.values(RESERVED_METADATA);
-const STATE: readonly string[] = Object.values(RESERVED_STATE);
+const IDS: readonly string[] = Object.values(RESERVED.ids);
+const METADATA: readonly string[] = Object.values(RESERVED.metadata);
+const STATE: readonly string[] = Object.values(RESERVED.state);
 
 /** The reserved word in an id of an event or an invocation, if there is one. */
 export function reservedInId(id: unknown): string | undefined {

@@ -24,7 +24,11 @@ export async function retryOvertaken<Result>(
   return retry(work, isOvertaken, MOST_ATTEMPTS);
 }
 
-/** Whether others appended to the session that was written, also with the same ids, or created or deleted it. */
+/**
+ * Whether others appended to the session that was written, also with the same ids, or created or deleted it.
+ *
+ * @example await retryOvertaken(async () => append(await read()), isSessionChanged);
+ */
 export function isSessionChanged(error: unknown): boolean {
   return [StaleSessionError, SessionNotFoundError, EventConflictError].some((kind) => error instanceof kind);
 }

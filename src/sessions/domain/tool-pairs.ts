@@ -1,4 +1,5 @@
 import { getFunctionCalls, getFunctionResponses } from './event-inspection.js';
+import type { FunctionCall } from './content.js';
 import type { Event } from './event.js';
 import type { ViewItem } from './view-item.js';
 
@@ -94,6 +95,17 @@ export function longRunningCallsIn(event: Pick<Event, 'content' | 'longRunningTo
   return getFunctionCalls(event)
     .filter(({ id }) => id !== undefined && ids.has(id))
     .map(callKey);
+}
+
+/**
+ * The calls of long-running tools that none of these events answers: somebody else gives their results.
+ *
+ * @example const pending = waitingCalls(events).map(({ id }) => id);
+ */
+export function waitingCalls(events: readonly Pick<Event, 'content' | 'longRunningToolIds'>[]): FunctionCall[] {
+  const open = new Set(events.flatMap(longRunningCallsIn));
+  for (const key of events.flatMap(answeredCalls)) open.delete(key);
+  return events.flatMap(getFunctionCalls).filter((call) => open.has(callKey(call)));
 }
 
 /** Calls and responses match by id or, without id, by the name of the tool. */

@@ -12,7 +12,7 @@ import { Reflector } from '@nestjs/core';
 import { type Observable, mergeMap } from 'rxjs';
 import { jsonBytes } from '../domain/byte-budget.js';
 import { AccessChecks } from '../transport/access-checks.js';
-import { WORK_IS_DONE, countStream, reserveAnswer } from '../transport/answers.js';
+import { WORK_IS_DONE, reserveAnswer } from '../transport/answers.js';
 import { HttpExchange } from './http-exchange.js';
 
 /** What a route answers with, as metadata of its method. */
@@ -82,7 +82,7 @@ export class AnswerInterceptor implements NestInterceptor {
       await reserve(kind === 'its body' ? Math.min(bodyBytes(request), most.bytes) : undefined);
       return next.handle();
     }
-    countStream(response, this.access.clientOf(request), this.access.limits.maxStreamsPerClient);
+    this.access.countStream(request, response);
     return next.handle();
   }
 }

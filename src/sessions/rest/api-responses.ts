@@ -24,8 +24,7 @@ const HEADERS = {
   Location: { description: 'The path of the new session.', required: true, schema: { type: 'string' } },
 } as const satisfies ResponseHeaders;
 
-/** The headers of a stream. */
-export const STREAM_HEADERS = {
+const STREAM_HEADERS = {
   'Cache-Control': {
     ...HEADERS['Cache-Control'],
     description: '`no-store, no-transform`.',
@@ -56,6 +55,19 @@ export function ApiResult(
 ): MethodDecorator {
   const named = (['Cache-Control', ...headers] as const).map((name) => [name, HEADERS[name]] as const);
   return ApiResponse({ status, description, ...body, headers: { ...Object.fromEntries(named), ...ownHeaders } });
+}
+
+/**
+ * Documents a stream of server-sent events as the result of a route.
+ *
+ * @example
+ * \@Post('run')
+ * \@ApiEventStream('The run, in events of the protocol.', 'data: {"type":"begin"}\n\n')
+ * run() {}
+ */
+export function ApiEventStream(description: string, example: unknown): MethodDecorator {
+  const content = { 'text/event-stream': { schema: { type: 'string' }, example } };
+  return ApiResult(200, description, { content, ownHeaders: STREAM_HEADERS });
 }
 
 interface ProblemDescription {
@@ -89,7 +101,11 @@ export const ApiProblems = (...statuses: (keyof typeof PROBLEMS)[]): MethodDecor
     ...([400, 401, ...statuses, 429, 500, 503] as const).map((status) => ApiProblem(status, PROBLEMS[status])),
   );
 
-/** Documents a response with a problem body (RFC 9457). */
+/**
+ * Documents a response with a problem body (RFC 9457).
+ *
+ * @example ApiProblem(409, { code: 'TURN_HELD', description: 'Another turn runs.' })
+ */
 export function ApiProblem(status: number, { code, description }: ProblemDescription): MethodDecorator {
   const example = { type: 'about:blank', title: titleOf(status), status, detail: description, code };
   const content = { 'application/problem+json': { schema: { $ref: getSchemaPath(dtoOf(PROBLEM)) }, example } };

@@ -24,7 +24,11 @@ interface FrameworkResponse {
   removeHeader(name: string): unknown;
 }
 
-/** A request and its response, on Express or Fastify. */
+/**
+ * A request and its response, on Express or Fastify.
+ *
+ * @example const { request, nodeResponse } = HttpExchange.of(context);
+ */
 export class HttpExchange {
   constructor(
     readonly request: FrameworkRequest,

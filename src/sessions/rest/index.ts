@@ -10,3 +10,8 @@ export { type BodyLimitOptions, limitBodies } from '../transport/limit-bodies.js
 export { FASTIFY_OPTIONS } from './server-options.js';
 export type { SessionView } from '../domain/session.js';
 export { type CrossSiteOptions, protectFromOtherSites } from '../transport/cross-site.js';
+// For routes of adapters, under the same rules.
+export { ApiEventStream, ApiProblem, ApiProblems } from './api-responses.js';
+export { Exchange } from './http-exchange.js';
+export { type SentEvents, sendEvents } from './sent-events.js';
+export { JsonBody, type RoutesOptions, routesModule, SessionRoutes } from './session-routes.js';

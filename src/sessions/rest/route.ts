@@ -5,7 +5,7 @@ import { type OtherAnswer, type Route as RouteOf, type RoutedOperation, idsIn } 
 import { type Field, type Shape, isShape } from '../surface/shape.js';
 import { type AccessRequirement, RequireAccess } from '../transport/session-access.js';
 import { AnswersItsBody, AnswersWithWork, LargeAnswer, OpensStream } from './answer.interceptor.js';
-import { ApiProblem, ApiProblems, ApiResult, STREAM_HEADERS, type ResponseHeaders } from './api-responses.js';
+import { ApiEventStream, ApiProblem, ApiProblems, ApiResult, type ResponseHeaders } from './api-responses.js';
 import { KeepsVersion } from './condition.guard.js';
 import { dtoOf } from './make-dto.js';
 import { type RequestParts, partsOf } from './read-request.js';
@@ -92,10 +92,7 @@ function answerDocs(operation: Answered): MethodDecorator[] {
     ...(creates ? (['Location'] as const) : []),
     ...(isPaged ? (['Link'] as const) : []),
   ];
-  if (route.holds === 'a stream') {
-    const content = { 'text/event-stream': { schema: { type: 'string' }, example } };
-    return [ApiResult(200, answers, { content, ownHeaders: STREAM_HEADERS })];
-  }
+  if (route.holds === 'a stream') return [ApiEventStream(answers, example)];
   const described = { ...bodyOf(result), ...(example !== undefined && { example }), headers: named };
   const item = result && itemOf(result);
   return [

@@ -25,6 +25,10 @@ export interface SentEvents<Event> {
 
 /**
  * Sends server-sent events until they end, the reader leaves, or access ends. Closes `access`. A failure is the last event.
+ *
+ * @example
+ * const access = this.access.followStream({ action: 'read', target: 'session', ...key, request: exchange.request });
+ * await sendEvents(exchange, access, this.logger, { open: (_response, signal) => events(signal), textOf });
  */
 export async function sendEvents<Event>(
   exchange: CurrentExchange,

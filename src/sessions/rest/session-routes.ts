@@ -1,5 +1,4 @@
 import {
-  type CanActivate,
   type DynamicModule,
   type ExecutionContext,
   type ModuleMetadata,
@@ -8,8 +7,6 @@ import {
   applyDecorators,
   Controller,
   createParamDecorator,
-  Injectable,
-  UnsupportedMediaTypeException,
   UseFilters,
   UseGuards,
 } from '@nestjs/common';
@@ -19,9 +16,16 @@ import { type SessionAccessOptions, accessProviders } from '../transport/session
 import { AccessGuard } from './access.guard.js';
 import { ConditionGuard } from './condition.guard.js';
 import { HttpExchange } from './http-exchange.js';
+import { JsonRequestGuard } from './json-request.guard.js';
 import { ProblemFilter } from './problem.filter.js';
 
-/** A controller whose routes are closed unless they have `@RequireAccess`. */
+/**
+ * A controller whose routes are closed unless they have `@RequireAccess`.
+ *
+ * @example
+ * \@SessionRoutes('apps/:appName/users/:userId/my-protocol')
+ * export class MyController {}
+ */
 export const SessionRoutes = (path: string): ClassDecorator =>
   applyDecorators(
     Controller(path),
@@ -41,6 +45,14 @@ export interface RoutesOptions extends Partial<SessionAccessOptions> {
  * Mounts a module of routes with these options.
  *
  * @param providers what the controllers need beside them
+ *
+ * @example
+ * \@Module({ controllers: [MyController] })
+ * export class MyRoutesModule {
+ *   static forRoot(options: RoutesOptions = {}): DynamicModule {
+ *     return routesModule(MyRoutesModule, options);
+ *   }
+ * }
  */
 export function routesModule(
   module: Type,
@@ -53,27 +65,6 @@ export function routesModule(
     imports: [...imports, ...routed],
     providers: [...accessProviders(access), AccessChecks, ...providers],
   };
-}
-
-const WITH_BODY = new Set(['POST', 'PUT', 'PATCH']);
-const NO_JSON = 'Send Content-Type: application/json, and {} where there is nothing to say.';
-
-/**
- * Refuses writes without a JSON content type. Browsers send other types cross-site without a preflight, and a body that was not
- * parsed as JSON would look empty.
- */
-@Injectable()
-export class JsonRequestGuard implements CanActivate {
-  canActivate(context: ExecutionContext): boolean {
-    const exchange = HttpExchange.of(context);
-    if (!WITH_BODY.has(exchange.request.method)) return true;
-    const type = exchange.header('content-type') ?? '';
-    if (!/^\s*application\/json\s*(;|$)/i.test(type)) throw new UnsupportedMediaTypeException(NO_JSON);
-    // Fastify decodes every body as UTF-8, which would corrupt other charsets.
-    const charset = /;\s*charset\s*=\s*"?([^\s";]*)/i.exec(type)?.[1] ?? 'utf-8';
-    if (/^(utf-8|us-ascii)$/i.test(charset)) return true;
-    throw new UnsupportedMediaTypeException('Send the body in UTF-8, as JSON is.');
-  }
 }
 
 /** The request body. Global pipes do not touch it. */

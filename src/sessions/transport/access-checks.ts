@@ -17,6 +17,7 @@ import type { RuleFilter } from '../domain/access-filter.js';
 import type { SessionKey } from '../domain/ids.js';
 import type { SessionFilter } from '../domain/submitted-metadata.js';
 import type { ServerStateCheck } from '../operations/server-state.js';
+import type { PageShare } from '../operations/watch-session.js';
 import { environmentBehind, findEnvironment } from '../service-environment.js';
 import type { SessionEnvironment } from '../session-environment.js';
 import { SessionService } from '../session.service.js';
@@ -26,7 +27,7 @@ import { type FilterUse, FilteredAccess, unusableFilter } from './filtered-acces
 import { FORKS } from './request-writes.js';
 import { AccessRuleError, kindOf, ruleAnswer } from './rule-answer.js';
 import { type AccessRequest, type AccessRequirement, type AccessUser, SessionAccess } from './session-access.js';
-import type { AnswerRequest } from './answers.js';
+import { type AnswerRequest, countStream, reserveShare } from './answers.js';
 import { type AddressedRequest, addressOf, clientOf, noteUser } from './client-address.js';
 import { type AllStreamLimits, StreamAccess, type StreamLimits, streamLimits } from './stream-access.js';
 
@@ -46,6 +47,11 @@ const MOST_SAID = 100;
 /**
  * Asks the access rule before any lookup, in the same way for all transports. `true` allows, and a filter the sessions that it
  * matches. Another result is a bug in the rule, and is logged.
+ *
+ * @example
+ * constructor(private readonly access: AccessChecks) {}
+ *
+ * await this.access.check({ action: 'read', target: 'session', appName, userId, sessionId, request });
  */
 @Injectable()
 export class AccessChecks {
@@ -181,6 +187,16 @@ export class AccessChecks {
   /** What the answer to a request that was checked may take, for `reserveAnswer`. */
   answerTo(request: AddressedRequest, response: ServerResponse): AnswerRequest {
     return { response, client: this.clientOf(request), bytes: this.mostAnswerBytes, limits: this.limits };
+  }
+
+  /** Waits for the memory of an answer in parts. Whoever writes it gives it back; at the latest, the end of the connection does. */
+  async reserve(request: AddressedRequest, response: ServerResponse): Promise<PageShare> {
+    return reserveShare(this.answerTo(request, response));
+  }
+
+  /** Counts a stream of whoever asks until its connection closes. Throws if there are too many. */
+  countStream(request: AddressedRequest, response: ServerResponse): void {
+    countStream(response, this.clientOf(request), this.limits.maxStreamsPerClient);
   }
 
   /** The most that a view or a page of a service of the app has. */

@@ -78,6 +78,17 @@ export function logProblem(logger: Logger, error: unknown, answer: Problem, link
   }
 }
 
+/**
+ * The problem that a client is told of. What it does not learn is logged.
+ *
+ * @example const { status, detail, code } = reportProblem(logger, error);
+ */
+export function reportProblem(logger: Logger, error: unknown): Problem {
+  const answer = problemOf(error);
+  logProblem(logger, error, answer);
+  return answer;
+}
+
 function isForLog(error: unknown, { status }: Problem): boolean {
   if (status < 500 || error instanceof StreamExpired || error instanceof StreamStalled) return false;
   return !(error instanceof SessionsError && error.isLogged);

@@ -20,6 +20,8 @@ export function unshareChecks(checks: AccessChecks): void {
 /**
  * The checks of the app that has this service, for parts that Nest does not make. Undefined if no `SessionAccessModule` has a rule for
  * it.
+ *
+ * @example await checksFor(sessions)?.check({ action: 'read', target: 'session', ...key, request });
  */
 export function checksFor(sessions: unknown): AccessChecks | undefined {
   const environment = findEnvironment(sessions);

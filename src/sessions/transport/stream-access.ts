@@ -62,7 +62,13 @@ export class StreamStalled extends Error {
   }
 }
 
-/** The permission to read a stream. It ends at the maximum age, or when the access rule revokes it. */
+/**
+ * The permission to read a stream. It ends at the maximum age, or when the access rule revokes it.
+ *
+ * @example
+ * const followed: StreamAccess = access.followStream({ action: 'read', target: 'session', ...key, request });
+ * followed.signal.addEventListener('abort', () => response.destroy());
+ */
 export class StreamAccess {
   readonly #ended = new AbortController();
   readonly #age: NodeJS.Timeout | undefined;

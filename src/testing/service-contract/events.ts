@@ -1,4 +1,4 @@
-import { pagesOf } from '../../sessions/domain/paging.js';
+import { readPages } from '../../sessions/domain/paging.js';
 import { topic } from '../contract-runner.js';
 import {
   KEY,
@@ -128,7 +128,7 @@ export const events = topic<ServiceFixture>('listEvents', (test) => {
     expect(shown(await sessions.listEvents({ ...whole, order: 'desc' }))).toEqual(wanted.toReversed());
     for (const order of ['asc', 'desc'] as const) {
       const found: string[] = [];
-      const pages = pagesOf((cursor) => sessions.listEvents({ ...whole, order, limit: 2, cursor }));
+      const pages = readPages((cursor) => sessions.listEvents({ ...whole, order, limit: 2, cursor }));
       for await (const page of pages) {
         expect(page).toMatchObject({ firstSeq: 1, lastSeq: 127 });
         expect(page.events).toHaveLength(2);

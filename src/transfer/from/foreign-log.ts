@@ -5,13 +5,13 @@ import { StateFold, stateDifference } from '../../sessions/domain/state-history.
 import { loggedEvent } from '../../sessions/domain/stored-json.js';
 import { submitEvent } from '../../sessions/domain/submitted-event.js';
 import { type ModelUsage, usageByModel } from '../../sessions/domain/usage.js';
-import { RESERVED_IDS } from '../../sessions/domain/reserved-words.js';
+import { RESERVED } from '../../sessions/domain/reserved-words.js';
 import type { EventLine, SessionLine } from '../transfer-records.js';
 
 /** Other systems have larger events than the default limits allow. */
 const LIMITS = { maxEventBytes: 16 * 1_048_576, maxDepth: 64, maxDeltaKeys: 100_000 };
 
-const STATE_EVENT = `${RESERVED_IDS.imported}state`;
+const STATE_EVENT = `${RESERVED.ids.imported}state`;
 
 /** An event of another system. */
 export interface ForeignEvent extends EventInput {
@@ -118,7 +118,7 @@ export class ForeignLog {
 }
 
 function importedId(seq: number): string {
-  return RESERVED_IDS.imported + String(seq);
+  return RESERVED.ids.imported + String(seq);
 }
 
 function authorOf({ author, content }: EventLike): string {

@@ -1,5 +1,5 @@
 import type { UserKey } from '../../sessions/domain/ids.js';
-import { RESERVED_IDS } from '../../sessions/domain/reserved-words.js';
+import { RESERVED } from '../../sessions/domain/reserved-words.js';
 import type { TransferRecord } from '../transfer-records.js';
 import { type ForeignDatabase, recordOf, rowsOf, timeOf, textOf } from './foreign-database.js';
 import type { ForeignEvent } from './foreign-log.js';
@@ -35,7 +35,7 @@ export async function* openAiSessions(database: ForeignDatabase, owner: OpenAiOw
           const event = eventOfPythonItem(recordOf(message.message_data));
           yield {
             ...event,
-            id: event.id ?? RESERVED_IDS.importedItem + textOf(message.id),
+            id: event.id ?? RESERVED.ids.importedItem + textOf(message.id),
             timestamp: timeOf(message.created_at),
           };
         }

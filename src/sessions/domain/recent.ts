@@ -1,4 +1,8 @@
-/** Remembers the values that were used last. */
+/**
+ * Remembers the values that were used last.
+ *
+ * @example const known = new Recent<Session>(200);
+ */
 export class Recent<Value> {
   readonly #values = new Map<string, Value>();
 

@@ -1,6 +1,5 @@
-import type { Part } from '../../sessions/domain/content.js';
-import { isPlainObject } from '../../sessions/domain/json-value.js';
-import { givenFile, keptFile } from './given-files.js';
+import { givenFile, isPlainObject, keptFile } from '../../adapter.js';
+import type { Part } from '../../index.js';
 
 /** The file of a block of Anthropic's API with a `source`: an `image` or a `document`. Documents of text are text. */
 export function anthropicFileParts(block: Readonly<Record<string, unknown>>): Part[] {

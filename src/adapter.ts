@@ -1,0 +1,41 @@
+// For adapters: what they need of sessions, events, files and access, besides the service itself. See docs/write-an-adapter.md.
+
+// Sessions: their ids, their pages, and writes that others overtake.
+export { withAwaitedTurn } from './sessions/awaited-turn.js';
+export { createUnlessThere } from './sessions/create-unless-there.js';
+export { inCommits } from './sessions/domain/batches.js';
+export { assertId, checkedSessionKey, isId, sessionNameOf } from './sessions/domain/ids.js';
+export { readPages } from './sessions/domain/paging.js';
+export { RESERVED } from './sessions/domain/reserved-words.js';
+export { isSessionChanged, retryOvertaken, retryUnknown } from './sessions/domain/retry-overtaken.js';
+export { limitsOf } from './sessions/limits-of.js';
+
+// Events: who wrote them, and what they say.
+export { isByUser, isRewind, isSummary } from './sessions/domain/event-inspection.js';
+export { checkedPosition } from './sessions/domain/partial-event.js';
+export { readTexts } from './sessions/domain/partial-text.js';
+export { withoutRewound } from './sessions/domain/rewound-events.js';
+export { pairMessages } from './agents/messages/paired-calls.js';
+export { readMessage, type UnpairedMessage, type UnpairedPart } from './agents/messages/said-parts.js';
+export { toolErrorText } from './agents/messages/tool-errors.js';
+export { visibleEvent } from './agents/messages/visible-events.js';
+
+// Files, in the words of other frameworks.
+export { fileIn, type FileInPart, inWords } from './agents/messages/file-content.js';
+export { type FileDescription, givenFile, keptFile } from './agents/messages/given-files.js';
+
+// Values: JSON, and what a process remembers.
+export { digestOf } from './sessions/domain/json-digest.js';
+export { defined, isPlainObject, jsonCopyOf } from './sessions/domain/json-value.js';
+export { KeyedQueue } from './sessions/domain/keyed-queue.js';
+export { Recent } from './sessions/domain/recent.js';
+
+// Access: the rule of the app, asked as REST asks it.
+export { describeWrite } from './sessions/domain/write-description.js';
+export { HttpExchange } from './sessions/rest/http-exchange.js';
+export { JsonRequestGuard } from './sessions/rest/json-request.guard.js';
+export { SERVED_SESSIONS } from './sessions/sessions.tokens.js';
+export { AccessChecks } from './sessions/transport/access-checks.js';
+export { reportProblem } from './sessions/transport/problems.js';
+export { checksFor } from './sessions/transport/shared-checks.js';
+export { StreamAccess } from './sessions/transport/stream-access.js';
