@@ -90,6 +90,8 @@ export type { DeleteSessionRequest } from './sessions/operations/delete-session.
 export type { ForkSessionRequest } from './sessions/operations/fork-session.js';
 export type { GetSessionRequest } from './sessions/operations/get-session.js';
 export type { SessionFilter } from './sessions/domain/submitted-metadata.js';
+export type { ExplainViewRequest, ExplainedEvent, ViewExplanation } from './sessions/operations/explain-view.js';
+export type { ViewReason } from './sessions/domain/view-reason.js';
 export type { EventPage, ListEventsRequest } from './sessions/operations/list-events.js';
 export type { ListSessionsRequest, SessionPage } from './sessions/operations/list-sessions.js';
 export type { RewindSessionRequest } from './sessions/operations/rewind-session.js';

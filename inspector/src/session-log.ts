@@ -1,10 +1,12 @@
 import { signal } from '@preact/signals';
 import type { RemoteKey, WatchedEvent } from '../../src/client/index.js';
+import type { ExplainedEvent } from '../../src/sessions/operations/explain-view.js';
 import type { LoggedEvent } from '../../src/sessions/domain/event.js';
 import { EventWindows, WINDOW, windowOf } from './event-windows.js';
+import { type Decision, ExplainedEvents } from './explained-events.js';
 import { type Failure, failureOf } from './failures.js';
 import { noteGone } from './gone-sessions.js';
-import type { SessionReads, ShownSession } from './session-reads.js';
+import { type SessionReads, type ShownSession, explainedEvents } from './session-reads.js';
 
 /** How far a call and its result may be apart to stand side by side. */
 const MOST_STEPS = 20;
@@ -17,9 +19,6 @@ export interface PartialText {
   readonly author: string;
   readonly text: string;
 }
-
-/** Why an event is not given to a model. */
-export type HiddenReason = 'rewound' | 'summarised' | 'not in the view';
 
 /** The log of one session, in windows, as it grows. */
 export class SessionLog {
@@ -34,10 +33,10 @@ export class SessionLog {
   /** Changes whenever events came. */
   readonly revision = signal(0);
   readonly #windows = new EventWindows();
-  /** The numbers of the events that a model is given now. */
-  readonly #inView = new Set<number>();
-  /** What was read of the events that take the log back. */
-  readonly #rewinds = new Map<number, number>();
+  readonly #explained = new ExplainedEvents();
+  readonly #explaining = new Set<number>();
+  /** Counts the views that were read. */
+  #view = 0;
   readonly #reading = new Set<number>();
   #isFollowing = false;
   #viewReads = 0;
@@ -70,23 +69,15 @@ export class SessionLog {
   retry(): void {
     this.failure.value = undefined;
     this.#windows.clear();
-    this.#rewinds.clear();
+    this.#explained.clear();
     this.revision.value += 1;
     if (!this.#isFollowing) void this.#follow();
     else void this.#refreshed();
   }
 
-  /**
-   * Why a model is not given this event now, as far as it is known. What is newer than the view, or was left out for its size, is not known to
-   * be hidden.
-   */
-  whyHidden(seq: number): HiddenReason | undefined {
-    const session = this.session.value;
-    if (!session || seq > session.version || this.#inView.has(seq) || this.#rewinds.has(seq)) return undefined;
-    if (session.eventsTruncated === true && seq < (session.events[0]?.seq ?? 0)) return undefined;
-    for (const [rewind, toSeq] of this.#rewinds) if (seq > toSeq && seq < rewind) return 'rewound';
-    const summary = session.events.find(({ actions }) => actions.compaction)?.actions.compaction;
-    return summary && seq <= summary.toSeq ? 'summarised' : 'not in the view';
+  /** Why a model is given this event now, or not; nothing until it was read. */
+  decisionOn(seq: number): Decision | undefined {
+    return this.#explained.at(seq);
   }
 
   eventAt(seq: number): LoggedEvent | undefined {
@@ -120,6 +111,8 @@ export class SessionLog {
       const start = Math.max(index * WINDOW + 1, this.firstSeq.value);
       if (!this.#windows.isRead(index, start, end) && end >= this.firstSeq.value && !this.#reading.has(index))
         void this.#read(index, end);
+      if (this.#view > 0 && !this.#explained.isFor(this.#view, index) && !this.#explaining.has(index))
+        void this.#explain(index, end);
     }
   }
 
@@ -134,10 +127,11 @@ export class SessionLog {
       this.#fail({ kind: 'missing', title: 'Not found', detail });
       return;
     }
-    this.#inView.clear();
-    for (const { seq } of session.events) this.#inView.add(seq);
     this.session.value = session;
     this.failure.value = undefined;
+    // What is looked at is explained again.
+    this.#view += 1;
+    this.revision.value += 1;
   }
 
   async #follow(): Promise<void> {
@@ -214,8 +208,26 @@ export class SessionLog {
     }
   }
 
+  async #explain(index: number, toSeq: number): Promise<void> {
+    this.#explaining.add(index);
+    const view = this.#view;
+    try {
+      const part = { ...this.key, fromSeq: index * WINDOW + 1, toSeq, limit: WINDOW };
+      const events: ExplainedEvent[] = [];
+      for await (const page of explainedEvents(this.reads, part)) {
+        if (this.#left.signal.aborted) return;
+        events.push(...page);
+      }
+      this.#explained.keep(view, index, events);
+      this.revision.value += 1;
+    } catch (error) {
+      if (!this.#left.signal.aborted) this.#fail(failureOf(error));
+    } finally {
+      this.#explaining.delete(index);
+    }
+  }
+
   #keep(event: LoggedEvent): void {
-    if (event.actions.rewind) this.#rewinds.set(event.seq, event.actions.rewind.toSeq);
     this.#windows.keep(event);
   }
 }

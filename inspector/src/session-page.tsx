@@ -153,7 +153,7 @@ function Beside(props: {
       </div>
       <div id="beside" class="beside" role="tabpanel" aria-labelledby={`tab-${tab}`} tabIndex={0}>
         {tab === 'state' && <StatePanel reads={reads} sessionKey={log.key} seq={seq} firstSeq={log.firstSeq.value} />}
-        {tab === 'view' && <ViewPanel log={log} />}
+        {tab === 'view' && <ViewPanel log={log} api={api} seq={seq} />}
         {tab === 'event' && <EventPanel event={log.eventAt(seq)} />}
         {tab === 'charts' && <ChartsPanel reads={reads} api={api} log={log} seq={seq} />}
         {tab === 'check' && api && <CheckPanel api={api} log={log} />}

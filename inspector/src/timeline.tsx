@@ -3,8 +3,9 @@ import type { Part } from '../../src/sessions/domain/content.js';
 import type { LoggedEvent } from '../../src/sessions/domain/event.js';
 import { beginsTurn, changedKeys, kindOf, tokensOf } from './event-kinds.js';
 import { EventPart, Said } from './event-parts.js';
+import { type Decision, decisionText } from './explained-events.js';
 import { route, show } from './page-route.js';
-import type { HiddenReason, SessionLog } from './session-log.js';
+import type { SessionLog } from './session-log.js';
 import { clockTime, exactTime } from './times.js';
 import { useVirtualRows } from './virtual-rows.js';
 
@@ -80,7 +81,8 @@ function Row(props: { readonly log: SessionLog; readonly seq: number }) {
   const before = log.eventAt(seq - 1);
   const isChosen = route.value.seq === seq;
   const kind = kindOf(event);
-  const hidden = log.whyHidden(seq);
+  const decision = log.decisionOn(seq);
+  const isOut = decision?.inView === false && !event.actions.rewind;
   return (
     <>
       {beginsTurn(event, before) && (
@@ -90,11 +92,11 @@ function Row(props: { readonly log: SessionLog; readonly seq: number }) {
       )}
       <button
         type="button"
-        class={`event ${kind.replace(' ', '-')}${hidden ? ' out-of-view' : ''}`}
+        class={`event ${kind.replace(' ', '-')}${isOut ? ' out-of-view' : ''}`}
         aria-pressed={isChosen}
         onClick={() => show({ seq: isChosen ? undefined : seq })}
       >
-        <Head event={event} kind={kind} hidden={hidden} isOlder={log.isOlder(event)} />
+        <Head event={event} kind={kind} decision={decision} isOlder={log.isOlder(event)} />
         {parts.slice(0, MOST_SHOWN).map((part, index) => (
           <EventPart key={index} part={part} answer={answerTo(log, event, part)} />
         ))}
@@ -130,12 +132,13 @@ function answerTo(log: SessionLog, { seq }: LoggedEvent, { functionCall }: Part)
 function Head(props: {
   readonly event: LoggedEvent;
   readonly kind: string;
-  readonly hidden: HiddenReason | undefined;
+  readonly decision: Decision | undefined;
   readonly isOlder: boolean;
 }) {
-  const { event, kind, hidden, isOlder } = props;
+  const { event, kind, decision, isOlder } = props;
   const { seq, author = '', timestamp, modelVersion } = event;
   const tokens = tokensOf(event);
+  const why = decision && decisionText(seq, decision);
   return (
     <span class="head">
       <span class="seq">{seq}</span>
@@ -148,7 +151,7 @@ function Head(props: {
           older than the session
         </span>
       )}
-      {hidden && <span class="hidden-mark">{hidden}</span>}
+      {why && <span class="hidden-mark">{why}</span>}
       <time title={exactTime(timestamp)}>{clockTime(timestamp)}</time>
     </span>
   );

@@ -1,17 +1,20 @@
 import { useMemo, useState } from 'preact/hooks';
 import { type MessageFormat, toMessages } from '../../src/agents/messages/to-messages.js';
 import type { LoggedEvent } from '../../src/sessions/domain/event.js';
+import type { Api } from './api.js';
 import { tokensOf } from './event-kinds.js';
+import { decisionText } from './explained-events.js';
 import { Loading, Notice } from './notices.js';
 import { show } from './page-route.js';
 import type { SessionLog } from './session-log.js';
+import { NextSummary } from './summary-outlook.js';
 import { TokenBar } from './token-bar.js';
 
 const FORMATS: readonly MessageFormat[] = ['openai', 'anthropic', 'google', 'ai-sdk'];
 
 /** What a model is given now: the events of the view, and the messages that are made of them. */
-export function ViewPanel(props: { readonly log: SessionLog }) {
-  const { log } = props;
+export function ViewPanel(props: { readonly log: SessionLog; readonly api: Api | undefined; readonly seq: number }) {
+  const { log, api, seq } = props;
   const [format, setFormat] = useState<MessageFormat>('openai');
   const session = log.session.value;
   if (!session) return <Loading what="the view" />;
@@ -26,6 +29,7 @@ export function ViewPanel(props: { readonly log: SessionLog }) {
       </p>
       <meter min={0} max={Math.max(1, all)} value={events.length} aria-label="Share of the log that is in the view" />
       <p class="hint">{tokens.toLocaleString()} tokens were counted in these events.</p>
+      <Decided log={log} seq={seq} />
       {summary && (
         <p class="hint">
           A summary stands for what came before:{' '}
@@ -36,6 +40,7 @@ export function ViewPanel(props: { readonly log: SessionLog }) {
       )}
       {eventsTruncated === true && <p class="hint">Older events were left out because of their size.</p>}
       <TokenBar events={events} />
+      {api && <NextSummary api={api} log={log} />}
       <label>
         As messages for{' '}
         <select value={format} onChange={(event) => setFormat(event.currentTarget.value as MessageFormat)}>
@@ -48,6 +53,25 @@ export function ViewPanel(props: { readonly log: SessionLog }) {
       </label>
       <Messages events={events} format={format} />
     </div>
+  );
+}
+
+/** Whether the chosen event is given to a model, and which event decided it. */
+function Decided(props: { readonly log: SessionLog; readonly seq: number }) {
+  const { log, seq } = props;
+  const decision = log.decisionOn(seq);
+  if (!decision) return undefined;
+  const { inView, by } = decision;
+  const why = decisionText(seq, decision);
+  return (
+    <p>
+      Event {seq} is {inView ? 'given' : 'not given'} to a model{why === undefined ? '' : `: ${why}`}.{' '}
+      {by !== undefined && by !== seq && (
+        <button type="button" class="link" onClick={() => show({ seq: by })}>
+          Go to event {by}
+        </button>
+      )}
+    </p>
   );
 }
 

@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { CommandContext } from './command-context.js';
+import { explain } from './commands/explain.js';
 import { inspect } from './commands/inspect.js';
 import { list } from './commands/list.js';
 import { migrate } from './commands/migrate.js';
@@ -61,6 +62,13 @@ export function programOf(run: RunWork): Command {
     .option('--state', 'with its state')
     .option('--no-events', 'without its log')
     .action(action(show));
+  program
+    .command('explain <app> <user> <session>')
+    .description('say of each event why it is in the view that a model gets, or not')
+    .option('--newest <count>', 'explain the view of so many events', wholeNumber)
+    .option('--from <seq>', 'begin with this event', wholeNumber)
+    .option('--to <seq>', 'end with this event', wholeNumber)
+    .action(action(explain));
   program
     .command('tail <app> <user> <session>')
     .description('follow a session')

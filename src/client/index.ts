@@ -27,6 +27,7 @@ export type {
   CreateRequest,
   RemoteAppend,
   RemoteBatch,
+  RemoteExplainRequest,
   RemoteKey,
   RemoteListRequest,
   RemoteOwner,

@@ -1,3 +1,5 @@
+import type { GetSessionConfig } from '../sessions/domain/view-item.js';
+import type { ExplainViewRequest } from '../sessions/operations/explain-view.js';
 import type { EventInput, LoggedEvent } from '../sessions/domain/event.js';
 import type { SessionKey, UserKey } from '../sessions/domain/ids.js';
 import type { SessionMetadataInput } from '../sessions/domain/metadata.js';
@@ -74,6 +76,9 @@ export interface RemoteBatch {
   /** Whether the events were already stored. */
   readonly duplicate: boolean;
 }
+
+/** The view to explain, and the part of the log. */
+export type RemoteExplainRequest = Omit<ExplainViewRequest, 'config'> & GetSessionConfig;
 
 /** The session to rewind, and the target: `toSeq` or `invocationId`. */
 export interface RewindRequest extends RemoteKey {

@@ -1,4 +1,5 @@
 import type { EventInput, LoggedEvent } from '../sessions/domain/event.js';
+import type { ViewExplanation } from '../sessions/operations/explain-view.js';
 import type { EventPage, ListEventsRequest } from '../sessions/operations/list-events.js';
 import type {
   StateAtMoment,
@@ -23,6 +24,7 @@ import type {
   CreateRequest,
   RemoteAppend,
   RemoteBatch,
+  RemoteExplainRequest,
   RemoteKey,
   RemoteListRequest,
   RemoteOwner,
@@ -137,6 +139,15 @@ export class SessionsClient extends AgentsClient {
   }: ListEventsRequest): Promise<EventPage> {
     const query = { limit, cursor, order, afterSeq, beforeSeq, invocationId };
     return this.#requests.json('GET', `${sessionOf(key)}/events`, { query, isRepeatable: true });
+  }
+
+  /**
+   * Says of each event of the log why it is in the view that `getSession` returns with the same limits, or not.
+   * @example const { events } = await client.explainView({ ...key, numRecentEvents: 20 });
+   */
+  async explainView({ appName, userId, sessionId, ...query }: RemoteExplainRequest): Promise<ViewExplanation> {
+    const path = `${sessionOf({ appName, userId, sessionId })}/view/explanation`;
+    return this.#requests.json('GET', path, { query, isRepeatable: true });
   }
 
   /**

@@ -1,3 +1,4 @@
+import type { SummaryOutlook } from '../summarizer/summary-outlook.js';
 import { sessionOf, summaryOf } from './paths.js';
 import { ProblemError } from './problem-error.js';
 import type { RemoteKey, RemoteSummary, SummaryListRequest, SummaryRequest } from './remote-types.js';
@@ -34,6 +35,14 @@ export abstract class SummariesClient {
   async createSummary(request: SummaryRequest): Promise<RemoteSummary | undefined> {
     const { force, timeoutMs = SUMMARY_TIMEOUT_MS, ...key } = request;
     return this.#requests.json('POST', summaryOf(key), { body: { force }, timeoutMs });
+  }
+
+  /**
+   * Says how far each threshold is, and what a summary would cover if it was made now.
+   * @example const { thresholds, wouldCover } = await client.getSummaryOutlook(key);
+   */
+  async getSummaryOutlook(key: RemoteKey): Promise<SummaryOutlook> {
+    return this.#requests.json('GET', `${sessionOf(key)}/summary/outlook`, { isRepeatable: true });
   }
 
   /**

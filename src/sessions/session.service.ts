@@ -97,6 +97,14 @@ export class SessionService {
   }
 
   /**
+   * Says of each event of the log, page by page, why it is in the view, or not. Throws `SessionNotFoundError`.
+   * @example const { events } = await sessions.explainView({ appName: 'shop', userId: 'ann', sessionId });
+   */
+  async explainView(request: operations.ExplainViewRequest): Promise<operations.ViewExplanation> {
+    return run(this.#env, 'explainView', operations.explainView, requireRequest(request));
+  }
+
+  /**
    * Follows the log, from now on or after a known event, including summaries and rewinds. Delivers each event exactly once. Throws
    * `SessionNotFoundError` when the session is deleted or expires. Ends without error when the caller stops, `signal` aborts or the
    * service closes. With `stateDeltas`, events have a `statePatch`.
@@ -131,8 +139,7 @@ export class SessionService {
   }
 
   /**
-   * Appends an event and updates `session`. Returns partial events unchanged, without storing them. Safe to retry: the
-   * same event id with the same content is stored once.
+   * Appends an event and updates `session`. Returns partial events unchanged. Safe to retry: the same event is stored once.
    * @example await sessions.appendEvent({ session, event: { author: 'agent', actions: { stateDelta: { step: 2 } } } });
    */
   async appendEvent(request: operations.AppendEventRequest & { event: { partial: true } }): Promise<EventLike>;
@@ -152,9 +159,8 @@ export class SessionService {
   }
 
   /**
-   * Appends several events at once: all of them, with consecutive numbers, or none. Updates `session`. Returns partial
-   * events unchanged in their place. Safe to retry: if all were stored before, the stored events are returned; if only
-   * some were, it throws `EventConflictError`. A rewind may only come first, and a summary must be appended alone.
+   * Appends several events, with consecutive numbers, or none. Updates `session`. Returns partial events unchanged in their place.
+   * Safe to retry: if only some were stored before, it throws `EventConflictError`. A rewind may only come first, and a summary alone.
    * @example const stored = await sessions.appendEvents({ session, events: [call, response] });
    */
   async appendEvents(request: operations.AppendEventsRequest): Promise<LoggedEvent[]> {
@@ -186,8 +192,7 @@ export class SessionService {
   }
 
   /**
-   * Begins a turn: until it is over, no other request gets one, and writes that name it are refused afterwards. Throws
-   * `TurnHeldError` if the turn is held.
+   * Begins a turn: until it is over, no other request gets one. Throws `TurnHeldError` if the turn is held.
    * @example const turn = await sessions.beginTurn({ appName: 'shop', userId: 'ann', sessionId, ttlMs: 30_000 });
    */
   async beginTurn(request: operations.BeginTurnRequest): Promise<operations.Turn> {
@@ -219,8 +224,7 @@ export class SessionService {
   }
 
   /**
-   * Runs work in a turn: begins it, renews it while the work runs, and ends it, even if the work throws. Throws `TurnHeldError`
-   * if the turn is held, and `TurnLostError` if it was lost while the work ran.
+   * Runs work in a turn, which it begins, renews and ends. Throws `TurnHeldError` if it is held, `TurnLostError` if it was lost.
    * @example
    * await sessions.withTurn({ appName: 'shop', userId: 'ann', sessionId }, async (turn) => {
    *   await sessions.appendEvent({ session, event: await answer(session, turn.signal), turn });
@@ -234,8 +238,7 @@ export class SessionService {
   }
 
   /**
-   * Rewinds the session and its own state to a moment. Shared state and `serverOnly` keys stay. The log keeps everything, so
-   * another rewind can undo this one.
+   * Rewinds the session and its own state to a moment; the log keeps everything. Shared state and `serverOnly` keys stay.
    * @example await sessions.rewindSession({ appName: 'shop', userId: 'ann', sessionId, toSeq: 4 });
    */
   async rewindSession(request: operations.RewindSessionRequest): Promise<Session> {
@@ -243,8 +246,7 @@ export class SessionService {
   }
 
   /**
-   * Creates a new session from the view of this one, now or at an earlier moment, with its own state of that moment, but for
-   * `serverOnly` keys. Shared state stays shared. Later changes of one session do not affect the other.
+   * Creates a session from the view of this one, now or earlier, with its own state of then, but for `serverOnly` keys.
    * @example const earlier = await sessions.forkSession({ appName: 'shop', userId: 'ann', sessionId, atSeq: 4, newSessionId: 'b' });
    */
   async forkSession(request: operations.ForkSessionRequest): Promise<Session> {
@@ -300,8 +302,7 @@ export class SessionService {
   }
 
   /**
-   * Removes all that the store has of a user: sessions with their events and summaries, state, usage, component state, and work
-   * that waits. Cannot be undone. Call it again if it fails.
+   * Removes all that the store has of a user, components and waiting work too. Cannot be undone. Call it again if it fails.
    * @example const { sessions: erased } = await sessions.eraseUser({ appName: 'shop', userId: 'ann' });
    */
   async eraseUser(request: UserKey): Promise<operations.ErasedUser> {

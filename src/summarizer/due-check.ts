@@ -8,7 +8,8 @@ import type { SessionStorage, StoredSession } from '../sessions/storage/session-
 import { type DueTrigger, isInForce } from './summary-agenda.js';
 import { callWithin } from '../sessions/domain/timeouts.js';
 import { isFinalSummary } from './session-summary.js';
-import { type SummaryFacts, type Threshold, isPromise, recheckTimesOf } from './thresholds.js';
+import type { Dueness, ThresholdState } from './summary-outlook.js';
+import { type SummaryFacts, type Threshold, isPromise, recheckTimesOf, singleThresholds } from './thresholds.js';
 
 export interface DueCheckOptions {
   readonly storage: SessionStorage;
@@ -24,12 +25,7 @@ export class DueCheck {
 
   /** Compares counters only, unless there is a custom condition. */
   isDue(facts: SummaryFacts, signal?: AbortSignal): boolean | Promise<boolean> {
-    if (!this.hasEnough(facts)) return false;
-    const { threshold, timeoutMs } = this.options;
-    const isMet: unknown = threshold(facts);
-    return isPromise(isMet)
-      ? callWithin({ limitMs: timeoutMs, signal }, async () => Boolean(await isMet))
-      : Boolean(isMet);
+    return this.hasEnough(facts) && this.#isMet(this.options.threshold, facts, signal);
   }
 
   /** Whether there are more events than `keepRecentEvents`. */
@@ -41,6 +37,21 @@ export class DueCheck {
   async factsOf(key: SessionKey): Promise<SummaryFacts | undefined> {
     const read = await this.#readNewest(key);
     return read && !isComplete(read) ? factsOf(key, read, newestIn(read)) : undefined;
+  }
+
+  /** Whether a summary is due, and how far each threshold is; `undefined` if the session is gone. */
+  async dueness(key: SessionKey): Promise<Dueness | undefined> {
+    const read = await this.#readNewest(key);
+    if (!read) return undefined;
+    const facts = factsOf(key, read, newestIn(read));
+    const thresholds: ThresholdState[] = [];
+    for (const threshold of singleThresholds(this.options.threshold)) {
+      const isMet = await this.#isMet(threshold, facts);
+      const { measure } = threshold;
+      if (measure) thresholds.push({ kind: measure.kind, value: measure.read(facts), limit: measure.limit, isMet });
+      else thresholds.push({ kind: 'custom', isMet });
+    }
+    return { isDue: !isComplete(read) && (await this.isDue(facts)), thresholds };
   }
 
   /** Reads the current facts if the session is still due because of `trigger`. */
@@ -63,6 +74,13 @@ export class DueCheck {
     const times = recheckTimesOf(this.options.threshold).filter((time) => time >= facts.idleMs);
     if (times.length === 0 || !this.hasEnough(facts)) return undefined;
     return Math.min(LONGEST_DELAY_MS, Math.floor(Math.min(...times) - facts.idleMs) + 1);
+  }
+
+  #isMet(threshold: Threshold, facts: SummaryFacts, signal?: AbortSignal): boolean | Promise<boolean> {
+    const isMet: unknown = threshold(facts);
+    return isPromise(isMet)
+      ? callWithin({ limitMs: this.options.timeoutMs, signal }, async () => Boolean(await isMet))
+      : Boolean(isMet);
   }
 
   async #readNewest(key: SessionKey): Promise<StoredSession | undefined> {

@@ -1,6 +1,7 @@
 export { DEFAULT_SUMMARIZER, type ModelAddress, type SummarizerSettings } from '../config/summarizer-settings.js';
 export * from './models/index.js';
 export { type SessionSummary, textOfSummary, withSummaryAsInstruction } from './session-summary.js';
+export type { CoveredEvents, SummaryOutlook, ThresholdState } from './summary-outlook.js';
 export { SummaryFailedError, SummaryNotFoundError } from './summary-errors.js';
 export type {
   AfterSummary,

@@ -12,6 +12,7 @@ import { type SessionReference, referencedKey } from '../sessions/domain/session
 import { environmentBehind } from '../sessions/service-environment.js';
 import type { SessionStorage } from '../sessions/storage/session-storage.js';
 import { AppendHook } from './append-hook.js';
+import { type SummaryInputLimits, coveredBy, readSummaryInput } from './conversation/summary-input.js';
 import { DueCheck } from './due-check.js';
 import { cappedText } from './models/capped-text.js';
 import { PendingCallCache } from './pending-call-cache.js';
@@ -21,6 +22,7 @@ import { type SummarizerDependencies, type SummarizerOptions, checkedOptions } f
 import { SummaryAgenda } from './summary-agenda.js';
 import { SummaryFailedError } from './summary-errors.js';
 import { SummaryHooks } from './summary-hooks.js';
+import type { SummaryOutlook } from './summary-outlook.js';
 import { SummaryPrompt } from './summary-prompt.js';
 import { SummaryWorker } from './summary-worker.js';
 import { SummaryWriter } from './summary-writer.js';
@@ -73,6 +75,8 @@ export class SummarizerSessionManager {
   readonly sweepIntervalMs: number;
   readonly #logger = new Logger(SummarizerSessionManager.name);
   readonly #storage: SessionStorage;
+  readonly #check: DueCheck;
+  readonly #inputLimits: SummaryInputLimits;
   readonly #hook: AppendHook;
   readonly #agenda: SummaryAgenda;
   readonly #worker: SummaryWorker;
@@ -95,7 +99,8 @@ export class SummarizerSessionManager {
     const logErrors = (what: string) => (error: unknown) => this.#log(what, error);
     const common = { ...checked, sessions, storage, timeoutMs, warn };
     const pendingCalls = new PendingCallCache();
-    const check = new DueCheck(common);
+    const check = (this.#check = new DueCheck(common));
+    this.#inputLimits = { keepRecentEvents: checked.keepRecentEvents, maxInputLength: checked.maxInputLength };
     const writer = new SummaryWriter({
       ...common,
       prompt: new SummaryPrompt(prompt),
@@ -163,6 +168,18 @@ export class SummarizerSessionManager {
     const summaries = await readSummaries(this.#storage, { ...key, ...part });
     if (!summaries) throw new SessionNotFoundError(key.sessionId);
     return summaries;
+  }
+
+  /**
+   * Says how far each threshold is, and what a summary would cover if it was made now. Writes nothing and calls no model.
+   * @example const { isDue, thresholds } = await summaries.outlook({ appName: 'shop', userId: 'ann', sessionId });
+   */
+  async outlook(request: SessionKey): Promise<SummaryOutlook> {
+    const key = checkedSessionKey(request);
+    const dueness = await this.#check.dueness(key);
+    if (!dueness) throw new SessionNotFoundError(key.sessionId);
+    const input = await readSummaryInput(this.#storage, key, { ...this.#inputLimits, isForced: true });
+    return { ...dueness, ...(input && { wouldCover: coveredBy(input) }) };
   }
 
   /**

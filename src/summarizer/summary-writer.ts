@@ -2,7 +2,12 @@ import type { SessionService } from '../sessions/session.service.js';
 import type { SessionKey } from '../sessions/domain/ids.js';
 import type { SessionStorage } from '../sessions/storage/session-storage.js';
 import { linesOf, shortenedLines } from './conversation/conversation-lines.js';
-import { type SummaryInput, type SummaryInputLimits, readSummaryInput } from './conversation/summary-input.js';
+import {
+  type SummaryInput,
+  type SummaryInputLimits,
+  coveredBy,
+  readSummaryInput,
+} from './conversation/summary-input.js';
 import { appendSummary } from './append-summary.js';
 import { cappedText } from './models/capped-text.js';
 import { isCount } from '../sessions/domain/input-checks.js';
@@ -138,10 +143,10 @@ export class SummaryWriter {
   ): SummaryDraft {
     const { model, prompt } = this.options;
     const { inputTokens, outputTokens } = answer;
+    const { fromSeq, toSeq } = coveredBy({ events, previous });
     return {
-      // A fork may begin with a summary, which covers no event of its own log.
-      fromSeq: Math.max(1, previous?.actions.compaction?.fromSeq ?? events[0]?.seq ?? 0),
-      toSeq: events.at(-1)?.seq ?? 0,
+      fromSeq,
+      toSeq,
       model: model.name,
       promptVersion: prompt.version,
       originalEventCount: events.length + left + (previous ? 1 : 0),

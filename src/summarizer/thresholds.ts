@@ -2,6 +2,7 @@ import type { Counters } from '../sessions/domain/counters.js';
 import type { EventInput, LoggedEvent } from '../sessions/domain/event.js';
 import type { SessionKey } from '../sessions/domain/ids.js';
 import { textsOf } from '../sessions/domain/event-inspection.js';
+import type { MEASURES } from './summary-outlook.js';
 
 /** The state of a session, by which a threshold decides. No event is read for it. */
 export interface SummaryFacts {
@@ -21,6 +22,17 @@ export interface Threshold {
   readonly recheckMs?: number | readonly number[] | undefined;
   /** Whether the threshold ignores the event: then a later check gives the same result, and no trigger is stored. */
   readonly isOfCounts?: boolean | undefined;
+  /** What it compares, if it compares a number with a limit. */
+  readonly measure?: Measure | undefined;
+  /** The thresholds that `anyOf` or `allOf` combines. */
+  readonly parts?: readonly Threshold[] | undefined;
+}
+
+/** What a threshold compares with its limit. */
+export interface Measure {
+  readonly kind: (typeof MEASURES)[number];
+  readonly limit: number;
+  readonly read: (facts: SummaryFacts) => number;
 }
 
 /**
@@ -29,7 +41,7 @@ export interface Threshold {
  * @example SummarizerModule.forRoot({ when: turnsOver(50) });
  */
 export function turnsOver(limit: number): Threshold {
-  return ofCounts(({ since }) => since.turns > limit);
+  return ofCounts({ kind: 'turns', limit, read: ({ since }) => since.turns });
 }
 
 /**
@@ -38,7 +50,7 @@ export function turnsOver(limit: number): Threshold {
  * @example SummarizerModule.forRoot({ when: eventsOver(40) });
  */
 export function eventsOver(limit: number): Threshold {
-  return ofCounts(({ since }) => since.events > limit);
+  return ofCounts({ kind: 'events', limit, read: ({ since }) => since.events });
 }
 
 /**
@@ -47,7 +59,7 @@ export function eventsOver(limit: number): Threshold {
  * @example SummarizerModule.forRoot({ when: contentOver(40_000) });
  */
 export function contentOver(limit: number): Threshold {
-  return ofCounts(({ since }) => since.contentLength > limit);
+  return ofCounts({ kind: 'contentLength', limit, read: ({ since }) => since.contentLength });
 }
 
 /**
@@ -56,7 +68,7 @@ export function contentOver(limit: number): Threshold {
  * @example SummarizerModule.forRoot({ when: tokensOver(4_000) });
  */
 export function tokensOver(limit: number): Threshold {
-  return ofCounts(({ since }) => since.tokens > limit);
+  return ofCounts({ kind: 'tokens', limit, read: ({ since }) => since.tokens });
 }
 
 /**
@@ -65,11 +77,8 @@ export function tokensOver(limit: number): Threshold {
  * @example SummarizerModule.forRoot({ when: anyOf(turnsOver(50), idleOver(3_600)) });
  */
 export function idleOver(seconds: number): Threshold {
-  const recheckMs = seconds * 1000;
-  return Object.assign(
-    ofCounts(({ idleMs }) => idleMs > recheckMs),
-    { recheckMs },
-  );
+  const threshold = ofCounts({ kind: 'idleSeconds', limit: seconds, read: ({ idleMs }) => idleMs / 1000 });
+  return Object.assign(threshold, { recheckMs: seconds * 1000 });
 }
 
 /**
@@ -78,7 +87,7 @@ export function idleOver(seconds: number): Threshold {
  * @example SummarizerModule.forRoot({ when: importantOver(2_000) });
  */
 export function importantOver(limit: number): Threshold {
-  return ({ event }) => event !== undefined && longestText(event) > limit;
+  return measured({ kind: 'importantLength', limit, read: ({ event }) => (event ? longestText(event) : 0) });
 }
 
 /**
@@ -105,12 +114,18 @@ export function allOf(...thresholds: readonly Threshold[]): Threshold {
   return Object.assign(areAllMet, commonOf(thresholds));
 }
 
-function ofCounts(threshold: Threshold): Threshold {
-  return Object.assign(threshold, { isOfCounts: true });
+function ofCounts(measure: Measure): Threshold {
+  return Object.assign(measured(measure), { isOfCounts: true });
 }
 
-function commonOf(thresholds: readonly Threshold[]): Pick<Threshold, 'recheckMs' | 'isOfCounts'> {
+function measured(measure: Measure): Threshold {
+  const isOver = (facts: SummaryFacts): boolean => measure.read(facts) > measure.limit;
+  return Object.assign(isOver, { measure });
+}
+
+function commonOf(thresholds: readonly Threshold[]): Pick<Threshold, 'recheckMs' | 'isOfCounts' | 'parts'> {
   return {
+    parts: thresholds,
     recheckMs: thresholds.flatMap(recheckTimesOf),
     isOfCounts: thresholds.every(({ isOfCounts }) => isOfCounts),
   };
@@ -137,6 +152,11 @@ export function isPromise(result: unknown): result is Promise<unknown> {
 /** All idle times after which a threshold may change its result. */
 export function recheckTimesOf({ recheckMs = [] }: Threshold): readonly number[] {
   return typeof recheckMs === 'number' ? [recheckMs] : recheckMs;
+}
+
+/** The thresholds that a threshold combines, or itself. */
+export function singleThresholds(threshold: Threshold): readonly Threshold[] {
+  return threshold.parts?.flatMap(singleThresholds) ?? [threshold];
 }
 
 function longestText(event: EventInput): number {

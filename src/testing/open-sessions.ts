@@ -13,6 +13,7 @@ export type SessionClient = Pick<
   | 'listSessions'
   | 'deleteSession'
   | 'listEvents'
+  | 'explainView'
   | 'watch'
   | 'stateAt'
   | 'stateChanges'

@@ -76,10 +76,10 @@ export const layers: readonly Layer[] = [
     mayImport: ['config', ...domain],
     packages: /^(node:.+|ai|@ai-sdk\/openai-compatible)$/,
   },
-  // What a summary is, for all who show one.
+  // What a summary is and when the next one comes, for all who show it.
   {
     name: 'summarizer/summary',
-    files: /^summarizer\/session-summary\.ts$/,
+    files: /^summarizer\/(session-summary|summary-outlook)\.ts$/,
     mayImport: domain,
     packages: noPackage,
   },

@@ -98,6 +98,22 @@ describe('agent-sessions', () => {
     expect(json.at(-1)).toMatchObject({ seq: 201, author: 'support' });
   });
 
+  it('explains a view, also with the settings of the app', async () => {
+    const whole = await cli(['explain', 'shop', 'ann', 's-1', '--url', url]);
+    expect(whole.out.split('\n')).toHaveLength(1 + 201 + 1);
+    expect(whole.out).toMatch(/^view {4}201 events, about \d+ tokens\n {5}1 {2}in {3}kept {18}user {2}5 tokens\n/);
+    const part = ['explain', 'shop', 'ann', 's-1', '--from', '199', '--json', '--url', url];
+    const env = { SESSIONS_HISTORY_MAX_EVENTS: '2' };
+    expect(lines((await cli(part, { env })).out)).toEqual([
+      { view: expect.objectContaining({ events: 3 }) as unknown },
+      expect.objectContaining({ seq: 199, inView: false, reason: 'overLimit' }),
+      expect.objectContaining({ seq: 200, inView: true, reason: 'kept' }),
+      expect.objectContaining({ seq: 201, inView: true, reason: 'kept' }),
+    ]);
+    const newest = lines((await cli([...part, '--newest', '1', '--to', '200'])).out);
+    expect(newest.slice(1).map(({ reason }) => reason)).toEqual(['notAsked', 'notAsked']);
+  });
+
   it('takes the variables of the app, from the environment and from a file', async () => {
     const file = join(folder, 'app.env');
     await writeFile(file, `SESSIONS_DATABASE_URL=${url}\nSESSIONS_ACCESS=open\nSESSIONS_TTL_ENABLED=true\nPORT=3000\n`);

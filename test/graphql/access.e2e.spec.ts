@@ -26,6 +26,8 @@ const fields: readonly Field[] = [
   { field: 'Query.sessionStateChanges', target: 'session', ask: `sessionStateChanges(${KEY}) { lastSeq }` },
   { field: 'Query.sessionSummary', target: 'session', ask: `sessionSummary(${KEY}) { text }` },
   { field: 'Query.sessionSummaries', target: 'session', ask: `sessionSummaries(${KEY}) { text }` },
+  { field: 'Query.summaryOutlook', target: 'session', ask: `summaryOutlook(${KEY}) { isDue }` },
+  { field: 'Query.explainView', target: 'session', ask: `explainView(${KEY}) { lastSeq }` },
   { field: 'Query.sessionUsage', target: 'session', ask: `sessionUsage(${KEY}) { period }` },
   { field: 'Query.usage', target: 'user', ask: `usage(${USER}) { period }` },
   { field: 'Query.userState', target: 'user', ask: `userState(${USER})` },

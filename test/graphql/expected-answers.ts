@@ -1,4 +1,4 @@
-import { type GraphQLOutputType, getNullableType, isListType, isObjectType } from 'graphql';
+import { type GraphQLOutputType, getNullableType, isEnumType, isListType, isObjectType } from 'graphql';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -8,6 +8,7 @@ const NOT_SHOWN: Readonly<Record<string, readonly string[]>> = {
   ListedSession: ['events', 'eventsTruncated'],
   SessionConnection: ['sessions', 'limit', 'nextCursor', 'page', 'totalItems', 'totalPages'],
   EventConnection: ['events', 'nextCursor'],
+  ExplainedEventConnection: ['events', 'nextCursor'],
   StateChangeConnection: ['changes', 'nextCursor'],
 };
 
@@ -16,6 +17,7 @@ export function answerOf(type: GraphQLOutputType, value: unknown): unknown {
   const named = getNullableType(type);
   if (value === undefined || value === null) return null;
   if (isListType(named)) return (value as readonly unknown[]).map((item) => answerOf(named.ofType, item));
+  if (isEnumType(named)) return named.getValues().find((each) => each.value === value)?.name;
   if (!isObjectType(named)) return value;
   const fields = named.getFields();
   const hidden = new Set(NOT_SHOWN[named.name]);

@@ -9,8 +9,10 @@ import {
   type TurnHolder,
   type TurnReference,
 } from '../../src/index.js';
+import type { ExplainedEvent, ViewExplanation } from '../../src/sessions/operations/explain-view.js';
 import type { SessionRecord } from '../../src/storage.js';
 import type { SessionClient } from '../../src/testing/open-sessions.js';
+import { VIEW_REASONS, type ViewReason } from '../../src/sessions/domain/view-reason.js';
 import type { GraphqlApp } from './graphql-app.js';
 import { LiveWatch } from './live-watch.js';
 import { RemoteError } from './remote-error.js';
@@ -48,6 +50,10 @@ interface EventPageAnswer extends Omit<Page, 'nodes'> {
 
 interface ChangePageAnswer extends Omit<EventPageAnswer, 'nodes'> {
   readonly nodes: readonly (StateKeyChange & { readonly hadBefore: boolean; readonly hasAfter: boolean })[];
+}
+
+interface ExplanationAnswer extends Omit<EventPageAnswer, 'nodes'>, Pick<ViewExplanation, 'view'> {
+  readonly nodes: readonly (Omit<ExplainedEvent, 'by' | 'reason'> & { by: number | null; reason: string })[];
 }
 
 /** The interface of the service over GraphQL, for its contract. Operations that GraphQL lacks call the service directly. */
@@ -106,6 +112,27 @@ export class GraphqlSessions implements SessionClient {
     const how = { first: limit, after: cursor, order: order?.toUpperCase() };
     const { nodes, pageInfo, ...seqs } = await this.#ask<EventPageAnswer>('events', { ...rest, ...how });
     return { events: nodes.map(({ body }) => body), ...seqs, ...cursorOf(pageInfo) };
+  }
+
+  async explainView({
+    config,
+    limit,
+    cursor,
+    order,
+    ...rest
+  }: Parameters<SessionClient['explainView']>[0]): ReturnType<SessionClient['explainView']> {
+    const how = { first: limit, after: cursor, order: order?.toUpperCase() };
+    const { nodes, pageInfo, ...others } = await this.#ask<ExplanationAnswer>('explainView', {
+      ...rest,
+      ...config,
+      ...how,
+    });
+    const events = nodes.map(({ by, reason, ...event }) => ({
+      ...event,
+      reason: reasonOf(reason),
+      ...(by !== null && { by }),
+    }));
+    return { events, ...others, ...cursorOf(pageInfo) };
   }
 
   async stateAt(request: Parameters<SessionClient['stateAt']>[0]): ReturnType<SessionClient['stateAt']> {
@@ -250,4 +277,11 @@ function cursorOf({ endCursor }: Page['pageInfo']): { nextCursor?: string } {
 
 function snakeCase(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
+}
+
+/** The names of enums in GraphQL are in capitals. */
+function reasonOf(name: string): ViewReason {
+  const reason = VIEW_REASONS.find((each) => each.toUpperCase() === name.replaceAll('_', ''));
+  if (!reason) throw new Error(`There is no reason ${name}`);
+  return reason;
 }

@@ -3,7 +3,8 @@ import { DocumentCost } from '../../src/sessions/graphql/limits/document-cost.js
 import { DEFAULT_GRAPHQL_LIMITS, type GraphqlLimits, sessionsLimitRules } from '../../src/sessions/graphql/index.js';
 
 const schema = buildSchema(`
-  type Query { page(first: Int = 100): Page!, view(numRecentEvents: Int): [Item!]!, self: Query, id: Int }
+  type Query { page(first: Int = 100): Page!, view(numRecentEvents: Int): [Item!]!, self: Query, id: Int
+    explained(numRecentEvents: Int, first: Int = 100): Page! }
   type Page { nodes: [Item!]! }
   type Item { id: Int, name: String }
 `);
@@ -49,6 +50,8 @@ describe('the limits of documents', () => {
     ['{ page(first: null) { nodes { id name } } }', 1 + 100 * 3],
     ['query ($n: Int) { page(first: $n) { nodes { id name } } }', 1 + 1_000 * 3],
     ['{ view(numRecentEvents: 5) { id } a: view { id } }', 1 + 5 + 1 + 1_000],
+    ['{ explained(numRecentEvents: 1, first: 9) { nodes { id name } } }', 1 + 9 * 3],
+    ['{ explained(numRecentEvents: 1) { nodes { id name } } }', 1 + 100 * 3],
     [
       '{ ...P b: page(first: 2) { ... { nodes { id } } } } fragment P on Query { page(first: 3) { nodes { id } } }',
       1 + 3 * 2 + 1 + 2 * 2,

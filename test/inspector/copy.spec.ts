@@ -44,6 +44,10 @@ describe('a copy of a session', () => {
     for (let seq = 0; seq <= lastSeq; seq++) {
       expect(plain(await copy.stateAt({ ...KEY, seq }))).toEqual(plain(await sessions.stateAt({ ...KEY, seq })));
     }
+    for (const part of [{}, { fromSeq: 2, toSeq: 4 }]) {
+      const { events } = await sessions.explainView({ ...KEY, ...part });
+      expect(plain(await copy.explainView({ ...KEY, ...part }))).toEqual(plain({ events }));
+    }
     for (const key of ['step', '__proto__', 'constructor', 'app:currency', 'user:theme', 'gone', 'never', undefined]) {
       const asked = { ...KEY, key };
       expect(plain(await copy.stateChanges(asked))).toEqual(plain(await sessions.stateChanges(asked)));
@@ -190,6 +194,7 @@ function methodsOf(reads: SessionReads): SessionReads {
   return {
     getSession: (key) => reads.getSession(key),
     listEvents: (request) => reads.listEvents(request),
+    explainView: (request) => reads.explainView(request),
     stateAt: (request) => reads.stateAt(request),
     stateChanges: (request) => reads.stateChanges(request),
     watch: (request) => reads.watch(request),

@@ -62,11 +62,37 @@ describe('beside the timeline of the inspector', () => {
     for (const share of ['summary', 'user', 'model', 'tools']) {
       await page.locator(`.tokens li.${share}`, { hasText: '%' }).waitFor();
     }
-    await page.locator('.event', { hasText: 'what a summary stands for' }).getByText('summarised').waitFor();
+    await page.locator('.event', { hasText: 'what a summary stands for' }).getByText('in the summary 2').waitFor();
     await app.sessions.rewindSession({ ...KEY, toSeq: 5 });
-    await page.locator('.event', { hasText: 'taken back soon' }).getByText('rewound').waitFor();
+    await page.locator('.event', { hasText: 'taken back soon' }).getByText('rewound by 7').waitFor();
+    await page.locator('.event', { hasText: 'taken back soon' }).click();
+    await page.getByText('Event 6 is not given to a model: rewound by 7.').waitFor();
+    await page.getByRole('button', { name: 'Go to event 7' }).waitFor();
     await expectAccessible(page);
     await savedImage(page, 'inspector-view');
+    expect(problems).toEqual([]);
+  });
+
+  it('the view says how far the next summary is', async () => {
+    await app.close();
+    app = await RestApp.start('Express', {
+      summarizer: { events: 3, autoSummarize: false, keepRecentEvents: 1 },
+      imports: [SessionsInspectorModule.forRoot({ actions: true })],
+    });
+    const { page, problems } = await opened(
+      [text('user', 'hello'), text('agent', 'hello'), text('user', 'thanks')],
+      '&tab=view',
+    );
+    await page.getByText('The next summary').click();
+    const outlook = page.locator('.next-summary');
+    await outlook.getByText('3 of 3 events').waitFor();
+    await outlook.getByText('It is not due yet.').waitFor();
+    await outlook.getByText('it would stand for events 1 to 2').waitFor();
+    const session = (await app.sessions.getSession(KEY)) as never;
+    await app.sessions.appendEvent({ session, event: text('agent', 'bye') as never });
+    await outlook.getByText('4 of 3 events: met').waitFor();
+    await outlook.getByText('It is due.').waitFor();
+    await expectAccessible(page);
     expect(problems).toEqual([]);
   });
 

@@ -39,6 +39,8 @@ const routes: readonly Route[] = [
   { route: `GET ${P}/:sessionId/state`, target: 'session' },
   { route: `GET ${P}/:sessionId/state/at`, target: 'session' },
   { route: `GET ${P}/:sessionId/state/changes`, target: 'session' },
+  { route: `GET ${P}/:sessionId/summary/outlook`, target: 'session' },
+  { route: `GET ${P}/:sessionId/view/explanation`, target: 'session' },
   { route: `PATCH ${P}/:sessionId/state`, target: 'session', body: { stateDelta: { a: 1 } } },
   { route: `POST ${P}/:sessionId/run`, target: 'session', body: { newMessage: HELLO } },
   { route: `POST ${P}/:sessionId/run_sse`, target: 'session', body: { newMessage: HELLO } },

@@ -9,13 +9,14 @@ export class OverReturningStorage extends InMemorySessionStorage {
   }
 }
 
-function widened({ ranges, afterSeq = 0, limit, anchorsOnly, ...window }: EventWindow): EventWindow {
+function widened({ ranges, afterSeq = 0, limit, anchorsOnly, maxBytes, ...window }: EventWindow): EventWindow {
   const [first, last] = [ranges?.at(0), ranges?.at(-1)];
   return {
     ...window,
     afterSeq: Math.max(0, afterSeq - 3),
-    // The additional events would count against the limit.
+    // The additional events would count against the limits.
     ranges: first && last ? [{ from: first.from - 5, to: last.to + 5 }] : ranges,
     limit: ranges || anchorsOnly || limit === undefined ? undefined : limit + 2,
+    maxBytes: ranges ? undefined : maxBytes,
   };
 }

@@ -46,6 +46,7 @@ describe('the channels of operations', () => {
       listSessions: () => sessions.listSessions(USER),
       listEvents: () => sessions.listEvents(KEY),
       stateAt: () => sessions.stateAt({ ...KEY, seq: 0 }),
+      explainView: () => sessions.explainView(KEY),
       stateChanges: () => sessions.stateChanges(KEY),
       consume: async () => (await sessions.consume({ name: 'mail', handler: () => undefined })).stop(),
       appendEvent: () => sessions.appendEvent({ session: { ...USER, id: 'cart' }, event: { author: 'user' } }),

@@ -80,6 +80,11 @@ const config = ({ appName, userId, sessionId, ...narrowing }: Values): object =>
   config: narrowing,
 });
 
+const explained = ({ numRecentEvents, afterTimestamp, afterSeq, ...request }: Values): object => ({
+  ...request,
+  config: { numRecentEvents, afterTimestamp, afterSeq },
+});
+
 /** REST writes a filter as parameters. */
 const FILTERED = { status: 'a:b', tag: ['vip', '50% & ä'], label: ['a%3Ab:c%3Ad%25', 'r%C3%A9gion:%2B'] };
 const FILTER = { status: 'a:b', tags: ['vip', '50% & ä'], labels: { 'a:b': 'c:d%', région: '+' } };
@@ -166,6 +171,7 @@ export const OPERATIONS: Readonly<Record<RowName, Expected>> = {
     replies: SESSIONS,
   },
   listEvents: { asks: ['read session'], calls: 'listEvents' },
+  explainView: { asks: ['read session'], calls: ['explainView', explained] },
   appendEvent: {
     asks: ['write session'],
     calls: ['append', ofSession],
@@ -253,6 +259,7 @@ export const OPERATIONS: Readonly<Record<RowName, Expected>> = {
   getUserUsage: { asks: ['list sessions'], ...USAGE },
   getAppUsage: { asks: ['list sessions'], ...USAGE },
   getSummary: { asks: ['read session'], calls: 'getSessionSummary', replies: [FULL_SUMMARY, SMALL_SUMMARY] },
+  getSummaryOutlook: { asks: ['read session'], calls: 'outlook' },
   createSummary: {
     asks: ['write session'],
     controls: ['summary'],

@@ -1,6 +1,9 @@
 import type { RemoteKey, StateAtMoment, StateChangePage, WatchedEvent } from '../../../src/client/index.js';
 import type { LoggedEvent } from '../../../src/sessions/domain/event.js';
 import { StateFold, changesBy } from '../../../src/sessions/domain/state-history.js';
+import { estimateTokens } from '../../../src/sessions/domain/token-estimate.js';
+import { isInView } from '../../../src/sessions/domain/view-reason.js';
+import type { ViewExplanation } from '../../../src/sessions/operations/explain-view.js';
 import type { EventPage } from '../../../src/sessions/operations/list-events.js';
 import type { SessionReads, ShownSession } from '../session-reads.js';
 import type { SessionCopy } from './session-copy.js';
@@ -36,6 +39,20 @@ export class CopyReads implements SessionReads {
     const events = isUpwards ? wanted.slice(0, limit) : wanted.toReversed().slice(0, limit);
     const end = events.length < wanted.length ? events.at(-1) : undefined;
     return { events, ...this.#range(), ...(end && { nextCursor: String(end.seq) }) };
+  }
+
+  async explainView({
+    fromSeq = 1,
+    toSeq = Infinity,
+  }: Request<'explainView'>): Promise<Pick<ViewExplanation, 'events'>> {
+    const { decisions } = this.copy;
+    const events = this.#eventsBetween(fromSeq - 1, toSeq + 1).flatMap(({ seq, id, author, content }) => {
+      const run = decisions.find(([from, to]) => seq >= from && seq <= to);
+      if (!run) return [];
+      const [, , reason, by] = run;
+      return { seq, id, author, inView: isInView(reason), reason, by, tokens: estimateTokens(content) };
+    });
+    return { events };
   }
 
   async stateAt({ seq }: Request<'stateAt'>): Promise<StateAtMoment> {

@@ -1,7 +1,7 @@
 import type { RemoteKey } from '../../../src/client/index.js';
 import type { Progress } from '../progress.js';
-import type { SessionReads, ShownSession } from '../session-reads.js';
-import type { SessionCopy } from './session-copy.js';
+import { type SessionReads, type ShownSession, explainedEvents } from '../session-reads.js';
+import type { DecisionRun, SessionCopy } from './session-copy.js';
 
 /** Events of one request: the most that the routes answer with. */
 const PAGE = 1_000;
@@ -61,9 +61,30 @@ export async function readCopy(
     cursor = page.nextCursor;
   } while (cursor !== undefined && !isFull && texts.length < mostEvents);
   const before = await reads.stateAt({ ...key, seq: first - 1 });
-  const head = inlineJson({ madeAt, session: withoutContent(session), count, before } satisfies Head);
+  const decisions = await readDecisions(reads, { ...key, fromSeq: first, toSeq: session.version }, signal);
+  const head = inlineJson({ madeAt, session: withoutContent(session), count, before, decisions } satisfies Head);
   const rest = `${head.slice(0, -1)},"view":[${[...view.values()].join(',')}],"events":[`;
   return { session, json: [rest, ...texts.toReversed().flatMap((text, index) => (index ? [',', text] : text)), ']}'] };
+}
+
+/** Why each event of a part of the log is given to a model, or not. */
+async function readDecisions(
+  reads: SessionReads,
+  part: RemoteKey & { readonly fromSeq: number; readonly toSeq: number },
+  signal: AbortSignal,
+): Promise<DecisionRun[]> {
+  const runs: DecisionRun[] = [];
+  for await (const events of explainedEvents(reads, { ...part, limit: PAGE })) {
+    signal.throwIfAborted();
+    for (const { seq, reason, by } of events) {
+      const last = runs.at(-1);
+      const goesOn = last?.[1] === seq - 1 && last[2] === reason && last[3] === by;
+      if (goesOn) runs.pop();
+      const from = goesOn ? last[0] : seq;
+      runs.push(by === undefined ? [from, seq, reason] : [from, seq, reason, by]);
+    }
+  }
+  return runs;
 }
 
 type Head = Omit<SessionCopy, 'view' | 'events'>;

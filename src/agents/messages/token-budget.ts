@@ -1,11 +1,8 @@
+import { CHARACTERS_PER_TOKEN, TOKENS_OF_A_FILE } from '../../sessions/domain/token-estimate.js';
 import type { ConversationMessage, ConversationPart } from './conversation.js';
 
 /** Estimates the tokens of a message. */
 export type TokenEstimate = (message: ConversationMessage) => number;
-
-const CHARACTERS_PER_TOKEN = 4;
-/** About what vendors count for an image. */
-const TOKENS_OF_A_FILE = 1_000;
 
 /** Four characters of text or JSON are a token, and a file is a thousand. */
 export const estimatedTokens: TokenEstimate = ({ parts }) => {

@@ -57,12 +57,15 @@ export class LogCursor {
     readonly order: 'asc' | 'desc',
   ) {}
 
-  static parse(text: unknown): LogCursor | undefined {
+  /** @param order of the list, in which the cursor must have been made */
+  static parse(text: unknown, order: 'asc' | 'desc'): LogCursor | undefined {
     const fields = parseFields(text);
     if (!fields) return undefined;
-    const [incarnation, seq, order, ...rest] = fields;
-    const fits = typeof incarnation === 'string' && Number.isSafeInteger(seq) && isOrder(order) && rest.length === 0;
-    return fits ? new LogCursor(incarnation, seq as number, order) : refuse();
+    const [incarnation, seq, madeIn, ...rest] = fields;
+    const fits = typeof incarnation === 'string' && Number.isSafeInteger(seq) && isOrder(madeIn) && rest.length === 0;
+    if (!fits) return refuse();
+    if (madeIn !== order) throw new InvalidInputError('belongs to a list in the other order', 'cursor');
+    return new LogCursor(incarnation, seq as number, order);
   }
 
   toString(): string {

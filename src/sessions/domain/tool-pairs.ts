@@ -14,23 +14,36 @@ interface Reach {
   readonly isAll: boolean;
 }
 
+/** Items that a tool response brought into a view: its call, and what lies between. All are indexes. */
+export interface Pull {
+  readonly from: number;
+  readonly to: number;
+  readonly by: number;
+}
+
+/** The places of a view, with the calls that its responses need. */
+export interface PairedPlaces {
+  /** Ascending. */
+  readonly places: readonly number[];
+  /** The first that contains a place is why it was added. */
+  readonly pulls: readonly Pull[];
+  /** Whether a call may be missing because items are not loaded. */
+  readonly lacksCalls: boolean;
+}
+
 /**
  * Adds the calls that tool responses need, since models reject a response without its call. A call before the wanted
  * events is added with all events in between; a call in a gap is added alone. A response whose call is out of reach is
  * dropped, and so are responses to calls of the dropped event.
  *
  * @param wanted indexes in `items`, ascending
- * @returns the remaining indexes, ascending, and whether a call may be missing because items are not loaded
  */
-export function withCalls(
-  items: readonly ViewItem[],
-  wanted: readonly number[],
-  reach: Reach,
-): { readonly places: readonly number[]; readonly lacksCalls: boolean } {
+export function withCalls(items: readonly ViewItem[], wanted: readonly number[], reach: Reach): PairedPlaces {
   const [begin = items.length] = wanted;
   const needed = callsNeeded(items, reach);
   const kept = new Set(wanted);
   const places: number[] = [];
+  const pulls: Pull[] = [];
   let first = begin;
   let lacksCalls = false;
   // Calls precede their responses, so one backward pass finds every response before its call.
@@ -43,11 +56,13 @@ export function withCalls(
     }
     places.push(place);
     for (const call of calls) {
+      if (call === OUT_OF_REACH || kept.has(call) || (call >= first && call < begin)) continue;
+      pulls.push({ from: call, to: call < begin ? first - 1 : call, by: place });
       if (call >= begin) kept.add(call);
-      else if (call !== OUT_OF_REACH) first = Math.min(first, call);
+      else first = call;
     }
   }
-  return { places: places.toReversed(), lacksCalls };
+  return { places: places.toReversed(), pulls, lacksCalls };
 }
 
 const OUT_OF_REACH = -1;

@@ -1,4 +1,4 @@
-import { MAX_PULL_BACK, withCalls } from './tool-pairs.js';
+import { MAX_PULL_BACK, type Pull, withCalls } from './tool-pairs.js';
 import { type ViewItem, isAnchorItem } from './view-item.js';
 
 /** Limits of a view; 0 = no limit. */
@@ -27,6 +27,17 @@ export interface Cut {
   readonly tailStart: number;
   /** Older events that must be loaded before the view is complete. */
   readonly lacks?: 'calls' | 'anchor' | undefined;
+  /** How limits chose the items; missing without limits. */
+  readonly choice?: Choice | undefined;
+}
+
+/** What the limits of a view chose, as indexes of the items. */
+export interface Choice {
+  /** Within the limits of age and number, ascending. */
+  readonly tail: readonly number[];
+  /** Of them, those from the anchor on with which the view begins. */
+  readonly wanted: readonly number[];
+  readonly pulls: readonly Pull[];
 }
 
 export function isFiltering({ newest, maxAgeMs, fromSeq }: ViewFilter): boolean {
@@ -50,7 +61,7 @@ export function cutView(conversation: Conversation, filter: ViewFilter, now: num
   const firstAnchor = tail.findIndex((place) => isAnchorItem(items[place] as ViewItem));
   const wanted = isContinued || firstAnchor < 0 ? tail : tail.slice(firstAnchor);
   const from = tailStart - MAX_PULL_BACK;
-  const { places, lacksCalls } = withCalls(items, wanted, { from, isAll: from >= 0 || !hasOlder });
+  const { places, pulls, lacksCalls } = withCalls(items, wanted, { from, isAll: from >= 0 || !hasOlder });
 
   const kept = places.map((place) => items[place] as ViewItem);
   const needsAnchor = !isContinued && !(kept[0] && isAnchorItem(kept[0]));
@@ -58,7 +69,7 @@ export function cutView(conversation: Conversation, filter: ViewFilter, now: num
   const front = [head, anchor === 'none' ? undefined : anchor].filter((item) => item !== undefined);
   if (front.length === 0 && needsAnchor && summary) front.push(summary);
   const lacks = lacksCalls ? 'calls' : anchor === undefined ? 'anchor' : undefined;
-  return { view: [...front, ...kept], tailStart, lacks };
+  return { view: [...front, ...kept], tailStart, lacks, choice: { tail, wanted, pulls } };
 }
 
 /** The indexes of the items within the age and number limits. */
@@ -83,7 +94,7 @@ function isCutByNumber(
   return hasBefore && (fromSeq !== undefined || (newest > 0 && tail.length >= newest));
 }
 
-function isYoung({ time }: ViewItem, { maxAgeMs }: ViewFilter, now: number): boolean {
+export function isYoung({ time }: ViewItem, { maxAgeMs }: ViewFilter, now: number): boolean {
   return maxAgeMs === 0 || time >= now - maxAgeMs;
 }
 

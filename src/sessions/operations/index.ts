@@ -4,6 +4,7 @@ export * from './change-session.js';
 export * from './create-session.js';
 export * from './delete-session.js';
 export * from './erase-user.js';
+export * from './explain-view.js';
 export * from './fork-session.js';
 export * from './get-session.js';
 export * from './list-events.js';

@@ -56,8 +56,7 @@ export async function listEventsUpTo(
   const limit = checkedLimit(request.limit);
   const order = checkedOrder(request.order, 'asc');
   const invocationId = checkedInvocation(request.invocationId);
-  const cursor = LogCursor.parse(request.cursor);
-  if (cursor && cursor.order !== order) throw new InvalidInputError('belongs to a list in the other order', 'cursor');
+  const cursor = LogCursor.parse(request.cursor, order);
   const wanted = stretchOf(request, cursor);
 
   const reads = new IncarnationReads(storage, key, cursor?.incarnation);

@@ -19,7 +19,7 @@ import {
   viewItem,
   visibleRanges,
 } from '../domain/view-item.js';
-import { type Conversation, type ViewFilter, cutView, isFiltering, tailPlaces } from '../domain/view.js';
+import { type Conversation, type Cut, type ViewFilter, cutView, isFiltering, tailPlaces } from '../domain/view.js';
 import type { EventWindow, ReadRequest, SessionStorage, StoredSession } from '../storage/session-storage.js';
 
 /** A session with the requested view. */
@@ -27,6 +27,8 @@ export interface ReadView {
   readonly stored: StoredSession;
   readonly view: readonly ViewItem[];
   readonly source: ViewSource;
+  /** How the view was cut; missing if the config asks for no events. */
+  readonly cut?: Cut | undefined;
   /** Whether older events were omitted because they did not fit. */
   readonly isTruncated?: boolean;
 }
@@ -108,13 +110,15 @@ export function viewOf(
   { config, isForOneRead }: { readonly config: GetSessionConfig; readonly isForOneRead: boolean },
 ): ReadView {
   const { now, record } = stored;
-  const { view: whole, tailStart } = cutView(read.conversation, filter, now);
+  const cut = cutView(read.conversation, filter, now);
+  const { view: whole, tailStart } = cut;
   const leftOut = lastOmitted(whole, config);
   const fromSeq = isForOneRead ? (read.conversation.items[tailStart]?.event.seq ?? record.lastSeq + 1) : undefined;
   return {
     stored,
     view: narrowView(whole, config),
     source: { ...read, now, config, omittedTo: leftOut ? placeOf(leftOut) : NOTHING_OMITTED, fromSeq },
+    cut,
   };
 }
 

@@ -4,12 +4,15 @@ import type { SessionKey } from '../domain/ids.js';
 import { isPlainObject } from '../domain/json-value.js';
 import { POSITION_PATTERN } from '../domain/partial-event.js';
 import { reservedInId } from '../domain/reserved-words.js';
+import type { GetSessionConfig } from '../domain/view-item.js';
 import { referenceTo } from '../domain/session.js';
 import type { AppendEventsResult } from '../operations/append-events.js';
+import type { ExplainViewRequest } from '../operations/explain-view.js';
 import type { ListEventsRequest } from '../operations/list-events.js';
 import { APPENDS_EVENT, APPENDS_EVENTS } from '../transport/request-writes.js';
 import type { SessionService } from '../session.service.js';
 import { SERVED_SESSIONS } from '../sessions.tokens.js';
+import { EXPLAINED_RANGE, VIEW_EXPLANATION } from './explanation-shapes.js';
 import { ID, PAGE, SORT_ORDER } from './ids-and-pages.js';
 import {
   APPENDED,
@@ -24,6 +27,7 @@ import {
 } from './event-shapes.js';
 import { type Asked, type Reply, type ResponseHeader, type RoutedOperation, rowOf, surface } from './operation.js';
 import { SESSION } from './paths.js';
+import { NARROWING } from './session-shapes.js';
 import { choice, integer, json, jsonOf, listOf, optional, text } from './shape.js';
 
 /** The conditions of a write. */
@@ -52,6 +56,8 @@ const REPLAY_HEADERS: Readonly<Record<string, ResponseHeader>> = {
   },
 };
 
+const ORDER = optional(choice(SORT_ORDER, 'Oldest first by default.', { default: 'asc' }));
+
 const KEY_HEADER = 'Idempotency-Key';
 
 const row = rowOf<{ sessions: SessionService }>();
@@ -66,7 +72,7 @@ export const EVENT_OPERATIONS = surface({
       access: ['read', 'session'],
       request: {
         ...PAGE,
-        order: optional(choice(SORT_ORDER, 'Oldest first by default.', { default: 'asc' })),
+        order: ORDER,
         afterSeq: optional(integer('Only events after this one.')),
         beforeSeq: optional(integer('Only events before this one.')),
         invocationId: optional(text('Only events of this invocation, without rewinds.', { minLength: 1 })),
@@ -75,6 +81,19 @@ export const EVENT_OPERATIONS = surface({
       run: (request: ListEventsRequest, { services }) => services.sessions.listEvents(request),
       route: { at: `GET ${SESSION}/events`, answers: 'A page of events.', holds: 'much' },
       graphql: { type: 'query', name: 'events' },
+    }),
+    explainView: row({
+      summary: 'Says of each event of the log why it is in the view, or not',
+      description: 'The first parameters choose the view, as those of a session do; the others choose the events.',
+      access: ['read', 'session'],
+      request: { ...NARROWING, ...EXPLAINED_RANGE, ...PAGE, order: ORDER },
+      result: VIEW_EXPLANATION,
+      run: (
+        { numRecentEvents, afterTimestamp, afterSeq, ...request }: ExplainViewRequest & GetSessionConfig,
+        { services },
+      ) => services.sessions.explainView({ ...request, config: { numRecentEvents, afterTimestamp, afterSeq } }),
+      route: { at: `GET ${SESSION}/view/explanation`, answers: 'A page of explained events.', holds: 'much' },
+      graphql: { type: 'query', name: 'explainView' },
     }),
     appendEvent: row({
       summary: 'Appends an event',

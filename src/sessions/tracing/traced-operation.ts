@@ -10,6 +10,7 @@ export const TRACED_OPERATIONS = [
   'list',
   'delete',
   'listEvents',
+  'explainView',
   'stateAt',
   'stateChanges',
   'consume',

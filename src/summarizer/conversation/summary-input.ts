@@ -7,6 +7,7 @@ import type { SessionRecord } from '../../sessions/domain/session-record.js';
 import { loggedEvent } from '../../sessions/domain/stored-json.js';
 import { rangesAbove, rangesBelow, visibleRanges } from '../../sessions/domain/view-item.js';
 import type { EventWindow, SessionStorage } from '../../sessions/storage/session-storage.js';
+import type { CoveredEvents } from '../summary-outlook.js';
 import { linesOf } from './conversation-lines.js';
 import { CutPoints, MAX_PENDING_EVENTS, callsAnsweredIn } from './cut-points.js';
 
@@ -134,4 +135,10 @@ class SummaryInputReader {
     // A store may return more events than requested, and events that were appended after the request.
     return read.events.filter(({ seq }) => isInRanges(seq, window.ranges ?? this.#visible)).map(readableEvent);
   }
+}
+
+/** What a summary of this input covers. A fork may begin with a summary, which covers no event of its own log. */
+export function coveredBy({ events, previous }: Pick<SummaryInput, 'events' | 'previous'>): CoveredEvents {
+  const fromSeq = Math.max(1, previous?.actions.compaction?.fromSeq ?? events[0]?.seq ?? 0);
+  return { fromSeq, toSeq: events.at(-1)?.seq ?? 0, events: events.length };
 }

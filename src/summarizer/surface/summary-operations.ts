@@ -4,9 +4,10 @@ import { referenceTo } from '../../sessions/domain/session.js';
 import { PAGE, id } from '../../sessions/surface/ids-and-pages.js';
 import { rowOf, surface } from '../../sessions/surface/operation.js';
 import { SESSION } from '../../sessions/surface/paths.js';
-import { flag, integer, listOf, number, optional, shape, text } from '../../sessions/surface/shape.js';
+import { flag, integer, listOf, number, one, optional, shape, text } from '../../sessions/surface/shape.js';
 import { SUMMARISES } from '../../sessions/transport/request-writes.js';
 import type { SessionSummary } from '../session-summary.js';
+import { type CoveredEvents, MEASURES, type SummaryOutlook, type ThresholdState } from '../summary-outlook.js';
 import { SummarizerSessionManager } from '../summarizer-session.manager.js';
 import { SummaryNotFoundError } from '../summary-errors.js';
 
@@ -47,6 +48,45 @@ const SUMMARY = shape<SessionSummary>('SessionSummary', {
     outputTokens: optional(integer()),
     durationMs: optional(integer()),
     isInForce: flag('Whether readers see it: it was neither replaced by a later one nor rewound.'),
+  },
+});
+
+const OUTLOOK_EXAMPLE: SummaryOutlook = {
+  isDue: false,
+  thresholds: [{ kind: 'tokens', value: 3_120, limit: 4_000, isMet: false }],
+  wouldCover: { fromSeq: 1, toSeq: 32, events: 32 },
+};
+
+const THRESHOLD_STATE = shape<ThresholdState>('SummaryThreshold', {
+  description: 'How far a threshold of summaries is.',
+  fields: {
+    kind: text('What it compares, by the name of its setting; `custom` for a condition in code.', {
+      enum: [...MEASURES, 'custom'],
+    }),
+    value: optional(number('Since the last summary; missing for a condition in code.')),
+    limit: optional(number('The threshold is met above it; missing for a condition in code.')),
+    isMet: flag(),
+  },
+});
+
+const COVERED_EVENTS = shape<CoveredEvents>('CoveredEvents', {
+  description: 'The events that a summary replaces.',
+  fields: {
+    fromSeq: integer('The first event.'),
+    toSeq: integer('The last event.'),
+    events: integer('How many of them are in the view now, without the present summary.'),
+  },
+});
+
+const SUMMARY_OUTLOOK = shape<SummaryOutlook>('SummaryOutlook', {
+  description: 'When the next summary comes, and what it would replace.',
+  example: OUTLOOK_EXAMPLE,
+  fields: {
+    isDue: flag('Whether the thresholds are met, and there are more events than `keepRecentEvents`.'),
+    thresholds: listOf(THRESHOLD_STATE),
+    wouldCover: optional(
+      one(COVERED_EVENTS, 'What a summary would cover if it was made now; missing if there is nothing to cover.'),
+    ),
   },
 });
 
@@ -117,6 +157,14 @@ export const SUMMARIES = surface({
         isNullable: true,
         isWork: true,
       },
+    }),
+    getSummaryOutlook: row({
+      summary: 'Says how far each threshold of summaries is, and what a summary would cover if it was made now',
+      access: ['read', 'session'],
+      result: SUMMARY_OUTLOOK,
+      run: (key: SessionKey, { services }) => services.summaries.outlook(key),
+      route: { at: `GET ${SESSION}/summary/outlook`, answers: 'The outlook.', holds: 'much' },
+      graphql: { type: 'query', name: 'summaryOutlook' },
     }),
     listSummaries: row({
       summary: 'Lists the summaries in the log, also those that readers no longer see',

@@ -5,6 +5,7 @@ import { creating, getting } from './creating.js';
 import { deleting } from './deleting.js';
 import { errors } from './errors.js';
 import { events } from './events.js';
+import { explaining } from './explaining.js';
 import { sessionExpiry } from './expiry.js';
 import { filteredLists } from './filtered-lists.js';
 import { forking } from './forking.js';
@@ -59,6 +60,7 @@ export const TOPICS = [
   objects,
   rewinds,
   rewinding,
+  explaining,
   forking,
   forkViews,
   narrowing,

@@ -40,7 +40,7 @@ export function tailOf(view: readonly Entry[], filter: Filter, now: number): Ent
   return newest === 0 ? young : young.slice(-newest);
 }
 
-function isYoung({ event, appendedAt }: Entry, { maxAgeMs }: Filter, now: number): boolean {
+export function isYoung({ event, appendedAt }: Entry, { maxAgeMs }: Filter, now: number): boolean {
   return maxAgeMs === 0 || now - Math.min(event.timestamp, appendedAt) <= maxAgeMs;
 }
 
@@ -60,6 +60,23 @@ function withCalls(wanted: readonly Entry[], reachable: readonly Entry[]): Entry
     }
   }
   return reachable.filter((entry) => shown.has(entry));
+}
+
+/** Each response of a view with a call that it needs and that is within reach. @param first of the wanted events */
+export function responsesNeeding(
+  whole: readonly Entry[],
+  shown: readonly Entry[],
+  first: Entry | undefined,
+): { readonly response: Entry; readonly call: Entry }[] {
+  const events = whole.filter((entry) => !isSummary(entry));
+  const before = first ? beforeFirst(events, [first]) : events;
+  const reachable = events.slice(Math.max(0, before.length - PULL_BACK));
+  const orphaned = orphanedResponses(reachable);
+  return reachable
+    .filter((entry) => shown.includes(entry))
+    .flatMap((response) =>
+      callsFor(response, reachable, orphaned).flatMap((call) => (call ? [{ response, call }] : [])),
+    );
 }
 
 /** In log order, because a response to a call in an orphaned event is orphaned too. */

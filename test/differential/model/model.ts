@@ -1,6 +1,7 @@
 import type { Entry, GivenEvent } from './entries.js';
 import { forkOf } from './forks.js';
 import type { SessionMetadataInput } from '../../../src/index.js';
+import { type Explained, explanationOf } from './explanations.js';
 import type { Filter } from './filter.js';
 import { metadataFrom } from './metadata.js';
 import { ModelObject } from './model-object.js';
@@ -83,6 +84,13 @@ export class Model {
     const object = this.load(session, narrowing);
     if (this.settings.ttl.refreshOnRead) this.store.renew(session);
     return object;
+  }
+
+  /** Why each event of the log is in the view of a reader, or not. @param shown the view */
+  explain(key: ModelKey, narrowing: Narrowing, shown: readonly Entry[]): Explained[] | undefined {
+    const session = this.store.live(key);
+    if (!session) return undefined;
+    return explanationOf(session.log, { whole: session.view(), shown }, this.readFilter(), narrowing, this.clock.now());
   }
 
   fork(key: ModelKey, newKey: ModelKey, atSeq?: number): ModelObject {

@@ -28,6 +28,8 @@ interface OperationCalls {
     | 'withTurn'
     | 'forkSession'
     | 'listEvents'
+    | 'explainView'
+    | 'outlook'
     | 'stateAt'
     | 'stateChanges'
     | 'append'
@@ -220,6 +222,11 @@ export const OPERATION_CALLS: Readonly<Record<string, OperationCalls>> = {
       { status: 412, body: CHANGE, headers: { 'if-match': '"9"' } },
     ],
   },
+  explainView: {
+    method: 'explainView',
+    calls: [{ status: 200 }, { status: 200, query: '?numRecentEvents=1&fromSeq=1&limit=1&order=desc' }],
+  },
+  getSummaryOutlook: { method: 'outlook', calls: [{ status: 200 }] },
   getSummary: {
     method: 'getSessionSummary',
     calls: [{ status: 200, ids: { sessionId: 'long' } }, { status: 404 }],

@@ -59,6 +59,11 @@ export class RemoteSessions implements SessionClient {
     return this.#told(request, () => this.#client.listEvents({ ...request }));
   }
 
+  async explainView(request: Parameters<SessionClient['explainView']>[0]): ReturnType<SessionClient['explainView']> {
+    const { config, ...part } = request;
+    return this.#told(part, () => this.#client.explainView({ ...part, ...config }));
+  }
+
   async stateAt(request: Parameters<SessionClient['stateAt']>[0]): ReturnType<SessionClient['stateAt']> {
     return this.#told(request, () => this.#client.stateAt(request));
   }

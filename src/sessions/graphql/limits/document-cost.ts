@@ -133,8 +133,8 @@ export interface FieldCount {
   readonly isList: boolean;
 }
 
-/** The arguments that set the number of entries. */
-const SIZES = new Set(['first', 'numRecentEvents']);
+/** The arguments that set the number of entries. A field with both has pages, so that the first one counts. */
+const SIZES = ['first', 'numRecentEvents'] as const;
 
 const ONE: FieldCount = { count: 1, isList: false };
 
@@ -143,13 +143,19 @@ const ONE: FieldCount = { count: 1, isList: false };
  * both count as the largest page.
  */
 export function countOf({ arguments: given = [] }: FieldNode, field?: GraphQLField<unknown, unknown>): FieldCount {
-  const size = given.find(({ name }) => SIZES.has(name.value))?.value;
+  const argument = SIZES.map((size) => field?.args.find(({ name }) => name === size)).find(
+    (each) => each !== undefined,
+  );
+  const size = given.find(({ name }) => (argument ? name.value === argument.name : isSize(name.value)))?.value;
   if (size === undefined || size.kind === Kind.NULL) {
-    const argument = field?.args.find(({ name }) => SIZES.has(name));
     if (!argument) return ONE;
     const { defaultValue } = argument;
     return { count: typeof defaultValue === 'number' ? defaultValue : MAX_LIMIT, isList: true };
   }
   const isNumber = size.kind === Kind.INT || size.kind === Kind.FLOAT;
   return { count: isNumber ? Math.max(0, Number(size.value)) : MAX_LIMIT, isList: true };
+}
+
+function isSize(name: string): boolean {
+  return SIZES.some((size) => size === name);
 }

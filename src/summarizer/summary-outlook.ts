@@ -1,0 +1,34 @@
+/** What thresholds compare with their limits. The names are those of the settings. */
+export const MEASURES = ['turns', 'events', 'contentLength', 'tokens', 'idleSeconds', 'importantLength'] as const;
+
+/** How far a threshold is. */
+export interface ThresholdState {
+  /** What it compares, by the name of its setting; `custom` for a condition in code. */
+  readonly kind: (typeof MEASURES)[number] | 'custom';
+  /** Since the last summary. Missing for a condition in code. */
+  readonly value?: number | undefined;
+  /** The threshold is met above it. Missing for a condition in code. */
+  readonly limit?: number | undefined;
+  readonly isMet: boolean;
+}
+
+/** Whether a summary is due. */
+export interface Dueness {
+  /** Whether the thresholds are met, and there are more events than `keepRecentEvents`. */
+  readonly isDue: boolean;
+  readonly thresholds: readonly ThresholdState[];
+}
+
+/** When the next summary comes, and what it would replace. */
+export interface SummaryOutlook extends Dueness {
+  /** What a summary would cover if it was made now; missing if there is nothing to cover. */
+  readonly wouldCover?: CoveredEvents | undefined;
+}
+
+/** The events that a summary replaces. */
+export interface CoveredEvents {
+  readonly fromSeq: number;
+  readonly toSeq: number;
+  /** How many of them are in the view now, without the present summary. */
+  readonly events: number;
+}

@@ -1,0 +1,71 @@
+import { anyOf, allOf, eventsOver, tokensOver } from '../../src/summarizer/index.js';
+import { inMemory } from './in-memory.js';
+import { KEY, SESSION, SummarizedSessions, turns } from './summarized-sessions.js';
+
+describe('The outlook on the next summary', () => {
+  let open: SummarizedSessions;
+  afterEach(() => open.destroy());
+
+  it('says how far each threshold of the settings is', async () => {
+    const thresholds = { turns: 3, events: 9, contentLength: 100, tokens: 50, idleSeconds: 60, importantLength: 9 };
+    open = await SummarizedSessions.open(inMemory, { ...thresholds, keepRecentEvents: 2 });
+    await open.append(
+      { author: 'user', content: { parts: [{ text: 'Hello' }] } },
+      { author: 'agent', content: { parts: [{ text: '0123456789' }] }, usageMetadata: { totalTokenCount: 7 } },
+    );
+    open.clock.advance(61_000);
+    expect(await open.summaries.outlook(KEY)).toEqual({
+      // There are not more events than `keepRecentEvents`.
+      isDue: false,
+      thresholds: [
+        { kind: 'turns', value: 1, limit: 3, isMet: false },
+        { kind: 'events', value: 2, limit: 9, isMet: false },
+        { kind: 'contentLength', value: 15, limit: 100, isMet: false },
+        { kind: 'tokens', value: 7, limit: 50, isMet: false },
+        { kind: 'idleSeconds', value: 61, limit: 60, isMet: true },
+        { kind: 'importantLength', value: 10, limit: 9, isMet: true },
+      ],
+    });
+  });
+
+  it('looks into combined thresholds, and asks conditions in code', async () => {
+    const asked: number[] = [];
+    const custom = async ({ since }: { readonly since: { readonly events: number } }): Promise<boolean> => {
+      asked.push(since.events);
+      return true;
+    };
+    const when = anyOf(eventsOver(9), allOf(tokensOver(5), custom));
+    open = await SummarizedSessions.open(inMemory, { when, autoSummarize: false, keepRecentEvents: 1 });
+    await open.append(...turns(1, 2));
+    const { isDue, thresholds } = await open.summaries.outlook(KEY);
+    expect(isDue).toBe(false);
+    expect(thresholds).toEqual([
+      { kind: 'events', value: 4, limit: 9, isMet: false },
+      { kind: 'tokens', value: 0, limit: 5, isMet: false },
+      { kind: 'custom', isMet: true },
+    ]);
+    expect(asked).toEqual([4]);
+  });
+
+  it('counts from the last summary, and covers what a summary then covers', async () => {
+    open = await SummarizedSessions.open(inMemory, { events: 5, autoSummarize: false, keepRecentEvents: 2 });
+    for (const last of [4, 8]) {
+      await open.append(...turns(last - 3, last));
+      const { isDue, wouldCover, thresholds } = await open.summaries.outlook(KEY);
+      expect({ isDue, value: thresholds[0]?.value }).toEqual({ isDue: true, value: last === 4 ? 8 : 10 });
+      const summary = await open.summaries.createSessionSummary({ session: SESSION });
+      expect(wouldCover).toMatchObject({ fromSeq: summary?.fromSeq, toSeq: summary?.toSeq });
+    }
+    expect(await open.summaries.outlook(KEY)).toEqual({
+      isDue: false,
+      thresholds: [{ kind: 'events', value: 2, limit: 5, isMet: false }],
+    });
+    expect(open.model.requests).toHaveLength(2);
+  });
+
+  it('needs a session', async () => {
+    open = await SummarizedSessions.open(inMemory);
+    const missing = open.summaries.outlook({ ...KEY, sessionId: 'none' });
+    await expect(missing).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
+  });
+});
