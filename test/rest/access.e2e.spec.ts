@@ -1,60 +1,18 @@
 import { HEADERS, OwnSessions, OTHER_CALLERS, ALL_CALLERS, type Who } from '../support/callers.js';
+import type { AccessRequest } from '../../src/sessions/rest/index.js';
+import { ACCESS_CASES, goodRequest } from '../transports/access-cases.js';
+import { OPERATIONS, TURN_TOKEN } from '../transports/operations.js';
+import { restRequest } from '../transports/rest-requests.js';
+import { ROWS, type RowName, routeOf } from '../transports/rows.js';
 import { type Answer, RestApp } from './rest-app.js';
 
 const SESSION = '/apps/shop/users/ann/sessions/s';
-const MISSING = '/apps/shop/users/ann/sessions/none';
-
-/** The token of the session's turn. */
-const TURN_TOKEN = '00000000-0000-4000-8000-000000000000';
-
-const HELLO = { role: 'user', parts: [{ text: 'Hello' }] };
-
-interface Route {
-  readonly route: string;
-  readonly target: 'session' | 'other' | 'app sessions' | 'app state read' | 'app state write';
-  readonly body?: unknown;
-}
 
 const P = '/apps/:appName/users/:userId/sessions';
-const routes: readonly Route[] = [
-  { route: `GET ${P}`, target: 'other' },
-  { route: 'GET /apps/:appName/sessions', target: 'app sessions' },
-  { route: `POST ${P}`, target: 'other' },
-  { route: `POST ${P}/:sessionId`, target: 'other' },
-  { route: `GET ${P}/:sessionId`, target: 'session' },
-  { route: `DELETE ${P}/:sessionId`, target: 'session' },
-  { route: `POST ${P}/:sessionId/rewind`, target: 'session', body: { toSeq: 0 } },
-  { route: `POST ${P}/:sessionId/fork`, target: 'session' },
-  { route: `GET ${P}/:sessionId/events`, target: 'session' },
-  { route: `POST ${P}/:sessionId/events`, target: 'session', body: { author: 'agent' } },
-  { route: `POST ${P}/:sessionId/events/batch`, target: 'session', body: { events: [{ author: 'agent' }] } },
-  { route: `GET ${P}/:sessionId/events/stream`, target: 'session' },
-  { route: `GET ${P}/:sessionId/turn`, target: 'session' },
-  { route: `POST ${P}/:sessionId/turn`, target: 'session', body: { holder: 'w', requestId: 'r' } },
-  { route: `PATCH ${P}/:sessionId/turn`, target: 'session' },
-  { route: `DELETE ${P}/:sessionId/turn`, target: 'session' },
-  { route: `GET ${P}/:sessionId/summary`, target: 'session' },
-  { route: `POST ${P}/:sessionId/summary`, target: 'session', body: { force: true } },
-  { route: `GET ${P}/:sessionId/summaries`, target: 'session' },
-  { route: `GET ${P}/:sessionId/state`, target: 'session' },
-  { route: `GET ${P}/:sessionId/state/at`, target: 'session' },
-  { route: `GET ${P}/:sessionId/state/changes`, target: 'session' },
-  { route: `GET ${P}/:sessionId/summary/outlook`, target: 'session' },
-  { route: `GET ${P}/:sessionId/view/explanation`, target: 'session' },
-  { route: `PATCH ${P}/:sessionId/state`, target: 'session', body: { stateDelta: { a: 1 } } },
-  { route: `POST ${P}/:sessionId/run`, target: 'session', body: { newMessage: HELLO } },
-  { route: `POST ${P}/:sessionId/run_sse`, target: 'session', body: { newMessage: HELLO } },
-  { route: `POST ${P}/:sessionId/stop`, target: 'session' },
-  { route: `POST ${P}/:sessionId/approvals/:approvalId`, target: 'session', body: { confirmed: true } },
-  { route: 'GET /apps/:appName/users/:userId/approvals', target: 'other' },
-  { route: `GET ${P}/:sessionId/usage`, target: 'session' },
-  { route: 'GET /apps/:appName/users/:userId/usage', target: 'other' },
-  { route: 'GET /apps/:appName/usage', target: 'app state write' },
-  { route: 'GET /apps/:appName/users/:userId/state', target: 'other' },
-  { route: 'PATCH /apps/:appName/users/:userId/state', target: 'other', body: { stateDelta: { a: 1 } } },
-  { route: 'GET /apps/:appName/state', target: 'app state read' },
-  { route: 'PATCH /apps/:appName/state', target: 'app state write', body: { stateDelta: { a: 1 } } },
-];
+const routes = ACCESS_CASES.flatMap(({ name, ...each }) => {
+  const route = routeOf(ROWS[name]);
+  return route === undefined ? [] : [{ ...each, name, route }];
+});
 
 describe('access to the routes of sessions', () => {
   let app: RestApp;
@@ -69,6 +27,7 @@ describe('access to the routes of sessions', () => {
   });
 
   afterEach(async () => {
+    jest.restoreAllMocks();
     await app.close();
   });
 
@@ -81,9 +40,9 @@ describe('access to the routes of sessions', () => {
   const sessionRoutes = routes.filter(({ target }) => target === 'session');
   it.each(sessionRoutes.flatMap((each) => OTHER_CALLERS.map((who) => ({ ...each, who }))))(
     '$route responds to $who as if the session were missing',
-    async ({ route, body, who }) => {
-      const foreign = await ask(route, SESSION, who, body);
-      const missing = await ask(route, MISSING, 'the admin', body);
+    async ({ name, who }) => {
+      const foreign = await good(name, 's', who);
+      const missing = await good(name, 'none', 'the admin');
       expect(foreign.status).toBe(missing.status);
       expect(foreign.text.replaceAll('"s\\"', '"none\\"')).toBe(missing.text);
       const untouched = await app.sessions.getSession({ appName: 'shop', userId: 'ann', sessionId: 's' });
@@ -91,9 +50,9 @@ describe('access to the routes of sessions', () => {
     },
   );
 
-  it.each(routes)('$route returns 401 to anonymous callers, also for missing sessions', async ({ route, body }) => {
-    for (const ids of [SESSION, MISSING]) {
-      const answer = await ask(route, ids, 'anonymous', body);
+  it.each(routes)('$route returns 401 to anonymous callers, also for missing sessions', async ({ name }) => {
+    for (const id of ['s', 'none']) {
+      const answer = await good(name, id, 'anonymous');
       expect(answer.status).toBe(401);
       expect(answer.body).toMatchObject({ code: 'UNAUTHENTICATED' });
     }
@@ -104,26 +63,32 @@ describe('access to the routes of sessions', () => {
   const otherRoutes = routes.filter(({ target }) => target !== 'session');
   it.each(otherRoutes.flatMap((each) => ALL_CALLERS.map((who) => ({ ...each, who }))))(
     '$route allows or refuses $who by the access rule',
-    async ({ route, target, body, who }) => {
-      const isAllowed =
-        who === 'the admin' ||
-        (target === 'app state read'
-          ? who === 'the owner' || who === 'another user'
-          : target === 'other' && who === 'the owner');
-      const { status } = await ask(route, '/apps/shop/users/ann/sessions/new', who, body);
-      expect(status < 400).toBe(isAllowed);
-      if (!isAllowed) expect(status).toBe(who === 'anonymous' ? 401 : 403);
+    async ({ name, allowed, who }) => {
+      const { status } = await good(name, 'new', who);
+      expect(status < 400).toBe(allowed.includes(who));
+      if (!allowed.includes(who)) expect(status).toBe(who === 'anonymous' ? 401 : 403);
     },
   );
 
   it.each(sessionRoutes.filter(({ route }) => !route.endsWith('/stream')))(
     '$route works for the owner',
-    async ({ route, body }) => {
+    async ({ name, route }) => {
       await summarise();
       if (/run|approvals/.test(route)) await askForApproval();
-      expect((await ask(route, SESSION, 'the owner', body)).status).toBeLessThan(400);
+      expect((await good(name, 's', 'the owner')).status).toBeLessThan(400);
     },
   );
+
+  it.each(routes)('$route asks the rule for $asks', async ({ name, route, asks }) => {
+    const allows = jest.spyOn(OwnSessions.prototype, 'allows');
+    const writes = jest.spyOn(OwnSessions.prototype, 'allowsWrite');
+    // A stream would not end, and an approval would wait for the turn of the session.
+    await good(name, /stream|approvals\//.test(route) ? 'none' : 's', 'the admin');
+    expect(allows.mock.calls.map(([{ action, target }]) => `${action} ${target}`)).toEqual(asks);
+    const asked = writes.mock.calls as unknown as readonly [AccessRequest][];
+    const controls = asked.flatMap(([{ write }]) => write?.controls ?? []);
+    expect([...new Set(controls)]).toEqual(OPERATIONS[name].controls ?? []);
+  });
 
   const shared = { 'app:open': false };
   it.each([
@@ -158,31 +123,6 @@ describe('access to the routes of sessions', () => {
     }
   });
 
-  it.each([
-    { route: `GET ${P}/:sessionId/summary`, need: 'read session' },
-    { route: `POST ${P}/:sessionId/summary`, need: 'write session' },
-    { route: `GET ${P}/:sessionId/summaries`, need: 'read session' },
-  ])('$route requires $need', async ({ route, need }) => {
-    const asked = jest.spyOn(OwnSessions.prototype, 'allows');
-    try {
-      await ask(route, SESSION, 'the owner');
-      expect(asked.mock.calls.map(([{ action, target }]) => `${action} ${target}`)).toEqual([need]);
-    } finally {
-      asked.mockRestore();
-    }
-  });
-
-  it('checks whether a fork may be created', async () => {
-    const asked = jest.spyOn(OwnSessions.prototype, 'allows');
-    try {
-      await ask(`POST ${P}/:sessionId/fork`, SESSION, 'the owner', { newSessionId: 'copy' });
-      const targets = asked.mock.calls.map(([{ action, target }]) => `${action} ${target}`);
-      expect(targets).toEqual(['write session', 'create sessions']);
-    } finally {
-      asked.mockRestore();
-    }
-  });
-
   /** Appends an event, a summary and another event. */
   async function summarise(): Promise<void> {
     const session = { appName: 'shop', userId: 'ann', id: 's' };
@@ -199,16 +139,17 @@ describe('access to the routes of sessions', () => {
     expect((await ask(`POST ${P}/:sessionId/run`, SESSION, 'the owner', body)).status).toBe(200);
   }
 
+  /** Sends the request of an operation that succeeds. */
+  function good(name: RowName, sessionId: string, who: Who): Promise<Answer> {
+    const { method, path, query, body, headers } = restRequest(ROWS[name], goodRequest(name, 'rest', sessionId));
+    return app.request(method, path + query, body, { ...headers, ...HEADERS[who] });
+  }
+
   /** Requests a route, with the ids of a path in it. */
   function ask(route: string, ids: string, who: Who, body?: unknown): Promise<Answer> {
     const [method = '', pattern = ''] = route.split(' ');
     const [, , appName = '', , userId = '', , sessionId = ''] = ids.split('/');
-    const path = pattern
-      .replace(':appName', appName)
-      .replace(':userId', userId)
-      .replace(':sessionId', sessionId)
-      .replace(':approvalId', 'c1@i1');
-    const headers = pattern.endsWith('/turn') ? { ...HEADERS[who], 'turn-token': TURN_TOKEN } : HEADERS[who];
-    return app.request(method, pattern.endsWith('/at') ? `${path}?seq=0` : path, body, headers);
+    const path = pattern.replace(':appName', appName).replace(':userId', userId).replace(':sessionId', sessionId);
+    return app.request(method, path, body, HEADERS[who]);
   }
 });
