@@ -40,7 +40,7 @@ export function ViewPanel(props: { readonly log: SessionLog; readonly api: Api |
       )}
       {eventsTruncated === true && <p class="hint">Older events were left out because of their size.</p>}
       <TokenBar events={events} />
-      {api && <NextSummary api={api} log={log} />}
+      {api?.may('summarise') && <NextSummary api={api} log={log} />}
       <label>
         As messages for{' '}
         <select value={format} onChange={(event) => setFormat(event.currentTarget.value as MessageFormat)}>
