@@ -7,6 +7,8 @@ import type { WorkerTasks } from './worker-tasks.js';
 type Input<Name extends keyof WorkerTasks> = Parameters<WorkerTasks[Name]>[0];
 type Result<Name extends keyof WorkerTasks> = Awaited<ReturnType<WorkerTasks[Name]>>;
 
+const ENDED = 'The worker process ended';
+
 /** Processes that have closed their stores. To start one takes a quarter of a second of a core. */
 let idle: WorkerProcess[] | undefined = [];
 afterAll(() => {
@@ -41,8 +43,10 @@ export class WorkerProcess {
     input: Input<Name>,
     { at, onProgress = () => undefined }: { at?: number; onProgress?: (progress: number) => void } = {},
   ): Promise<Result<Name>> {
+    if (!this.child.connected) throw new Error(ENDED);
     const answer = this.#answer(onProgress);
-    this.child.send({ task, input, at } satisfies Assignment);
+    // A process that ends meanwhile does not take it, and its channel closes.
+    this.child.send({ task, input, at } satisfies Assignment, () => undefined);
     return (await answer) as Result<Name>;
   }
 
@@ -83,7 +87,7 @@ export class WorkerProcess {
       };
       const onEnd = (): void => {
         stopListening();
-        reject(new Error('The worker process ended'));
+        reject(new Error(ENDED));
       };
       const onMessage = (message: WorkerMessage): void => {
         if (message.kind === 'progress') {
