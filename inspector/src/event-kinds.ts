@@ -1,4 +1,4 @@
-import { REQUEST_NAME } from '../../src/agents/approval-names.js';
+import { REQUEST_NAME } from '../../src/agents/invocation/approval-names.js';
 import type { Part } from '../../src/sessions/domain/content.js';
 import type { LoggedEvent } from '../../src/sessions/domain/event.js';
 import { usageOfEvent } from '../../src/sessions/domain/usage.js';

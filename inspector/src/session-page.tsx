@@ -1,5 +1,5 @@
 import { useEffect, useMemo } from 'preact/hooks';
-import { APPROVAL_LABEL } from '../../src/agents/approval-names.js';
+import { APPROVAL_LABEL } from '../../src/agents/invocation/approval-names.js';
 import type { RemoteKey } from '../../src/client/index.js';
 import { Composer, SessionActions } from './actions.js';
 import type { Api } from './api.js';

@@ -1,7 +1,7 @@
 import { SetMetadata } from '@nestjs/common';
 import { sessionParametersOf } from '../sessions/transport/session-params.js';
 import type { AgentOptions } from './agent-registry.js';
-import type { RunHandler } from './run-request.js';
+import type { RunHandler } from './invocation/agent-context.js';
 
 /** The metadata of a class that answers messages. */
 export const AGENT_HANDLER = 'nestjs-agent-sessions:agent';

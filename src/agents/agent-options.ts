@@ -3,12 +3,12 @@ import { type IdGenerator, randomId } from '../sessions/domain/clock.js';
 import { environmentBehind } from '../sessions/service-environment.js';
 import type { SessionService } from '../sessions/session.service.js';
 import { Semaphore } from '../sessions/storage/semaphore.js';
-import type { AgentEnvironment } from './agent-environment.js';
-import { AgentFailedError } from './agent-failed-error.js';
-import { PartialFlusher } from './partial-flusher.js';
-import { type PartialSettings, partialSettings } from './partial-log.js';
-import { type RunLimits, RunPlaces } from './run-limits.js';
-import { WaitingMemory, waitingLimits } from './waiting-memory.js';
+import type { AskEnvironment } from './ask/ask-environment.js';
+import { AgentFailedError } from './errors/agent-failed-error.js';
+import { PartialFlusher } from './turn/partial-flusher.js';
+import { type PartialSettings, partialSettings } from './turn/partial-log.js';
+import { type RunLimits, RunPlaces } from './ask/run-limits.js';
+import { WaitingMemory, waitingLimits } from './ask/waiting-memory.js';
 
 /** The parts and settings of {@link AgentSessions}. */
 export interface AgentSessionsOptions {
@@ -62,7 +62,7 @@ const OPTION_NAMES: Readonly<Record<keyof AgentSessionsOptions, true>> = {
 const LOADS_AT_ONCE = 2;
 
 /** Checks the options, and fills in missing ones. */
-export function environmentOf(options: AgentSessionsOptions, isClosing: () => boolean): AgentEnvironment {
+export function environmentOf(options: AgentSessionsOptions, isClosing: () => boolean): AskEnvironment {
   checkOptionNames(options, OPTION_NAMES);
   const { sessions, newId = randomId, turnTtlMs = 30_000, pollMs = 1_000, graceMs = 5_000 } = options;
   const { onError, onRunFailure } = listenersOf(options);
@@ -94,7 +94,7 @@ function warnOf(error: unknown): void {
 function listenersOf({
   onError = warnOf,
   onRunFailure = warnOfFailure,
-}: AgentSessionsOptions): Pick<AgentEnvironment, 'onError' | 'onRunFailure'> {
+}: AgentSessionsOptions): Pick<AskEnvironment, 'onError' | 'onRunFailure'> {
   return {
     onError: (error) => {
       if (!(error instanceof AgentFailedError)) onError(error);

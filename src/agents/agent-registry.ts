@@ -4,10 +4,11 @@ import { withDefaults } from '../config/with-defaults.js';
 import { SessionsError } from '../sessions/domain/errors.js';
 import { assertId } from '../sessions/domain/ids.js';
 import type { StandardSchema } from '../state/standard-schema.js';
-import type { AgentRun } from './agent-run.js';
+import type { AgentRun } from './ask/agent-run.js';
 import type { AgentSessions } from './agent-sessions.js';
-import type { RunPolicy } from './control-events.js';
-import type { AnswerRequest, RunHandler, RunRequest } from './run-request.js';
+import type { RunPolicy } from './turn/control-events.js';
+import type { AnswerRequest, RunRequest } from './ask/run-request.js';
+import type { RunHandler } from './invocation/agent-context.js';
 
 /** An agent that answers the messages of an app. */
 export interface AgentOptions {

@@ -5,29 +5,34 @@ import { type SessionKey, checkedSessionKey } from '../sessions/domain/ids.js';
 import { assertWholeNumber, requireRequest } from '../sessions/domain/input-checks.js';
 import { referenceTo } from '../sessions/domain/session.js';
 import { tracedWork } from '../sessions/tracing/trace.js';
-import type { RunProcess } from './abandoned-runs.js';
-import { type AgentEnvironment, holderOf, runningInvocation } from './agent-environment.js';
-import { AgentRun } from './agent-run.js';
+import type { RunProcess } from './ask/abandoned-runs.js';
+import type { AskEnvironment } from './ask/ask-environment.js';
+import { holderOf, runningInvocation } from './turn/agent-environment.js';
+import { AgentRun } from './ask/agent-run.js';
 import { type AgentSessionsOptions, environmentOf } from './agent-options.js';
-import { type HandedOver, stopEvent, withdrawEvent } from './control-events.js';
-import { checkedAnswer } from './invocation-approvals.js';
-import { InvocationStop, isHandOver } from './invocation-stop.js';
-import { type PendingApprovalPage, type PendingApprovalsRequest, listPendingApprovals } from './pending-approvals.js';
-import { type ExpireApprovalsRequest, expireAll, expiredApprovals, isLeftToOthers } from './expired-approvals.js';
-import { findHandedOver, findWaiting } from './queue.js';
-import type { QueuePlace } from './queue-place.js';
-import { RequestedRun } from './requested-run.js';
-import { untilNotOvertaken, withdrawApprovals } from './withdrawn-approvals.js';
+import { type HandedOver, stopEvent, withdrawEvent } from './turn/control-events.js';
+import { checkedAnswer } from './invocation/invocation-approvals.js';
+import { InvocationStop, isHandOver } from './invocation/invocation-stop.js';
 import {
-  type RunHandler,
+  type PendingApprovalPage,
+  type PendingApprovalsRequest,
+  listPendingApprovals,
+} from './invocation/pending-approvals.js';
+import { type ExpireApprovalsRequest, expireAll, expiredApprovals, isLeftToOthers } from './ask/expired-approvals.js';
+import { findHandedOver, findWaiting } from './ask/queue.js';
+import type { QueuePlace } from './turn/queue-place.js';
+import { RequestedRun } from './ask/requested-run.js';
+import { untilNotOvertaken, withdrawApprovals } from './invocation/withdrawn-approvals.js';
+import {
   type AnswerRequest,
   type CheckedRun,
   type RunRequest,
   checkedAnswerRun,
   checkedExpiry,
   checkedRun,
-} from './run-request.js';
-import { TurnWork } from './turn-work.js';
+} from './ask/run-request.js';
+import type { RunHandler } from './invocation/agent-context.js';
+import { TurnWork } from './ask/turn-work.js';
 
 /** How the agents of an instance close. */
 export interface CloseAgentsOptions {
@@ -58,7 +63,7 @@ export interface StopRunRequest extends SessionKey {
  * for await (const event of run) console.log(event.content);
  */
 export class AgentSessions {
-  readonly #env: AgentEnvironment;
+  readonly #env: AskEnvironment;
   readonly #drainMs: number;
   readonly #running = new Set<AgentRun>();
   /** The run whose handler calls, if it is one of this instance. */

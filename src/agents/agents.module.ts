@@ -21,7 +21,7 @@ import { SERVED_SESSIONS } from '../sessions/sessions.tokens.js';
 import { SESSION_LINKS, type SessionLinks, withLink } from '../sessions/transport/session-links.js';
 import { AGENT_HANDLER, type Agent, handlerOf } from './agent-handler.js';
 import { type AgentOptions, AgentRegistry } from './agent-registry.js';
-import type { AgentFailedError } from './agent-failed-error.js';
+import type { AgentFailedError } from './errors/agent-failed-error.js';
 import type { AgentSessionsOptions } from './agent-options.js';
 import { AgentSessions } from './agent-sessions.js';
 import { destroyAfter } from './destroy-after.js';

@@ -6,7 +6,7 @@ import {
   type RunRequest,
 } from '../../src/agents/index.js';
 import { InMemorySessionStorage, MissingInstructionValueError, SessionService } from '../../src/index.js';
-import { failureReasonOf } from '../../src/agents/failure-reason.js';
+import { failureReasonOf } from '../../src/agents/errors/failure-reason.js';
 import { AgentApp, KEY } from './support/agent-app.js';
 import { HeldHandler, call, echo, inShort, partial, response, text } from './support/handlers.js';
 import { until } from '../support/until.js';

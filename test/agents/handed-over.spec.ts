@@ -1,5 +1,5 @@
 import type { AgentRun, RunHandler, RunRequest } from '../../src/agents/index.js';
-import { queueEvent } from '../../src/agents/control-events.js';
+import { queueEvent } from '../../src/agents/turn/control-events.js';
 import type { EventInput } from '../../src/index.js';
 import { METADATA_LIMITS } from '../../src/sessions/domain/metadata-entries.js';
 import type { OpenStorage } from '../../src/testing/open-storage.js';

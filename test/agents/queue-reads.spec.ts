@@ -1,8 +1,8 @@
-import { type QueueEntry, type QueuedMessage, queueEvent } from '../../src/agents/control-events.js';
-import { lastInvocation, showsLastInvocation } from '../../src/agents/invocation-tail.js';
-import { type QueueMember, queueWatchIn, queueWatchOf } from '../../src/agents/queue-watch.js';
-import { readNewestUntil, readQueue } from '../../src/agents/queue.js';
-import { findEventOf, storedInvocation } from '../../src/agents/stored-invocation.js';
+import { type QueueEntry, type QueuedMessage, queueEvent } from '../../src/agents/turn/control-events.js';
+import { lastInvocation, showsLastInvocation } from '../../src/agents/invocation/invocation-tail.js';
+import { type QueueMember, queueWatchIn, queueWatchOf } from '../../src/agents/ask/queue-watch.js';
+import { readNewestUntil, readQueue } from '../../src/agents/ask/queue.js';
+import { findEventOf, storedInvocation } from '../../src/agents/turn/stored-invocation.js';
 import { type EventInput, type LoggedEvent, InMemorySessionStorage, SessionService } from '../../src/index.js';
 import type { ReadRequest, SessionStorage, StoredSession } from '../../src/storage.js';
 import type { OpenStorage } from '../../src/testing/open-storage.js';

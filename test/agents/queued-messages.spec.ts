@@ -1,6 +1,6 @@
 import type { RunHandler } from '../../src/agents/index.js';
 import { StoreUnavailableError } from '../../src/index.js';
-import { type QueuedMessage, queueEvent } from '../../src/agents/control-events.js';
+import { type QueuedMessage, queueEvent } from '../../src/agents/turn/control-events.js';
 import type { SessionStorage } from '../../src/storage.js';
 import type { OpenStorage } from '../../src/testing/open-storage.js';
 import { firstStore } from '../support/stores.js';

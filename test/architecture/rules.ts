@@ -27,6 +27,7 @@ const sessionLayers = [
   'sessions/tracing',
   'sessions',
 ];
+const agentRooms = ['agents/errors', 'agents/turn', 'agents/invocation', 'agents/ask'];
 const readyMadeServices = ['in-memory service', 'database service', 'redis service', 'vertex service'];
 const providers = [
   'sessions/storage/in-memory',
@@ -55,7 +56,7 @@ export const layers: readonly Layer[] = [
   {
     name: 'testing',
     files: /^testing\/.+$/,
-    mayImport: [...sessionLayers, ...providers, ...readyMadeServices, 'agents'],
+    mayImport: [...sessionLayers, ...providers, ...readyMadeServices, 'agents', ...agentRooms],
   },
   {
     name: 'inspector',
@@ -114,7 +115,7 @@ export const layers: readonly Layer[] = [
   {
     name: 'agents/surface',
     files: /^agents\/surface\/.+$/,
-    mayImport: ['agents', ...domain, 'sessions/transport', 'sessions/surface'],
+    mayImport: ['agents', ...agentRooms, ...domain, 'sessions/transport', 'sessions/surface'],
     packages: noPackage,
   },
   {
@@ -122,6 +123,7 @@ export const layers: readonly Layer[] = [
     files: /^agents\/rest\/.+$/,
     mayImport: [
       'agents',
+      ...agentRooms,
       'agents/surface',
       ...domain,
       'sessions/transport',
@@ -133,12 +135,33 @@ export const layers: readonly Layer[] = [
   {
     name: 'agents/graphql',
     files: /^agents\/graphql\/.+$/,
-    mayImport: ['agents', 'agents/surface', ...domain, 'sessions/transport', 'sessions/surface', 'sessions/graphql'],
+    mayImport: [
+      'agents',
+      ...agentRooms,
+      'agents/surface',
+      ...domain,
+      'sessions/transport',
+      'sessions/surface',
+      'sessions/graphql',
+    ],
+  },
+  // The rooms of a run. Each imports only those above it here.
+  { name: 'agents/errors', files: /^agents\/errors\/.+$/, mayImport: domain },
+  { name: 'agents/turn', files: /^agents\/turn\/.+$/, mayImport: [...sessionLayers, 'agents/errors'] },
+  {
+    name: 'agents/invocation',
+    files: /^agents\/invocation\/.+$/,
+    mayImport: [...sessionLayers, 'agents/errors', 'agents/turn'],
+  },
+  {
+    name: 'agents/ask',
+    files: /^agents\/ask\/.+$/,
+    mayImport: [...sessionLayers, 'agents/errors', 'agents/turn', 'agents/invocation'],
   },
   {
     name: 'agents',
     files: /^agents\/.+$/,
-    mayImport: [...sessionLayers, 'sessions/module', 'sessions/transport', 'agents/messages'],
+    mayImport: [...sessionLayers, 'sessions/module', 'sessions/transport', ...agentRooms, 'agents/messages'],
   },
   // The state of components, beside sessions: in files, or in the store of the sessions.
   {
@@ -384,9 +407,9 @@ export const entriesWithoutPeers = [
 /** The files that try again in their own way, and why `sessions/domain/retry-overtaken.ts` is not for them. */
 export const ownRetries: Readonly<Record<string, string>> = {
   'sessions/domain/retry-overtaken.ts': 'It is the common retry.',
-  'agents/run-budget.ts':
+  'agents/invocation/run-budget.ts':
     'It waits for other runs to give back what they have reserved, as long as a message may wait.',
-  'agents/tool-run.ts': 'The app says how often a tool is called again, and when.',
+  'agents/invocation/tool-run.ts': 'The app says how often a tool is called again, and when.',
   'client/agents-client.ts': 'It connects to a server again, and goes on where the connection broke.',
   'client/event-stream.ts': 'It connects to a server again, and goes on where the connection broke.',
   'client/requests.ts': 'It sends a request to a server again, after the pause that the server asks for.',

@@ -1,15 +1,15 @@
 import { ComponentConflictError, ComponentNotFoundError } from '../../src/components/index.js';
-import { AgentFailedError } from '../../src/agents/agent-failed-error.js';
+import { AgentFailedError } from '../../src/agents/errors/agent-failed-error.js';
 import { AgentNotFoundError } from '../../src/agents/agent-registry.js';
-import { RunLimitError } from '../../src/agents/run-limit-error.js';
-import { AgentsClosingError } from '../../src/agents/closing-error.js';
+import { RunLimitError } from '../../src/agents/errors/run-limit-error.js';
+import { AgentsClosingError } from '../../src/agents/errors/closing-error.js';
 import {
   ApprovalAnsweredError,
   ApprovalChangedError,
   ApprovalExpiredError,
   ApprovalNotFoundError,
   ApprovalWithdrawnError,
-} from '../../src/agents/approval-errors.js';
+} from '../../src/agents/errors/approval-errors.js';
 import {
   EventConflictError,
   InvalidInputError,

@@ -1,4 +1,4 @@
-import { type OutputRule, withOutput } from '../../src/agents/output-key.js';
+import { type OutputRule, withOutput } from '../../src/agents/invocation/output-key.js';
 import { Event, type EventInput, InMemorySessionService, type Part } from '../../src/index.js';
 import type { StandardSchema } from '../../src/state/standard-schema.js';
 

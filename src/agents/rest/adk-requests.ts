@@ -6,7 +6,7 @@ import { requestDto } from '../../sessions/rest/make-dto.js';
 import { KEY_FIELDS } from '../../sessions/surface/ids-and-pages.js';
 import { json, optional } from '../../sessions/surface/shape.js';
 import type { AccessPlace } from '../../sessions/transport/session-access.js';
-import { confirmationsIn } from '../approval-answers.js';
+import { confirmationsIn } from '../invocation/approval-answers.js';
 import { APPROVES, RUNS } from '../run-writes.js';
 import { MESSAGE_EXAMPLE, RUN, type RunMessage } from '../surface/agent-shapes.js';
 

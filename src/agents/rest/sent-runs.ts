@@ -3,8 +3,9 @@ import type { SessionKey } from '../../sessions/domain/ids.js';
 import type { CurrentExchange } from '../../sessions/rest/http-exchange.js';
 import { type SentEvents, sendEvents } from '../../sessions/rest/sent-events.js';
 import type { AccessChecks } from '../../sessions/transport/access-checks.js';
-import type { AgentRun, RunEvent } from '../agent-run.js';
-import { RunReading } from '../run-reading.js';
+import type { AgentRun } from '../ask/agent-run.js';
+import type { RunEvent } from '../turn/run-event.js';
+import { RunReading } from '../ask/run-reading.js';
 
 /** How the events of runs are sent. */
 export interface SentRuns extends Pick<SentEvents<RunEvent>, 'textOf' | 'textOfProblem'> {

@@ -17,11 +17,11 @@ import {
   shape,
   text,
 } from '../../sessions/surface/shape.js';
-import type { RunEvent } from '../agent-run.js';
-import type { AskedCall, PendingApproval } from '../approvals.js';
-import { RUN_POLICIES, type RunPolicy } from '../control-events.js';
-import type { PendingApprovalPage } from '../pending-approvals.js';
-import { MAX_QUIET_MS, type RunResult } from '../run-request.js';
+import type { RunEvent } from '../turn/run-event.js';
+import type { AskedCall, PendingApproval } from '../invocation/approvals.js';
+import { RUN_POLICIES, type RunPolicy } from '../turn/control-events.js';
+import type { PendingApprovalPage } from '../invocation/pending-approvals.js';
+import { MAX_QUIET_MS, type RunResult } from '../ask/run-request.js';
 
 export const MESSAGE_EXAMPLE = { role: 'user', parts: [{ text: 'Where is my order?' }] };
 

@@ -1,0 +1,89 @@
+import type { LoggedEvent } from '../../sessions/domain/event.js';
+import { isRewind } from '../../sessions/domain/event-inspection.js';
+import { SessionNotFoundError } from '../../sessions/domain/errors.js';
+import type { SessionKey } from '../../sessions/domain/ids.js';
+import { type AgentEnvironment, runningInvocation } from '../turn/agent-environment.js';
+import type { WatchedEvent } from '../../sessions/operations/state-history.js';
+import type { RunEvent } from '../turn/run-event.js';
+import { isControlEvent, isDiscard, invocationOfMessage, queueEntryOf } from '../turn/control-events.js';
+import { InvocationTail } from '../invocation/invocation-tail.js';
+
+/** The invocation to follow, from its message on. */
+export interface Followed {
+  readonly key: SessionKey;
+  readonly invocationId: string;
+  readonly afterSeq: number;
+  readonly agentName: string;
+}
+
+/** What became of the invocation. */
+export interface FollowedEnd {
+  readonly events: readonly LoggedEvent[];
+  /** Whether it ended with a final response. If not, its process died. */
+  readonly isClosed: boolean;
+}
+
+const PAGE = 100;
+
+/**
+ * Follows an invocation that another process, or another call, runs. Ends when its turn is over, or with the signal.
+ *
+ * @param tell gets each event, partial ones too
+ *
+ * @example
+ * const { isClosed } = await followInvocation({ sessions, pollMs: 1_000, onError }, followed, (event) => send(event), signal);
+ */
+export async function followInvocation(
+  env: Pick<AgentEnvironment, 'sessions' | 'pollMs' | 'onError'>,
+  { key, invocationId, afterSeq, agentName }: Followed,
+  tell: (event: RunEvent) => void,
+  signal: AbortSignal,
+): Promise<FollowedEnd> {
+  const { sessions } = env;
+  const tail = new InvocationTail(agentName);
+  const events: LoggedEvent[] = [];
+  let seq = afterSeq;
+  const take = ({ position: _position, ...event }: WatchedEvent): void => {
+    if (event.partial === true) {
+      const { seq: _seq, ...said } = event;
+      if (event.invocationId === invocationId) tell({ ...said, partial: true });
+      return;
+    }
+    if (event.seq <= seq) return;
+    seq = event.seq;
+    // It is not over, whatever one of its agents has said.
+    const entry = queueEntryOf(event);
+    if (entry?.handedOver && entry.invocationId === invocationId) tail.reopen();
+    if (event.invocationId !== invocationId || (isControlEvent(event) && !isDiscard(event))) return;
+    tail.add(event);
+    if (invocationOfMessage(event) !== undefined) return;
+    events.push(event);
+    tell(event);
+  };
+  const over = new AbortController();
+  const check = async (): Promise<void> => {
+    const turn = await sessions.getTurn(key);
+    if (runningInvocation(turn) !== invocationId) over.abort();
+  };
+  const onError = (error: unknown): void => {
+    if (error instanceof SessionNotFoundError) over.abort();
+    else env.onError(error);
+  };
+  const timer = setInterval(() => void check().catch(onError), env.pollMs);
+  try {
+    await check();
+    const ended = AbortSignal.any([over.signal, signal]);
+    for await (const event of sessions.watch({ ...key, afterSeq, partials: true, signal: ended })) {
+      take(event);
+      if (tail.isClosed || isRewind(event)) await check();
+    }
+    for (let isMore = true; isMore;) {
+      const page = await sessions.listEvents({ ...key, afterSeq: seq, limit: PAGE });
+      for (const event of page.events) take(event);
+      isMore = page.nextCursor !== undefined;
+    }
+  } finally {
+    clearInterval(timer);
+  }
+  return { events, isClosed: tail.isClosed };
+}

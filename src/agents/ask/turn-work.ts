@@ -1,0 +1,345 @@
+import { EventConflictError, SessionNotFoundError } from '../../sessions/domain/errors.js';
+import { isInRanges } from '../../sessions/domain/seq-ranges.js';
+import type { EventInput, LoggedEvent } from '../../sessions/domain/event.js';
+import type { Session } from '../../sessions/domain/session.js';
+import type { HeldTurn } from '../../sessions/operations/turns.js';
+import { ApprovalExpiredError, ApprovalNotFoundError } from '../errors/approval-errors.js';
+import { answerIdOf } from '../invocation/approval-ids.js';
+import { answerEvent, answerNoteOf, answeredError, answersIn, refusalEvent } from '../invocation/approval-answers.js';
+import { approvalMarksIn, isExpired, questionsIn, withoutApprovals } from '../invocation/approvals.js';
+import type { AgentEnvironment } from '../turn/agent-environment.js';
+import { AgentsClosingError } from '../errors/closing-error.js';
+import type { RunEvent } from '../turn/run-event.js';
+import {
+  type TakenMessage,
+  discardsOf,
+  isOfAnswer,
+  messageEvent,
+  messageIdOf,
+  invocationOfMessage,
+  queuedIn,
+  stopRequestOf,
+  dequeuedEvent,
+  withdrawEvent,
+  withdrawnApprovalsEvent,
+} from '../turn/control-events.js';
+import {
+  type DueRun,
+  isSameContent,
+  isWithdrawn,
+  messagesOf,
+  mustWaitFor,
+  waitingMessages,
+  wasWithdrawn,
+  wholeDue,
+} from './due-run.js';
+import { failureIn } from '../errors/failure-reason.js';
+import { type GivenApproval, checkedAnswer } from '../invocation/invocation-approvals.js';
+import { interruptedResponses } from '../invocation/interrupted-calls.js';
+import { InvocationTail, lastInvocation } from '../invocation/invocation-tail.js';
+import { Invocation } from '../invocation/invocation.js';
+import { InvocationStop, isHandOver } from '../invocation/invocation-stop.js';
+import { untilNotOvertaken, withdrawApprovals } from '../invocation/withdrawn-approvals.js';
+import type { StandardSchema } from '../../state/standard-schema.js';
+import { LeftBehind } from './left-behind.js';
+import type { QueuePlace } from '../turn/queue-place.js';
+import { findMessage } from './queue.js';
+import { RepeatedMessage, repeatedAt } from './repeated-message.js';
+import { BudgetHold } from '../invocation/run-budget.js';
+import type { GivenAnswer, RunResult } from './run-request.js';
+import type { RunHandler } from '../invocation/agent-context.js';
+import { endOf } from '../invocation/run-status.js';
+import { type StoredInvocation, findEventOf, storedInvocation } from '../turn/stored-invocation.js';
+import { TurnLog, isPassing } from '../turn/turn-log.js';
+
+/** How an invocation goes on. */
+interface Continuation {
+  /** The caller knows the events up to here. */
+  readonly afterSeq?: number;
+  /** Starts again with this answer. */
+  readonly given?: GivenApproval;
+  readonly agentName?: string;
+}
+
+/** Others are before it. */
+export interface GaveWay {
+  readonly queue: readonly QueuePlace[];
+}
+
+/** What the invocation of a message does in its turn: repairs the log, takes the message, runs the handler. */
+export class TurnWork {
+  readonly #left: LeftBehind;
+  /** Where its process left it unfinished, if it handed it over. */
+  #handedOver: QueuePlace | undefined;
+
+  constructor(
+    private readonly env: AgentEnvironment,
+    private due: DueRun,
+    private readonly handler: RunHandler,
+    private readonly tell: (event: RunEvent) => void,
+    private readonly signal: AbortSignal,
+  ) {
+    this.#left = new LeftBehind(env, due);
+  }
+
+  get invocationId(): string {
+    return this.due.invocationId;
+  }
+
+  /** @param created the session, if it was created for this run */
+  async run(turn: HeldTurn, created: Session | undefined): Promise<RunResult | GaveWay> {
+    const { env } = this;
+    let { due } = this;
+    const loaded = created ?? (await env.sessions.getSession({ ...due.key, config: due.config }));
+    if (!loaded) throw new SessionNotFoundError(due.key.sessionId);
+    const waiting = await waitingMessages(env, due, loaded, turn);
+    const own = waiting.find(({ invocationId }) => invocationId === due.invocationId);
+    if (own?.handedOver) this.#handedOver = own;
+    const queue = waiting.filter((entry) => entry !== own);
+    const begunSeq = due.retriesFailure ? await this.#messageSeq() : undefined;
+    const goesOn = due.answer !== undefined || begunSeq !== undefined;
+    if (!goesOn && (await this.#isTakenBack(loaded))) {
+      return this.#notAnswered(loaded);
+    }
+    if (mustWaitFor({ ...due, entry: this.#handedOver ?? due.entry }, queue, goesOn)) return { queue };
+    if (due.answer) return this.#answered(turn, loaded, due.answer);
+    if (begunSeq !== undefined) return this.#goOn(turn, loaded, begunSeq);
+    const whole = await wholeDue(env, due);
+    if (!whole) return this.#trimmed(turn, loaded);
+    this.due = due = whole;
+    const entry = due.entry ?? own;
+    const session = await this.#rewound(loaded, turn, entry);
+    const messages = await messagesOf(env, { ...due, entry }, queue);
+    const earlier = session.events.find(({ id }) => id === messageIdOf(due.invocationId));
+    const messageSeq = earlier?.seq ?? own?.handedOver?.messageSeq;
+    return messageSeq === undefined ? this.#beginOnce(turn, session, messages) : this.#goOn(turn, session, messageSeq);
+  }
+
+  /** What it brings was trimmed with its history: it is lost, and leaves the queue. */
+  async #trimmed(turn: HeldTurn, session: Session): Promise<RunResult> {
+    await this.env.sessions.appendEvents({ session, events: [dequeuedEvent([this.due.invocationId])], turn });
+    return this.#notAnswered(session);
+  }
+
+  #notAnswered(session: Session): RunResult {
+    return { status: 'stopped', invocationId: this.due.invocationId, events: [], session };
+  }
+
+  /** Whether somebody took the message back while it waited. */
+  async #isTakenBack(session: Session): Promise<boolean> {
+    const { env, due } = this;
+    if (due.entry) return isWithdrawn(env, due, session);
+    return due.mayBeRetry && wasWithdrawn(due, await this.#left.newestEvents(session));
+  }
+
+  /** A message that was stored before goes on, and one that the store refuses does not stay in the queue. */
+  async #beginOnce(turn: HeldTurn, session: Session, messages: readonly TakenMessage[]): Promise<RunResult> {
+    const { env, due } = this;
+    try {
+      return await this.#begin(turn, session, messages);
+    } catch (error) {
+      const seq = repeatedAt(error, due.invocationId);
+      if (seq !== undefined) return this.#goOn(turn, session, seq);
+      const isLater = isPassing(error) || error instanceof AgentsClosingError;
+      const isRefused = !isLater && queuedIn(session).has(due.invocationId);
+      if (!isRefused) throw error;
+      const own = messages.filter(({ invocationId }) => invocationId === due.invocationId);
+      // Another one of the messages may be what the store refuses. It gets a turn of its own.
+      if (own.length < messages.length) return this.#beginOnce(turn, session, own);
+      // Otherwise it would be before all others forever.
+      await env.sessions.appendEvents({ session, events: [withdrawEvent(due.invocationId)], turn });
+      throw error;
+    }
+  }
+
+  /** Rewinds what this message replaces. */
+  async #rewound(session: Session, turn: HeldTurn, entry: QueuePlace | undefined): Promise<Session> {
+    const { key, config, rewindTo } = this.due;
+    const toSeq = rewindTo === undefined ? await this.#replacedAfter(entry, session) : await this.#keptUpTo(rewindTo);
+    if (toSeq === undefined || toSeq >= session.version) return session;
+    const rewound = await this.env.sessions.rewindSession({ ...key, toSeq, turn });
+    if (config === undefined) return rewound;
+    // A rewind returns the whole view.
+    const narrowed = await this.env.sessions.getSession({ ...key, config });
+    if (!narrowed) throw new SessionNotFoundError(key.sessionId);
+    return narrowed;
+  }
+
+  /** A message with `rollback` replaces the invocation that it interrupted, unless another one followed. */
+  async #replacedAfter(entry: QueuePlace | undefined, session: Session): Promise<number | undefined> {
+    if (entry?.policy !== 'rollback' || entry.target === undefined) return undefined;
+    const events = await this.#left.newestEvents(session);
+    const last = lastInvocation(events);
+    const first = events.find(
+      (event) => invocationOfMessage(event) !== undefined && event.invocationId === entry.target,
+    );
+    return last?.invocationId === entry.target && first ? first.seq - 1 : undefined;
+  }
+
+  /** Nothing is rewound for a message that was stored before. */
+  async #keptUpTo(toSeq: number): Promise<number | undefined> {
+    return (await this.#messageSeq()) === undefined ? toSeq : undefined;
+  }
+
+  async #messageSeq(): Promise<number | undefined> {
+    const { message } = await findMessage(this.env.sessions, this.due.key, this.due.invocationId);
+    return message?.seq;
+  }
+
+  async #begin(turn: HeldTurn, session: Session, messages: readonly TakenMessage[]): Promise<RunResult> {
+    const { agentName, invocationId, output, hasBudget, key } = this.due;
+    // Those before it may have used the budget up while it waited.
+    const budget = new BudgetHold(this.env);
+    if (!hasBudget) await budget.reserveInTurn(key, this.signal);
+    try {
+      const start = { invocationId, agentName, output, messages, isResumed: false, earlier: [], shown: [] };
+      const opening = [
+        ...(await this.#left.repairs(session, turn)),
+        ...messages.map((taken) => messageEvent(taken, invocationId)),
+      ];
+      return await this.#carryOut(turn, session, start, opening);
+    } finally {
+      await budget.giveBack();
+    }
+  }
+
+  /** Stores the answer, and goes on where the invocation asked. */
+  async #answered(
+    turn: HeldTurn,
+    session: Session,
+    { approvalId, content, schemas, isExpiry }: GivenAnswer,
+  ): Promise<RunResult> {
+    const marks = approvalMarksIn(session.id, session.metadata);
+    const mark = marks.get(approvalId);
+    if (mark) {
+      const isLate = isExpired(mark, this.env.clock.now());
+      const event = isLate ? refusalEvent(approvalId, 'expired', mark) : answerEvent(approvalId, content, mark);
+      const [[, answer] = []] = answersIn(event);
+      if (!isLate) await checkedAnswer(answer, schemaOf(schemas, mark.tool));
+      const given = { approvalId, answer, event };
+      const agentName = mark.runBy ?? mark.agentName;
+      const result = await this.#goOn(turn, session, mark.messageSeq, { given, agentName });
+      if (isLate && !isExpiry) throw new ApprovalExpiredError(approvalId, mark.expiresAt);
+      return result;
+    }
+    const stored = await findEventOf(this.env, this.due.key, this.due.invocationId, answerIdOf(approvalId));
+    if (!stored) throw new ApprovalNotFoundError(approvalId);
+    const { messageSeq = 0, refused } = answerNoteOf(stored) ?? {};
+    if (refused !== undefined || !isSameContent(stored, content)) throw answeredError(approvalId, stored);
+    return this.#goOn(turn, session, messageSeq, { afterSeq: stored.seq });
+  }
+
+  /** The request is repeated, or an approval is answered: returns what was stored, or goes on where the process died. */
+  async #goOn(
+    turn: HeldTurn,
+    session: Session,
+    messageSeq: number,
+    { afterSeq, given, agentName = this.#handedOver?.handedOver?.agentName ?? this.due.agentName }: Continuation = {},
+  ): Promise<RunResult> {
+    const { env, due } = this;
+    const { invocationId, message } = due;
+    const output = due.output && { ...due.output, author: agentName };
+    const found = await storedInvocation(env, due.key, messageSeq);
+    const { message: stored, events: earlier } = found;
+    if (given && due.answer) await this.#refuseIfGone(turn, session, due.answer, found);
+    if (queuedIn(session).has(invocationId)) {
+      await env.sessions.appendEvents({ session, events: [dequeuedEvent([invocationId])], turn });
+    }
+    const isOwn = stored?.id === messageIdOf(invocationId) && !due.answer;
+    if (isOwn && !isSameContent(stored, message)) throw new EventConflictError(stored.id, stored.seq);
+    if (!due.answer && isInRanges(messageSeq, found.rewound)) {
+      return { status: 'interrupted', invocationId: stored?.invocationId ?? invocationId, events: [], session };
+    }
+    // Of an answered approval, the caller gets what follows the answer.
+    const shown = given ? [] : earlier.filter((event) => event.seq > (afterSeq ?? 0) && isOfAnswer(event));
+    for (const event of shown) this.tell(event);
+    const tail = new InvocationTail(this.due.agentName, earlier);
+    if (stored && stored.invocationId !== invocationId) {
+      // Another invocation took the message, and its turn is over.
+      const status = tail.isClosed ? endOf(shown, stored.invocationId, { ...due, agentName }) : 'interrupted';
+      return { status, invocationId: stored.invocationId, events: shown, session };
+    }
+    const mayHaveDied = !given && (turn.takesOver || !tail.isClosed);
+    const said = mayHaveDied ? await this.#left.said(session) : [];
+    // After the final event of one agent, another one may have spoken when the process died or closed.
+    const left = this.#handedOver;
+    const isHandedOver = left !== undefined && earlier.every(({ seq }) => seq < left.seq);
+    const isRetried = due.retriesFailure && failureIn(shown.at(-1) ?? {}) !== undefined;
+    const goesOn = given !== undefined || isHandedOver || isRetried;
+    if (!goesOn && tail.isClosed && !said.some((event) => event.invocationId === invocationId)) {
+      return { status: endOf(shown, invocationId, { ...due, agentName }), invocationId, events: shown, session };
+    }
+    const messages = [{ invocationId, message: stored?.content ?? message, isQueued: false }];
+    const start = { invocationId, agentName, output, messages, messageSeq, isResumed: true, earlier, shown, given };
+    if (isRetried) await env.sessions.checkBudget(due.key);
+    const opening = given || isRetried ? await this.#left.repairs(session, turn) : discardsOf(said);
+    const responses = interruptedResponses(invocationId, earlier, tail, session);
+    return this.#carryOut(turn, session, start, [...opening, ...responses]);
+  }
+
+  /** A rewind takes back what was asked, and a stop answers it. */
+  async #refuseIfGone(
+    turn: HeldTurn,
+    session: Session,
+    { approvalId }: GivenAnswer,
+    { events, rewound }: StoredInvocation,
+  ): Promise<void> {
+    // A stop may have been faster than this turn, which does not keep it out.
+    const answered = events.find(({ id }) => id === answerIdOf(approvalId));
+    if (answered) throw answeredError(approvalId, answered);
+    const asked = events.findLast((event) => questionsIn(event).some(([id]) => id === approvalId));
+    if (!asked || !isInRanges(asked.seq, rewound)) return;
+    const withdrawal = withoutApprovals([withdrawnApprovalsEvent()], session, (id) => id === approvalId);
+    await this.env.sessions.appendEvents({ session, events: withdrawal, turn });
+    throw new ApprovalNotFoundError(approvalId);
+  }
+
+  /** A stop may have come while the invocation asked, so that its turn did not learn of it. */
+  async #isWithdrawn(log: TurnLog, { signal, invocationId }: Invocation): Promise<boolean> {
+    await log.caughtUp();
+    const { reason } = signal as { readonly reason: unknown };
+    if (!(reason instanceof InvocationStop && reason.why === 'stopped')) return false;
+    return untilNotOvertaken(() => withdrawApprovals(this.env, this.due.key, invocationId));
+  }
+
+  async #carryOut(
+    turn: HeldTurn,
+    session: Session,
+    start: ConstructorParameters<typeof Invocation>[0],
+    opening: readonly EventInput[],
+  ): Promise<RunResult> {
+    const log = new TurnLog(this.env, session, turn, (event) => invocation.notice(event));
+    const invocation = new Invocation(start, log, this.tell, turn.signal);
+    const { signal } = this;
+    const stop = (): void => invocation.stop(isHandOver(signal) ? 'handed over' : 'stopped');
+    log.removeWithNextCommit(this.#left.messageIds);
+    try {
+      const version = session.version;
+      // Without a commit, nothing is removed yet.
+      const stored = opening.length > 0 ? await log.append(opening) : [];
+      if (stored.some(({ seq }) => seq <= version)) throw new RepeatedMessage(stored.at(-1)?.seq ?? 0);
+      invocation.adopt(stored.filter((event) => event.invocationId === start.invocationId));
+      log.follow();
+      signal.addEventListener('abort', stop);
+      if (signal.aborted) stop();
+      // Somebody may have stopped it when its process handed it over.
+      if (this.#handedOver && isStopped(await this.#left.newestEvents(session), start.invocationId)) {
+        invocation.stop('stopped');
+      }
+      const ended = await invocation.run(this.handler);
+      const status = ended === 'waiting' && (await this.#isWithdrawn(log, invocation)) ? 'stopped' : ended;
+      return { status, invocationId: start.invocationId, events: invocation.events, session };
+    } finally {
+      signal.removeEventListener('abort', stop);
+      log.stop();
+    }
+  }
+}
+
+function isStopped(events: readonly LoggedEvent[], invocationId: string): boolean {
+  return events.some((event) => stopRequestOf(event)?.invocationId === invocationId);
+}
+
+function schemaOf(schemas: GivenAnswer['schemas'], tool = ''): StandardSchema | undefined {
+  return schemas && Object.hasOwn(schemas, tool) ? schemas[tool] : undefined;
+}

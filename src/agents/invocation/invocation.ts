@@ -1,0 +1,344 @@
+import { setMaxListeners } from 'node:events';
+import type { Content, FunctionCall } from '../../sessions/domain/content.js';
+import type { EventInput, LoggedEvent } from '../../sessions/domain/event.js';
+import { EventConflictError, type InvalidInputError, TurnLostError } from '../../sessions/domain/errors.js';
+import type { NumberedCall } from '../../sessions/domain/open-calls.js';
+import type { Session } from '../../sessions/domain/session.js';
+import { isByUser, isRewind } from '../../sessions/domain/event-inspection.js';
+import { AgentContext } from './agent-context.js';
+import type { AgentFailedError } from '../errors/agent-failed-error.js';
+import type { RunEvent } from '../turn/run-event.js';
+import { answerIdOf } from './approval-ids.js';
+import { AgentsClosingError } from '../errors/closing-error.js';
+import {
+  type ApprovalRequest,
+  type ApprovalResult,
+  approvalEvents,
+  hasApprovals,
+  isAskedBy,
+  waitingEvent,
+  withoutApprovals,
+} from './approvals.js';
+import { isInterrupting, queueEntryOf, stopRequestOf, withdrawnBy } from '../turn/control-events.js';
+import { type HandlerIterator, assertIsEvent, authoredEvent, iteratorOf, nextOf } from './handler-events.js';
+import { DoneTools } from './done-tools.js';
+import { EarlyAnswers } from './early-answers.js';
+import { type Asker, InvocationApprovals } from './invocation-approvals.js';
+import { InvocationMessages } from './invocation-messages.js';
+import type { InvocationStart } from './invocation-start.js';
+import { InvocationStop, Stopping } from './invocation-stop.js';
+import { type Interruption, InvocationTail, KEPT_AT_THE_END } from './invocation-tail.js';
+import { type OutputRule, reportedOutput, withOutput } from './output-key.js';
+import { RunBudget } from './run-budget.js';
+import type { RunHandler } from './agent-context.js';
+import type { RunStatus } from './run-status.js';
+import { ApprovalPending } from './tool-context.js';
+import type { ToolRun } from './tool-run.js';
+import { type TurnLog, isRefusal } from '../turn/turn-log.js';
+import { withUniqueCallIds } from './unique-call-ids.js';
+import { untilAborted } from './until-aborted.js';
+
+/** Runs a handler in a held turn, and stores what it yields. */
+export class Invocation {
+  readonly invocationId: string;
+  readonly agentName: string;
+  readonly isResumed: boolean;
+  readonly signal: AbortSignal;
+  readonly #output: OutputRule | undefined;
+  readonly #messages: InvocationMessages;
+  readonly #stored: LoggedEvent[];
+  readonly #tail: InvocationTail;
+  readonly #stopping = new Stopping();
+  readonly #approvals: InvocationApprovals;
+  readonly #done = new DoneTools();
+  #early: EarlyAnswers | undefined;
+  #isTaking = false;
+  readonly #budget = new RunBudget(() => this.log.checkBudget());
+
+  /** @param turnSignal aborts when the turn is lost */
+  constructor(
+    start: InvocationStart,
+    readonly log: TurnLog,
+    private readonly tell: (event: RunEvent) => void,
+    turnSignal: AbortSignal,
+  ) {
+    this.invocationId = start.invocationId;
+    this.agentName = start.agentName;
+    this.isResumed = start.isResumed;
+    this.#output = start.output && reportedOutput(start.output, (warning) => log.report(warning));
+    this.#messages = new InvocationMessages(start, log);
+    this.#tail = new InvocationTail(start.agentName, start.earlier);
+    this.#stored = [...start.shown];
+    if (start.isResumed) this.#tail.reopen();
+    this.#approvals = new InvocationApprovals(start, log, (answer) => this.#storeAnswer(answer));
+    this.signal = AbortSignal.any([turnSignal, this.#stopping.signal]);
+    // Many tools may listen. Node would warn of the eleventh.
+    setMaxListeners(0, this.signal);
+  }
+
+  get session(): Session {
+    return this.log.session;
+  }
+
+  get messages(): readonly Content[] {
+    return this.#messages.contents;
+  }
+
+  get openCalls(): readonly NumberedCall[] {
+    return this.#tail.openCalls;
+  }
+
+  find(call: FunctionCall): NumberedCall | undefined {
+    return this.#tail.find(call);
+  }
+
+  /** The stored events, in order, without messages. */
+  get events(): readonly LoggedEvent[] {
+    return this.#stored;
+  }
+
+  /** Events of the invocation that were stored for its beginning. */
+  adopt(events: readonly LoggedEvent[]): void {
+    for (const event of events) {
+      this.#tail.add(event);
+      this.#approvals.add(event);
+      this.#messages.adopt(event);
+      if (isByUser(event)) continue;
+      this.#stored.push(event);
+      this.tell(event);
+    }
+  }
+
+  /** Ends the invocation soon, with a clean log. A handler that may just have said everything can return, and is not handed over. */
+  stop(why: InvocationStop['why']): void {
+    this.#stopping.stop(why, why === 'handed over' && (this.#tail.isClosed || this.#isTaking));
+  }
+
+  /** An event that somebody else appended. */
+  notice(event: LoggedEvent): void {
+    // It has ended the turn, so nothing more can be stored.
+    if (isRewind(event)) this.#stopping.abort(new TurnLostError(this.session.id));
+    if ([stopRequestOf(event)?.invocationId, withdrawnBy(event)].includes(this.invocationId)) this.stop('stopped');
+    const entry = queueEntryOf(event);
+    if (entry && isInterrupting(entry.policy)) this.stop('interrupted');
+    this.#messages.notice(event);
+  }
+
+  takeMessages(): Promise<readonly Content[]> {
+    return this.#messages.take();
+  }
+
+  keep(run: ToolRun): void {
+    this.#done.add(run);
+  }
+
+  async requestApproval<Payload>(request: ApprovalRequest<Payload>, asker: Asker): Promise<ApprovalResult<Payload>> {
+    return this.#approvals.request(request, asker);
+  }
+
+  /** Runs the handler to its end. In every case the turn ends with a clean log, unless it was lost. */
+  async run(handler: RunHandler): Promise<RunStatus> {
+    if (this.isResumed) this.#early = new EarlyAnswers(handler, this.openCalls, (warning) => this.log.report(warning));
+    const events = iteratorOf(() => handler(new AgentContext(this)));
+    try {
+      for (;;) {
+        const { done, value } = await this.#next(events);
+        if (done === true) {
+          await this.#finish(value ?? undefined);
+          return 'completed';
+        }
+        this.#isTaking = true;
+        await this.#take(value);
+        this.#isTaking = false;
+      }
+    } catch (error) {
+      // A handler that ignores the signal may go on, but nothing that it yields is stored.
+      void events.return?.()?.catch(() => undefined);
+      return this.#end(error);
+    } finally {
+      this.#stopping.end();
+    }
+  }
+
+  /** Ends the turn after an error, which may be the wish to stop or to wait. */
+  async #end(error: unknown): Promise<RunStatus> {
+    if (error instanceof AgentsClosingError && this.log.isClosing) this.stop('handed over');
+    const { reason } = this.#stopping.signal;
+    if (reason instanceof InvocationStop) {
+      if (reason.why === 'handed over') return this.#handOver();
+      await this.#close(reason.why);
+      return reason.why;
+    }
+    const { refusal } = this.#approvals;
+    if (this.signal.aborted || !(refusal || error instanceof ApprovalPending)) return this.#fail(error);
+    // Other agents may still run tools, which nobody may run again.
+    await untilAborted(this.#done.settled(), this.signal);
+    if (this.signal.aborted) return this.#end(error);
+    if (refusal) return this.#refuse(refusal);
+    try {
+      await this.#suspend();
+      return 'waiting';
+    } catch (problem) {
+      return this.#stopping.signal.reason instanceof InvocationStop ? this.#end(problem) : this.#fail(problem);
+    }
+  }
+
+  async #fail(error: unknown): Promise<never> {
+    // A lost turn can write nothing.
+    this.signal.throwIfAborted();
+    throw await this.log.failed(error, this, (failure) => this.#close('failed', failure));
+  }
+
+  async #next(events: HandlerIterator): Promise<IteratorResult<EventInput, EventInput | void>> {
+    const result = await nextOf(events, this.signal);
+    // Also if the handler caught it.
+    if (this.#approvals.refusal) throw this.#approvals.refusal;
+    return result;
+  }
+
+  async #take(event: EventInput): Promise<void> {
+    assertIsEvent(event, 'yield');
+    const stamped = this.#stamped(event);
+    this.#early?.check(stamped, this.openCalls);
+    if (stamped.partial !== true) {
+      const whole = this.#tail.withUsage(stamped);
+      await this.#append([whole]);
+      await this.#budget.check(whole);
+      return;
+    }
+    // It is not in the log; its text is kept if no final event follows.
+    this.#tail.add(stamped);
+    const { id, ...place } = this.log.say(stamped);
+    this.tell({ ...stamped, ...(stamped.id === undefined && id !== undefined && { id }), ...place, partial: true });
+  }
+
+  /** A final response ends the turn by itself; otherwise an event says that nothing follows. */
+  async #finish(last: EventInput | undefined): Promise<void> {
+    if (last !== undefined) assertIsEvent(last, 'return');
+    if (last?.partial === true) await this.#take(last);
+    await this.#approvals.storeUnread();
+    this.#approvals.noteUnasked();
+    const ends: EventInput[] = [];
+    const tail = this.#tail.copy();
+    const add = (...events: readonly EventInput[]): void => {
+      for (const event of events) tail.add(event);
+      ends.push(...events);
+    };
+    if (last && last.partial !== true) {
+      const ending = tail.withUsage(this.#stamped(last));
+      this.#early?.check(ending, this.openCalls);
+      add(ending);
+    }
+    const said = this.#said(tail);
+    add(...tail.responses(this.invocationId, 'The agent ended without a response of this tool.'), ...said);
+    const hasPending = hasApprovals(this.session, isAskedBy(this.invocationId));
+    const mustCommit = this.log.hasPendingState || this.log.hasUncompleted;
+    if (!tail.isClosed || hasPending || (ends.length === 0 && mustCommit)) {
+      add({ invocationId: this.invocationId, author: this.agentName, turnComplete: true });
+    }
+    if (ends.length > 0) await this.#append(this.#withoutApprovals(ends), { endsTurn: true });
+  }
+
+  /** What was said in partial events only is an answer all the same. */
+  #said(tail = this.#tail): EventInput[] {
+    return tail.said(this.invocationId).map((event) => this.#stamped(event));
+  }
+
+  /** Nobody can answer approvals of an invocation that has ended. */
+  #withoutApprovals(ends: readonly EventInput[]): EventInput[] {
+    return withoutApprovals(ends, this.session, isAskedBy(this.invocationId));
+  }
+
+  /** Ends the turn until the approvals are answered. */
+  async #suspend(): Promise<void> {
+    await this.#approvals.storeUnread();
+    const { invocationId, agentName, session } = this;
+    const run = { sessionId: session.id, invocationId, agentName, messageSeq: this.#messages.seq };
+    const asking = approvalEvents(this.#approvals.asked, run);
+    const ends = asking.length > 0 ? asking : [waitingEvent()];
+    const events = [...this.#said(), ...this.#responses(), ...ends.map((event) => this.#stamped(event))];
+    await this.#append(events, { endsTurn: true });
+  }
+
+  /** What tools have done since the last event. */
+  #responses(): EventInput[] {
+    return this.#done.responses(this.#tail.openCalls).map((event) => this.#stamped(event));
+  }
+
+  /**
+   * Ends the turn, and leaves the invocation to another process. What tools have done stays done; what was said in part is said
+   * anew, and state that no event has is set anew.
+   */
+  async #handOver(): Promise<never> {
+    const { unread } = this.#approvals;
+    const done = this.#responses();
+    const hasNews = done.length > 0 || this.#said().length > 0;
+    // An answer to an approval that nobody has read is given again.
+    if (!unread || hasNews || !this.#tail.isWaiting) {
+      await this.log.leave([...done, this.#messages.handOver(this.session.id, this.agentName)]);
+    }
+    throw new AgentsClosingError(this.invocationId);
+  }
+
+  /** Ends the turn because of an answer that does not fit: the approval waits for another one. */
+  async #refuse(refusal: InvalidInputError): Promise<never> {
+    const done = [...this.#said(), ...this.#responses()];
+    if (done.length > 0 || !this.#tail.isWaiting || this.log.hasUncompleted) {
+      await this.#append([...done, this.#stamped(waitingEvent())], { endsTurn: true });
+    }
+    throw refusal;
+  }
+
+  async #storeAnswer(answer: EventInput): Promise<void> {
+    try {
+      const marked = withoutApprovals([answer], this.session, (id) => answerIdOf(id) === answer.id);
+      for (const event of await this.log.append(marked, { withState: false })) {
+        this.#tail.add(event);
+        this.#approvals.add(event);
+      }
+    } catch (error) {
+      if (!(error instanceof EventConflictError)) throw error;
+      // Who stopped the invocation while it waited was faster.
+      this.#approvals.drop();
+      this.stop('stopped');
+      this.signal.throwIfAborted();
+    }
+  }
+
+  /** State, text or responses that cannot be stored must not keep the log from being closed. */
+  async #close(why: Interruption, failure?: AgentFailedError): Promise<void> {
+    await this.#approvals.storeUnread().catch((error: unknown) => {
+      if (this.#approvals.unread) throw error;
+    });
+    const done = this.#responses();
+    for (const { withState, withText, withDone } of KEPT_AT_THE_END) {
+      const tail = this.#tail.copy();
+      const responses = withDone ? done : [];
+      for (const event of responses) tail.add(event);
+      const closing = [...responses, ...tail.closing(this.invocationId, why, { withText, failure })];
+      try {
+        return await this.#append(this.#withoutApprovals(closing), { endsTurn: true, withState });
+      } catch (error) {
+        if (!isRefusal(error) || !(withState || withText || withDone)) throw error;
+      }
+    }
+  }
+
+  async #append(events: readonly EventInput[], options: Parameters<TurnLog['append']>[1] = {}): Promise<void> {
+    const stored = await this.log.append(events, options);
+    for (const event of stored) {
+      this.#tail.add(event);
+      this.#approvals.add(event);
+      this.#stored.push(event);
+      this.tell(event);
+    }
+    this.#done.keepOnly(this.#tail.openCalls);
+  }
+
+  #stamped(event: EventInput): EventInput {
+    const authored = authoredEvent(event, this.agentName, { invocationId: this.invocationId });
+    const open = this.#tail.openCalls.map(({ call }) => call);
+    const stamped = withUniqueCallIds(authored, open, () => this.log.newId());
+    return this.#output ? withOutput(stamped, this.#output) : stamped;
+  }
+}

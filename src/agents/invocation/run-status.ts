@@ -1,0 +1,34 @@
+import type { EventInput } from '../../sessions/domain/event.js';
+import { AgentFailedError } from '../errors/agent-failed-error.js';
+import { awaitsApproval } from './approvals.js';
+import { failureIn } from '../errors/failure-reason.js';
+import type { SessionKey } from '../../sessions/domain/ids.js';
+
+/** How a run ended. */
+export type RunStatus = 'completed' | 'stopped' | 'interrupted' | 'waiting';
+
+/** How a run ended, by the events of its invocation. Throws the failure that ended it. */
+export function endOf(
+  events: readonly EventInput[],
+  invocationId: string,
+  { key, agentName }: { readonly key: SessionKey; readonly agentName: string },
+): RunStatus {
+  const failure = failureIn(events.at(-1) ?? {});
+  if (failure) {
+    const run = { ...key, invocationId, agentName };
+    throw new AgentFailedError(failure.reason, { retryable: failure.retryable, run });
+  }
+  return statusOf(events);
+}
+
+/** How an invocation ended, by its last events. */
+export function statusOf(events: readonly EventInput[]): RunStatus {
+  const last = events.at(-1);
+  if (last?.interrupted === true) return last.errorCode === 'STOPPED' ? 'stopped' : 'interrupted';
+  return last && awaitsApproval(last) ? 'waiting' : 'completed';
+}
+
+/** Whether nothing ended the answer before it was done. */
+export function isWhole(status: RunStatus): boolean {
+  return status === 'completed' || status === 'waiting';
+}

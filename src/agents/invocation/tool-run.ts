@@ -1,0 +1,199 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { TurnLostError } from '../../sessions/domain/errors.js';
+import type { EventInput } from '../../sessions/domain/event.js';
+import type { NumberedCall } from '../../sessions/domain/open-calls.js';
+import { plainCopyOf } from '../../sessions/domain/plain-copy.js';
+import { backoffMs, callWithin } from '../../sessions/domain/timeouts.js';
+import { issuePath } from '../../state/standard-schema.js';
+import { AgentsClosingError } from '../errors/closing-error.js';
+import { ApprovalPending, ToolContext, type ToolInvocation, type ToolOutcome, type ToolStart } from './tool-context.js';
+import { ToolError, ToolTimeoutError, errorResponse } from './tool-errors.js';
+import type { TurnLog } from '../turn/turn-log.js';
+import { type Tool, type ToolDefinition, type ToolOptions, checkedToolOptions } from './tool.js';
+
+const FIRST_PAUSE_MS = 200;
+const LONGEST_PAUSE_MS = 30_000;
+
+/** The tools of calls, side by side. */
+export class ToolRun {
+  readonly #outcomes = new Map<NumberedCall, ToolOutcome>();
+  /** When each tool is done, has failed, or waits. */
+  readonly settled: Promise<readonly PromiseSettledResult<void>[]>;
+
+  /**
+   * @param defaults what happens when a tool fails that does not say so itself
+   */
+  constructor(
+    context: ToolInvocation,
+    readonly calls: readonly NumberedCall[],
+    tools: Readonly<Record<string, Tool | ToolDefinition<object>>>,
+    defaults: ToolOptions,
+    log: Pick<TurnLog, 'report' | 'checkOfParts'>,
+  ) {
+    const check = log.checkOfParts();
+    const options = checkedToolOptions(defaults);
+    this.settled = Promise.allSettled(
+      calls.map(async (call) => {
+        const { name } = call.call;
+        const tool = Object.hasOwn(tools, name) ? tools[name] : undefined;
+        this.#outcomes.set(call, await new ToolCall(context, call, tool, options, log, check).outcome());
+      }),
+    );
+  }
+
+  /** One event with the responses of these tools that are done; none if none is. */
+  responses(calls = this.calls): EventInput[] {
+    const done = calls.map((call) => this.#outcomes.get(call)).filter((outcome) => outcome !== undefined);
+    return done.length > 0 ? [ToolContext.respondAll(done)] : [];
+  }
+
+  /** One event with all responses. Throws if a tool ends the run, or waits for an approval. */
+  async result(): Promise<EventInput> {
+    const settled = await this.settled;
+    const failures = settled.flatMap((each) => (each.status === 'rejected' ? [each.reason as unknown] : []));
+    const [failure] = failures.toSorted((one, other) => Number(isPending(one)) - Number(isPending(other)));
+    if (failures.length > 0) throw failure;
+    return this.responses()[0] ?? ToolContext.respondAll([]);
+  }
+}
+
+/** A call, from its arguments to its response. */
+class ToolCall {
+  readonly #tool: Pick<ToolDefinition<object>, 'input' | 'approval' | 'run'> | undefined;
+  readonly #options: ToolOptions;
+  /** How many approvals were asked for before the tool ran. */
+  #asked = 0;
+  #last: ToolContext | undefined;
+
+  constructor(
+    private readonly context: ToolInvocation,
+    private readonly call: NumberedCall,
+    tool: Tool | ToolDefinition<object> | undefined,
+    defaults: ToolOptions,
+    private readonly log: Pick<TurnLog, 'report'>,
+    /** Throws if the response cannot be stored, together with those before it. */
+    private readonly check: (response: EventInput) => void,
+  ) {
+    this.#tool = typeof tool === 'function' ? { run: tool } : tool;
+    const { retries, timeoutMs, onError } = typeof tool === 'object' ? checkedToolOptions(tool) : {};
+    this.#options = {
+      retries: retries ?? defaults.retries,
+      timeoutMs: timeoutMs ?? defaults.timeoutMs,
+      onError: onError ?? defaults.onError,
+    };
+  }
+
+  async outcome(): Promise<ToolOutcome> {
+    const { name } = this.call.call;
+    if (!this.#tool) return this.#corrected('does not exist', `There is no tool ${JSON.stringify(name)}.`);
+    try {
+      const { args, problem } = await this.#checkedArgs();
+      if (problem !== undefined) return this.#corrected('got wrong arguments', `Wrong arguments: ${problem}`);
+      return (await this.#refused(args)) ?? this.#checked(await this.#attempts(args));
+    } catch (error) {
+      return this.#failed(error);
+    }
+  }
+
+  /** What the model can do better is told to it, whatever happens when tools fail. */
+  #corrected(problem: string, message: string): ToolOutcome {
+    this.#report(`${problem}; the model is told`, message);
+    return { tool: this.#newContext(), response: { error: message } };
+  }
+
+  async #checkedArgs(): Promise<{ readonly args: object; readonly problem?: string }> {
+    const { args } = this.call.call;
+    const result = await this.#tool?.input?.['~standard'].validate(plainCopyOf(args));
+    if (!result) return { args };
+    if (!result.issues) return { args: result.value };
+    const problems = result.issues.map((issue) =>
+      [issuePath(issue).slice(1), issue.message].filter(Boolean).join(': '),
+    );
+    return { args, problem: problems.join('; ') };
+  }
+
+  /** The response of a tool that must not run. */
+  async #refused(args: object): Promise<ToolOutcome | undefined> {
+    const tool = this.#newContext();
+    const request = await this.#tool?.approval?.(plainCopyOf(args), tool);
+    if (!request) return undefined;
+    const result = await tool.requestApproval(request);
+    this.#asked = tool.requests;
+    return result.confirmed ? undefined : { tool: this.#newContext(), response: { error: result.reason } };
+  }
+
+  async #attempts(args: object): Promise<ToolOutcome> {
+    const { times = 0, backoffMs: firstMs = FIRST_PAUSE_MS, when = () => true } = this.#options.retries ?? {};
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#attempt(args);
+      } catch (error) {
+        if (attempt > times || this.#endsRun(error) || !when(error)) throw error;
+        this.#report(`failed, and is called again (${attempt} of ${times})`, error);
+        const pauseMs = backoffMs(attempt, { firstMs, maxMs: LONGEST_PAUSE_MS }, Math.random());
+        await delay(pauseMs, undefined, { signal: this.context.signal });
+      }
+    }
+  }
+
+  /** With a context of its own: an attempt that fails leaves nothing. */
+  async #attempt(args: object): Promise<ToolOutcome> {
+    const { timeoutMs } = this.#options;
+    const { signal } = this.context;
+    if (timeoutMs === undefined) return this.#called(args, signal);
+    return callWithin({ limitMs: timeoutMs, signal, timeoutError: tooLate }, async (limited) =>
+      this.#called(args, limited),
+    );
+  }
+
+  async #called(args: object, signal: AbortSignal): Promise<ToolOutcome> {
+    const tool = this.#newContext({ signal });
+    const [result] = await Promise.allSettled([(async () => this.#tool?.run(plainCopyOf(args), tool))()]);
+    // Whatever a tool returns or throws that caught it is no response.
+    if (tool.isWaiting) throw new ApprovalPending();
+    if (result.status === 'rejected') throw result.reason;
+    return { tool, response: result.value };
+  }
+
+  async #failed(error: unknown): Promise<ToolOutcome> {
+    const { onError = 'tell-model' } = this.#options;
+    if (onError === 'fail' || this.#endsRun(error)) throw error;
+    this.#report('failed; the model is told', error);
+    // What it asks comes after what the tool has asked.
+    const tool = this.#newContext({ requests: this.#last?.requests });
+    if (onError === 'tell-model') return { tool, response: errorResponse(error) };
+    return this.#checked({ tool, response: await onError(error, tool) });
+  }
+
+  /** What cannot be stored must not take with it what the other tools did. The tool has run, so it is not called again. */
+  #checked(outcome: ToolOutcome): ToolOutcome {
+    try {
+      this.check({ ...outcome.tool.draft(outcome.response), invocationId: this.context.invocationId });
+      return outcome;
+    } catch (error) {
+      throw new ToolError(this.call.call.name, 'has run, but what it returned or changed cannot be stored', error);
+    }
+  }
+
+  /** The end of the run, or its wish to wait, is no failure of the tool. */
+  #endsRun(error: unknown): boolean {
+    const isEnd = error instanceof TurnLostError || error instanceof AgentsClosingError;
+    return isPending(error) || isEnd || this.context.signal.aborted;
+  }
+
+  #newContext({ signal, requests = this.#asked }: ToolStart = {}): ToolContext {
+    return (this.#last = new ToolContext(this.context, this.call.call, { signal, requests }));
+  }
+
+  #report(problem: string, cause: unknown): void {
+    this.log.report(new ToolError(this.call.call.name, problem, cause));
+  }
+}
+
+function tooLate(limitMs: number): Error {
+  return new ToolTimeoutError(limitMs);
+}
+
+function isPending(error: unknown): boolean {
+  return error instanceof ApprovalPending;
+}

@@ -1,0 +1,237 @@
+import { InvalidInputError } from '../../sessions/domain/errors.js';
+import type { IdGenerator } from '../../sessions/domain/clock.js';
+import { type EventInput, keepFilledInTimestamp } from '../../sessions/domain/event.js';
+import { isByUser } from '../../sessions/domain/event-inspection.js';
+import type { SessionKey } from '../../sessions/domain/ids.js';
+import {
+  type EndedPartials,
+  MAX_PARTIALS_PER_TURN,
+  type PartialOutcome,
+  type PartialWrite,
+} from '../../sessions/domain/partial-event.js';
+import {
+  type PartialText,
+  type TextPart,
+  joinedParts,
+  lengthOf,
+  readTexts,
+} from '../../sessions/domain/partial-text.js';
+import { discardEvent, isControlEvent } from './control-events.js';
+import { nameOf } from '../../sessions/domain/open-calls.js';
+
+/** How what running agents say is saved. */
+export interface PartialSettings {
+  /** How long what is said is collected at most before it is saved. Default: 75 ms. */
+  readonly flushMs: number;
+  /** How many bytes of a turn are saved at a time; what is beyond is only in the final events. Default: 262,144. */
+  readonly maxBytes: number;
+  /** How long it is kept after a death. Default: 86,400 seconds. */
+  readonly ttlSeconds: number;
+}
+
+const DEFAULTS: PartialSettings = { flushMs: 75, maxBytes: 262_144, ttlSeconds: 86_400 };
+
+/** The settings, or undefined if nothing is to be saved. */
+export function partialSettings(given: Partial<PartialSettings> | false = {}): PartialSettings | undefined {
+  if (given === false) return undefined;
+  const settings = { ...DEFAULTS, ...given };
+  for (const [name, value] of Object.entries(settings) as [string, unknown][]) {
+    if (!Number.isSafeInteger(value) || (value as number) < 1) {
+      throw new InvalidInputError('must be a whole number from 1 on', `partials.${name}`);
+    }
+  }
+  return settings;
+}
+
+/** Where a turn saves. */
+export interface PartialTarget {
+  readonly key: SessionKey;
+  readonly incarnation: string;
+  readonly turnToken: string;
+}
+
+/** A message that a speaker has begun. */
+interface OpenMessage {
+  readonly id: string;
+  /** Who says it, without what is said. */
+  by: Omit<PartialText, 'offset' | 'parts'>;
+  /** Characters that were said. */
+  said: number;
+  /** Characters that were taken for a write. */
+  offset: number;
+  pending: readonly TextPart[];
+  bytes: number;
+  isFull: boolean;
+}
+
+/**
+ * What a turn says before it is stored. A speaker says one message at a time: the next event by the same author and branch
+ * completes it. One write is on its way at a time, so that the pieces become visible in order.
+ */
+export class PartialLog {
+  readonly #open = new Map<string, OpenMessage>();
+  /** Messages that have pieces in the store. */
+  readonly #stored = new Set<string>();
+  #leftovers: readonly string[] = [];
+  #written: PartialWrite | undefined;
+  #index = 0;
+  #isClosed = false;
+  /** A write failed, and the store may still carry it out: until the turn ends, which refuses it. */
+  #isInDoubt = false;
+  /** What a commit that is on its way completes. Nothing is saved meanwhile, since it would be removed, too. */
+  #commit: { readonly completed: ReadonlyMap<string, OpenMessage>; readonly endsTurn: boolean } | undefined;
+
+  /** @param onPending called when there is something to save */
+  constructor(
+    private readonly target: PartialTarget,
+    private readonly settings: PartialSettings,
+    private readonly newId: IdGenerator,
+    private readonly onPending: (log: PartialLog) => void,
+  ) {}
+
+  get key(): SessionKey {
+    return this.target.key;
+  }
+
+  /** Whether the store has, or may have, pieces of messages that are not complete. */
+  get hasStored(): boolean {
+    return this.#stored.size > 0 || this.#isInDoubt;
+  }
+
+  /** Messages of a turn that died. The next commit removes their pieces. */
+  leaveToNextCommit(messageIds: readonly string[]): void {
+    this.#leftovers = messageIds;
+    for (const id of messageIds) this.#stored.add(id);
+  }
+
+  /** Collects a partial event. Returns the id of its message, which the event that completes it gets, and what was said before. */
+  add(event: EventInput): { readonly id: string; readonly offset: number } {
+    const { author = '', branch, invocationId = '', timestamp = Date.now() } = event;
+    const by = { author, ...(branch !== undefined && { branch }), invocationId, timestamp };
+    const name = nameOf(event);
+    const message = this.#open.get(name) ?? newMessage(this.newId(), by);
+    this.#open.set(name, message);
+    const parts = readTexts(event);
+    const place = { id: message.id, offset: message.said };
+    message.said += lengthOf(parts);
+    if (this.#isClosed || message.isFull || parts.length === 0) return place;
+    message.bytes += parts.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
+    message.isFull = this.#bytes > this.settings.maxBytes || this.#index >= MAX_PARTIALS_PER_TURN;
+    if (message.isFull) return place;
+    message.by = by;
+    message.pending = joinedParts(message.pending, parts);
+    this.onPending(this);
+    return place;
+  }
+
+  /** The next write. The same again, if it failed. */
+  take(): PartialWrite | undefined {
+    if (this.#isClosed || this.#commit) return undefined;
+    if (this.#written) return this.#written;
+    const [name, message] = [...this.#open].find(([, { pending }]) => pending.length > 0) ?? [];
+    if (name === undefined || !message) return undefined;
+    const { id: messageId, by, offset, pending: parts } = message;
+    message.offset += lengthOf(parts);
+    message.pending = [];
+    // The others are next.
+    this.#open.delete(name);
+    this.#open.set(name, message);
+    const content = JSON.stringify({ ...by, offset, parts } satisfies PartialText);
+    const ttlMs = this.settings.ttlSeconds * 1_000;
+    this.#stored.add(messageId);
+    this.#written = { ...this.target, index: ++this.#index, messageId, content, ttlMs };
+    return this.#written;
+  }
+
+  /** The outcome of the last write; none if it is not known. */
+  settle(outcome: PartialOutcome | undefined): void {
+    if (outcome?.kind === 'lost') this.close();
+    if (outcome?.kind === 'saved') this.#written = undefined;
+    if (!outcome) this.#isInDoubt = true;
+    this.#wake();
+  }
+
+  /**
+   * The events of a commit: those that complete a message get its id. What nothing completes is taken back at the end. Call
+   * {@link ended} when they are stored, and then, or if they are not, {@link resume}.
+   */
+  completing(events: readonly EventInput[], endsTurn: boolean): Completion {
+    const completed = new Map<string, OpenMessage>();
+    const completing = events.map((event, index) => {
+      const name = nameOf(event);
+      const message = this.#open.get(name);
+      if (!message || index !== completerOf(events, name)) return event;
+      completed.set(name, message);
+      return event.id === undefined ? copyOf(event, message.id) : event;
+    });
+    // Readers have pieces of these, and get no event instead of them.
+    const left = [...this.#open].filter(([name, { id }]) => this.#stored.has(id) && !completed.has(name));
+    const discards = endsTurn ? left.map(([, { id, by }]) => discardEvent({ ...by, id })) : [];
+    const ids = [...completed.values()].map(({ id }) => id).filter((id) => this.#stored.has(id));
+    const ended = [...this.#leftovers, ...ids];
+    this.#commit = { completed, endsTurn };
+    const isAll = endsTurn || ended.length === this.#stored.size;
+    const hasAny = endsTurn ? this.hasStored : ended.length > 0;
+    return { events: [...discards, ...completing], ...(hasAny && { endPartials: isAll ? 'all' : ended }) };
+  }
+
+  /** What a stored commit has completed and removed. */
+  ended(endPartials: EndedPartials | undefined): void {
+    for (const id of endPartials === 'all' ? [...this.#stored] : (endPartials ?? [])) this.#stored.delete(id);
+    this.#leftovers = [];
+    for (const [name, { id }] of this.#commit?.completed ?? []) {
+      this.#open.delete(name);
+      if (id === this.#written?.messageId) this.#written = undefined;
+    }
+    if (this.#commit?.endsTurn) this.close();
+  }
+
+  /** Saves again, after a commit. */
+  resume(): void {
+    this.#commit = undefined;
+    this.#wake();
+  }
+
+  /** Nothing is saved any more. */
+  close(): void {
+    this.#isClosed = true;
+    this.#open.clear();
+    this.#written = undefined;
+  }
+
+  #wake(): void {
+    if (this.#written || [...this.#open.values()].some(({ pending }) => pending.length > 0)) this.onPending(this);
+  }
+
+  get #bytes(): number {
+    return [...this.#open.values()].reduce((sum, { bytes }) => sum + bytes, 0);
+  }
+}
+
+function newMessage(id: string, by: OpenMessage['by']): OpenMessage {
+  return { id, by, said: 0, offset: 0, pending: [], bytes: 0, isFull: false };
+}
+
+/** The events of a commit, and what it removes. */
+interface Completion {
+  readonly events: readonly EventInput[];
+  readonly endPartials?: EndedPartials;
+}
+
+function copyOf(event: EventInput, id: string): EventInput {
+  const copy = { ...event, id };
+  keepFilledInTimestamp(event, copy);
+  return copy;
+}
+
+/** The event that completes what a speaker said: the first one with text, rather than a response of a tool. */
+function completerOf(events: readonly EventInput[], name: string): number {
+  const isOfSpeaker = (event: EventInput): boolean => completes(event) && nameOf(event) === name;
+  const saying = events.findIndex((event) => isOfSpeaker(event) && readTexts(event).length > 0);
+  return saying >= 0 ? saying : events.findIndex(isOfSpeaker);
+}
+
+/** Whether the event completes what its speaker said before. */
+function completes(event: EventInput): boolean {
+  return event.partial !== true && !isControlEvent(event) && !isByUser(event);
+}

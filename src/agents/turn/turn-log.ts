@@ -1,0 +1,320 @@
+import type { BatchLimits } from '../../sessions/domain/batches.js';
+import { BudgetExceededError } from '../../sessions/domain/budget-error.js';
+import { type EventInput, type LoggedEvent, keepFilledInTimestamp } from '../../sessions/domain/event.js';
+import {
+  InvalidInputError,
+  LimitExceededError,
+  SessionNotFoundError,
+  StoreUnavailableError,
+  TurnLostError,
+} from '../../sessions/domain/errors.js';
+import { sessionKeyOf } from '../../sessions/domain/ids.js';
+import { retryUnknown } from '../../sessions/domain/retry-overtaken.js';
+import { incarnationOf } from '../../sessions/domain/session-tracking.js';
+import type { Session } from '../../sessions/domain/session.js';
+import { logWatcherOf } from '../../sessions/log-watcher.js';
+import { whileSaving } from '../../sessions/domain/unsaved-state.js';
+import type { AppendEventsRequest } from '../../sessions/operations/append-events.js';
+import { submittedEvent } from '../../sessions/operations/prepared-append.js';
+import type { HeldTurn } from '../../sessions/operations/turns.js';
+import { environmentBehind } from '../../sessions/service-environment.js';
+import { type SessionNews, signalsOf } from '../../sessions/session-signals.js';
+import { trackedValuesOf } from '../../state/state.js';
+import type { AgentEnvironment } from './agent-environment.js';
+import { type AgentFailedError, type FailedRun, failureOf } from '../errors/agent-failed-error.js';
+import { batchLimitsOf } from './message-batches.js';
+import { type QueuePlace, readMessages } from './queue-place.js';
+import type { QueueEntry } from './control-events.js';
+import type { PartialLog } from './partial-log.js';
+
+const PAGE = 100;
+
+/**
+ * The log of a session during a turn: appends with the turn's token, and tells events of other writers. It reads nothing
+ * while only this turn writes, since the numbers of its own events show that nothing lies between.
+ */
+export class TurnLog {
+  readonly session: Session;
+  /** Every event up to here is known. */
+  #seq: number;
+  /** Own events after a gap. */
+  readonly #own = new Set<number>();
+  #isAppending = false;
+  /** Why the last write failed. */
+  #error: unknown;
+  /** What ends the run if its budget is used up. */
+  #overBudget: BudgetExceededError | undefined;
+  #isReading: Promise<void> | undefined;
+  readonly #stops: (() => void)[] = [];
+  readonly #partials: PartialLog | undefined;
+
+  /** @param onForeign gets the events that others append */
+  constructor(
+    private readonly env: AgentEnvironment,
+    session: Session,
+    private readonly turn: HeldTurn,
+    private readonly onForeign: (event: LoggedEvent) => void,
+  ) {
+    this.session = session;
+    this.#seq = session.version;
+    const incarnation = incarnationOf(session);
+    if (incarnation === undefined) return;
+    this.#partials = env.partials?.logOf({ key: this.key, incarnation, turnToken: turn.token });
+  }
+
+  newId(): string {
+    return this.env.newId();
+  }
+
+  /** The time, by which approvals expire. */
+  now(): number {
+    return this.env.clock.now();
+  }
+
+  get isClosing(): boolean {
+    return this.env.isClosing();
+  }
+
+  /** Refuses with `BudgetExceededError` if a budget is used up. */
+  async checkBudget(): Promise<void> {
+    try {
+      await this.env.sessions.checkBudget(this.key);
+    } catch (error) {
+      if (error instanceof BudgetExceededError) this.#overBudget = error;
+      throw error;
+    }
+  }
+
+  /** The key of the session. */
+  get key(): { readonly appName: string; readonly userId: string; readonly sessionId: string } {
+    return sessionKeyOf({ ...this.session, sessionId: this.session.id });
+  }
+
+  /** Learns of events by others, in this process and in others. Call {@link stop} at the end. */
+  follow(): void {
+    const { storage, pollMs } = this.env;
+    const incarnation = incarnationOf(this.session);
+    if (incarnation === undefined) return;
+    const wake = (news?: SessionNews): void => {
+      if (!this.#isAppending && news !== 'partials') void this.#readForeign();
+    };
+    const seqOf = (): number => this.#seq;
+    const waiter = {
+      get seq(): number {
+        return seqOf();
+      },
+      wake,
+    };
+    this.#stops.push(signalsOf(storage).subscribe(this.key, wake));
+    this.#stops.push(logWatcherOf(storage, pollMs).add({ key: this.key, incarnation }, waiter));
+  }
+
+  stop(): void {
+    for (const stop of this.#stops.splice(0)) stop();
+    if (this.#partials) this.env.partials?.forget(this.#partials);
+  }
+
+  /** A check for events that are to be stored as one: it throws as the store would. */
+  checkOfParts(): (event: EventInput) => void {
+    const env = environmentBehind(this.env.sessions);
+    const { maxEventBytes } = env.limits;
+    let bytes = 0;
+    return (event) => {
+      const { payload } = submittedEvent(env, this.key, event);
+      const more = Buffer.byteLength(payload);
+      if (bytes + more > maxEventBytes) {
+        throw new LimitExceededError(
+          `the responses of all tools of a message may have ${maxEventBytes} bytes together`,
+        );
+      }
+      bytes += more;
+    };
+  }
+
+  /** Waits until it is known what others appended before the last own event. */
+  async caughtUp(): Promise<void> {
+    if (this.#own.size > 0) await this.#readForeign();
+  }
+
+  /** Reads what others appended. */
+  async readNews(): Promise<void> {
+    await this.#readForeign();
+  }
+
+  /** How many messages that wait are taken with one commit. */
+  get batchLimits(): BatchLimits<QueuePlace> {
+    return batchLimitsOf(this.env.sessions);
+  }
+
+  /** What messages that wait bring. */
+  readMessages(places: readonly QueuePlace[]): Promise<QueueEntry[]> {
+    return readMessages(this.env, this.key, places);
+  }
+
+  /** Tells the server's log. */
+  report(error: unknown): void {
+    this.env.onError(error);
+  }
+
+  /**
+   * Ends a run in which this was thrown, and returns what its caller gets: if the store fails and the log stays open, the same error,
+   * since a repeated request goes on, and if the budget is used up; otherwise the failure of the agent.
+   *
+   * @param close writes the failure
+   */
+  async failed(
+    error: unknown,
+    { invocationId, agentName }: Pick<FailedRun, 'invocationId' | 'agentName'>,
+    close: (failure: AgentFailedError) => Promise<void>,
+  ): Promise<unknown> {
+    const isOfStore = error === this.#error && isPassing(error);
+    const failure = failureOf(error, { ...this.key, invocationId, agentName });
+    const isClosed = await close(failure).then(
+      () => true,
+      () => false,
+    );
+    // A used budget is no failure of the agent.
+    if ((isOfStore && !isClosed) || error === this.#overBudget) return error;
+    this.env.onRunFailure(failure);
+    return failure;
+  }
+
+  /**
+   * Saves a partial event soon. Returns the id that the event which completes it will have, unless it has its own, and how much of
+   * the message was said before.
+   */
+  say(event: EventInput): { readonly id?: string; readonly offset?: number } {
+    return this.#partials?.add(event) ?? {};
+  }
+
+  /** Whether the turn must not end without a commit, since there are partial events to remove. */
+  get hasUncompleted(): boolean {
+    return this.#partials?.hasStored ?? false;
+  }
+
+  /** The next commit also removes partial events of these messages, which a turn that died has left. */
+  removeWithNextCommit(messageIds: readonly string[]): void {
+    this.#partials?.leaveToNextCommit(messageIds);
+  }
+
+  /**
+   * Appends events in one commit. Changes of the session's state that are not stored yet go with the last one.
+   *
+   * @param endsTurn whether the turn ends with them
+   * @param withState false leaves these changes out
+   * @param ifUnchanged refuses with `StaleSessionError` if others have appended what is not known here
+   */
+  async append(
+    events: readonly EventInput[],
+    { endsTurn = false, withState = true, ifUnchanged = false } = {},
+  ): Promise<LoggedEvent[]> {
+    const values = trackedValuesOf(this.session.state);
+    const pending = withState ? values.pending() : undefined;
+    this.#isAppending = true;
+    try {
+      if (this.#partials) await this.env.partials?.settle(this.#partials);
+      const { events: said = events, endPartials } = this.#partials?.completing(events, endsTurn) ?? {};
+      const given = said.map((event, index) => this.#completed(event, index === said.length - 1 ? pending : undefined));
+      const expectedVersion = ifUnchanged ? this.#seq : undefined;
+      const stored = await this.#appendWithRetry(given, { endTurn: endsTurn, endPartials, expectedVersion });
+      this.#partials?.ended(endPartials);
+      if (pending) values.markSaved(pending);
+      if (endsTurn) this.turn.markEnded();
+      this.#noteOwn(stored);
+      return stored;
+    } finally {
+      this.#partials?.resume();
+      this.#isAppending = false;
+    }
+  }
+
+  /**
+   * Ends the turn in the middle of an invocation, without changes of the state that no event has. If the store refuses the events,
+   * the log is as if the process had died.
+   */
+  async leave(events: readonly EventInput[]): Promise<void> {
+    try {
+      await whileSaving(this.session, () => this.append(events, { endsTurn: true, withState: false }));
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      this.report(error);
+    }
+  }
+
+  /** Whether the state has changes that no event has stored. */
+  get hasPendingState(): boolean {
+    return this.session.state.hasDelta();
+  }
+
+  async #appendWithRetry(
+    events: readonly EventInput[],
+    options: Pick<AppendEventsRequest, 'endTurn' | 'endPartials' | 'expectedVersion'>,
+  ): Promise<LoggedEvent[]> {
+    const { session, turn } = this;
+    const appending = retryUnknown(async () => this.env.sessions.appendEvents({ session, events, turn, ...options }));
+    return appending.catch((error: unknown) => {
+      this.#error = error;
+      throw error;
+    });
+  }
+
+  /** With an id, so that a retry stores it once. */
+  #completed(
+    event: EventInput,
+    pending: ReturnType<ReturnType<typeof trackedValuesOf>['pending']> | undefined,
+  ): EventInput {
+    const completed: EventInput = { ...event, id: event.id ?? this.env.newId() };
+    if (pending) {
+      const { stateDelta = {}, stateRemovals = [], ...actions } = event.actions ?? {};
+      const removed = pending.stateRemovals.filter((key) => !Object.hasOwn(stateDelta, key));
+      const kept = Object.entries(pending.stateDelta).filter(([key]) => !stateRemovals.includes(key));
+      completed.actions = {
+        ...actions,
+        stateDelta: Object.fromEntries([...kept, ...Object.entries(stateDelta)]),
+        stateRemovals: [...new Set([...stateRemovals, ...removed])],
+      };
+    }
+    keepFilledInTimestamp(event, completed);
+    return completed;
+  }
+
+  #noteOwn(stored: readonly LoggedEvent[]): void {
+    const first = stored[0]?.seq ?? 0;
+    if (first === this.#seq + 1) this.#seq = stored.at(-1)?.seq ?? this.#seq;
+    // Somebody else appended in between.
+    else if (first > this.#seq) {
+      for (const { seq } of stored) this.#own.add(seq);
+      void this.#readForeign();
+    }
+  }
+
+  /** Reads what others appended. One read at a time; a failed one is repeated at the next signal. */
+  async #readForeign(): Promise<void> {
+    await this.#isReading;
+    this.#isReading = this.#read().catch((error: unknown) => this.env.onError(error));
+    await this.#isReading;
+    this.#isReading = undefined;
+  }
+
+  async #read(): Promise<void> {
+    for (;;) {
+      const { events, lastSeq } = await this.env.sessions.listEvents({ ...this.key, afterSeq: this.#seq, limit: PAGE });
+      for (const event of events) {
+        if (event.seq <= this.#seq) continue;
+        this.#seq = event.seq;
+        if (!this.#own.delete(event.seq)) this.onForeign(event);
+      }
+      if (events.length === 0 || this.#seq >= lastSeq) return;
+    }
+  }
+}
+
+/** Whether the rules for events refuse a write. */
+export function isRefusal(error: unknown): boolean {
+  return error instanceof InvalidInputError || error instanceof LimitExceededError;
+}
+
+/** Whether a retry of the same write may succeed. */
+export function isPassing(error: unknown): boolean {
+  return [StoreUnavailableError, TurnLostError, SessionNotFoundError].some((type) => error instanceof type);
+}
