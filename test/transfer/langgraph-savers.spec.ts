@@ -3,6 +3,7 @@ import { Command, END, MessagesAnnotation, START, StateGraph, interrupt } from '
 import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
 import { PostgresSaver } from '@langchain/langgraph-checkpoint-postgres';
 import { SqliteSaver } from '@langchain/langgraph-checkpoint-sqlite';
+import { Pool } from 'pg';
 import { SessionChatHistory } from '../../src/adapters/langgraph/index.js';
 import { type EventInput, InMemorySessionStorage, SessionService } from '../../src/index.js';
 import { importRecords, langGraphThreads } from '../../src/transfer/index.js';
@@ -32,7 +33,10 @@ const SAVERS = [
   {
     ...postgres,
     async saverOf({ login }: OpenDatabase): Promise<OpenSaver> {
-      const saver = PostgresSaver.fromConnString(login.clientUrl ?? '');
+      const pool = new Pool({ connectionString: login.clientUrl });
+      // Connections may still be closing when the database goes.
+      pool.on('error', () => undefined);
+      const saver = new PostgresSaver(pool);
       await saver.setup();
       return { saver, end: () => saver.end() };
     },
