@@ -82,8 +82,7 @@ export async function explainView(env: SessionEnvironment, request: ExplainViewR
   const reader = new PageReader(reads, order);
   const wanted = stretchOf(request, cursor, record.lastSeq);
   const page = await reader.read(wanted, limit, maxPageBytes);
-  const end = page.at(-1)?.seq;
-  const isMore = wanted !== undefined && end !== undefined && reader.hasMore(wanted, end);
+  const end = reader.endOf(wanted, page);
 
   const reasons = new ViewReasons({
     ...read.source,
@@ -103,7 +102,7 @@ export async function explainView(env: SessionEnvironment, request: ExplainViewR
     },
     firstSeq: record.firstSeq,
     lastSeq: record.lastSeq,
-    ...(isMore && { nextCursor: new LogCursor(record.incarnation, end, order).toString() }),
+    ...(end !== undefined && { nextCursor: new LogCursor(record.incarnation, end, order).toString() }),
   };
 }
 

@@ -68,12 +68,10 @@ export async function listEventsUpTo(
   }
   const reading = new PageReader(reads, order);
   const page = await reading.read(wanted, limit, maxBytes);
-  const end = page.at(-1)?.seq;
-  const isMore = wanted !== undefined && end !== undefined && reading.hasMore(wanted, end);
   const bytes = page.reduce((sum, event) => sum + eventBytes(event), 0);
   const events = page.map(readableEvent);
   damage.look(key, events);
-  return { ...pageOf(reads, events, order, isMore ? end : undefined), bytes };
+  return { ...pageOf(reads, events, order, reading.endOf(wanted, page)), bytes };
 }
 
 /** @param end of the page, if there may be another one */
@@ -123,14 +121,20 @@ export class PageReader {
       }
       // The next event does not fit: another read would load it in vain.
       if (isCut) return page;
-      const end = events.at(-1)?.seq;
-      rest = wanted && end !== undefined && this.hasMore(wanted, end) ? this.#restOf(wanted, end) : undefined;
+      const end = this.endOf(wanted, events);
+      rest = wanted && end !== undefined ? this.#restOf(wanted, end) : undefined;
     } while (rest && page.length < limit);
     return page;
   }
 
+  /** The last event of a page of the range; nothing if no other page follows. */
+  endOf(wanted: SeqRange | undefined, page: readonly StoredEvent[]): number | undefined {
+    const end = page.at(-1)?.seq;
+    return wanted !== undefined && end !== undefined && this.#hasMore(wanted, end) ? end : undefined;
+  }
+
   /** Whether the range has events after this one, in the order of the page. */
-  hasMore({ from, to }: SeqRange, end: number): boolean {
+  #hasMore({ from, to }: SeqRange, end: number): boolean {
     const { firstSeq, lastSeq } = this.reads.record;
     return this.order === 'asc' ? end < Math.min(to, lastSeq) : end > Math.max(from, firstSeq);
   }
