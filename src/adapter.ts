@@ -26,7 +26,7 @@ export { type FileDescription, givenFile, keptFile } from './agents/messages/giv
 
 // Values: JSON, and what a process remembers.
 export { digestOf } from './sessions/domain/json-digest.js';
-export { defined, isPlainObject, jsonCopyOf } from './sessions/domain/json-value.js';
+export { defined, isPlainObject, jsonCopyOf, setField } from './sessions/domain/json-value.js';
 export { KeyedQueue } from './sessions/domain/keyed-queue.js';
 export { Recent } from './sessions/domain/recent.js';
 

@@ -1,4 +1,4 @@
-import { setField } from '../shared/set-field.js';
+import { setField } from '../../adapter.js';
 
 /**
  * Copies what ADK and tools hand over, so that objects of classes become plain, as `JSON.stringify` makes them. Maps, sets, buffers

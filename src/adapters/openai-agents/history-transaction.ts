@@ -1,7 +1,6 @@
 import type { AgentInputItem, SessionHistoryTransactionArgs } from '@openai/agents-core';
-import { digestOf, isPlainObject } from '../../adapter.js';
+import { digestOf, isPlainObject, setField } from '../../adapter.js';
 import { InvalidInputError } from '../../index.js';
-import { setField } from '../shared/set-field.js';
 import { type CopiedItem, copiedItem } from './plain-item.js';
 
 /** A transaction as it was when it was handed over. */

@@ -1,6 +1,5 @@
 import { InvalidInputError } from '../../index.js';
-import { isPlainObject } from '../../adapter.js';
-import { setField } from '../shared/set-field.js';
+import { isPlainObject, setField } from '../../adapter.js';
 
 /** An item of the SDK as JSON. */
 export type PlainItem = Record<string, unknown>;

@@ -238,7 +238,11 @@ class JsonWalk {
   }
 }
 
-/** Like an assignment, but a field named `__proto__` is a field. */
+/**
+ * Like an assignment, but a field named `__proto__` is a field.
+ *
+ * @example for (const [name, value] of Object.entries(record)) setField(copy, name, value);
+ */
 export function setField(target: object, key: string, value: unknown): void {
   if (key !== '__proto__') (target as Record<string, unknown>)[key] = value;
   else Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true });
