@@ -1,8 +1,5 @@
 import { Counter, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
-import { measureOperations } from '../telemetry/measure-operations.js';
-
-/** In seconds. */
-const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+import { OPERATION_SECONDS, measureOperations } from '../telemetry/measure-operations.js';
 
 /** The metrics of this process and of what it does with sessions, for Prometheus. Ids are no labels. */
 export class AppMetrics {
@@ -22,7 +19,7 @@ export class AppMetrics {
       name: 'agent_sessions_operation_duration_seconds',
       help: 'How long operations on sessions took.',
       labelNames: ['operation', 'store'],
-      buckets: BUCKETS,
+      buckets: OPERATION_SECONDS,
       registers,
     });
     const events = new Counter({

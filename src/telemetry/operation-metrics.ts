@@ -1,10 +1,9 @@
 import type { Attributes, Meter } from '@opentelemetry/api';
 import type { TracedOperation } from '../sessions/tracing/traced-operation.js';
 import { ATTRIBUTES, LATEST_METRICS, OWN_ATTRIBUTES, OWN_METRICS } from './conventions.js';
-import type { MeasuredOperationHandler } from './measure-operations.js';
+import { type MeasuredOperationHandler, OPERATION_SECONDS } from './measure-operations.js';
 
 /** In seconds. */
-const OPERATION_BOUNDARIES = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const AGENT_BOUNDARIES = [0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 51.2, 102.4, 204.8, 409.6];
 
 /** Records operations. Ids are never attributes of metrics: each would be a series of its own. */
@@ -12,7 +11,7 @@ export function operationMetrics(meter: Meter, hasLatest: boolean): MeasuredOper
   const duration = meter.createHistogram(OWN_METRICS.duration, {
     description: 'How long operations on sessions took.',
     unit: 's',
-    advice: { explicitBucketBoundaries: OPERATION_BOUNDARIES },
+    advice: { explicitBucketBoundaries: OPERATION_SECONDS },
   });
   const storedEvents = meter.createCounter(OWN_METRICS.storedEvents, {
     description: 'Events that appends stored.',
