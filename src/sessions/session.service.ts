@@ -160,7 +160,8 @@ export class SessionService {
 
   /**
    * Appends several events, with consecutive numbers, or none. Updates `session`. Returns partial events unchanged in their place.
-   * Safe to retry: if only some were stored before, it throws `EventConflictError`. A rewind may only come first, and a summary alone.
+   * Safe to retry: if all were stored before, the stored events are returned; if only some were, it throws `EventConflictError`.
+   * A rewind may only come first, and a summary must be appended alone.
    * @example const stored = await sessions.appendEvents({ session, events: [call, response] });
    */
   async appendEvents(request: operations.AppendEventsRequest): Promise<LoggedEvent[]> {
@@ -246,7 +247,8 @@ export class SessionService {
   }
 
   /**
-   * Creates a session from the view of this one, now or earlier, with its own state of then, but for `serverOnly` keys.
+   * Creates a session from the view of this one, now or earlier, with its own state of then, but for `serverOnly` keys. Shared
+   * state stays shared. Later changes of one session do not affect the other.
    * @example const earlier = await sessions.forkSession({ appName: 'shop', userId: 'ann', sessionId, atSeq: 4, newSessionId: 'b' });
    */
   async forkSession(request: operations.ForkSessionRequest): Promise<Session> {
