@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../src/sessions/domain/bounded-map.js';
 import type { ExplainedEvent } from '../../src/sessions/operations/explain-view.js';
 import { windowOf } from './event-windows.js';
 
@@ -15,26 +16,23 @@ interface Window {
 
 /** What was read of why events are given to a model, in windows of the log. The last answer stays until there is a newer one. */
 export class ExplainedEvents {
-  readonly #windows = new Map<number, Window>();
+  #windows = new BoundedMap<Window>(MOST_WINDOWS);
 
   at(seq: number): Decision | undefined {
-    return this.#windows.get(windowOf(seq))?.decisions.get(seq);
+    return this.#windows.get(String(windowOf(seq)))?.decisions.get(seq);
   }
 
   /** Whether a window is explained for this view. */
   isFor(view: number, index: number): boolean {
-    return this.#windows.get(index)?.view === view;
+    return this.#windows.get(String(index))?.view === view;
   }
 
   keep(view: number, index: number, events: readonly ExplainedEvent[]): void {
-    this.#windows.delete(index);
-    this.#windows.set(index, { view, decisions: new Map(events.map((event) => [event.seq, event])) });
-    const [oldest] = this.#windows.keys();
-    if (this.#windows.size > MOST_WINDOWS && oldest !== undefined) this.#windows.delete(oldest);
+    this.#windows.set(String(index), { view, decisions: new Map(events.map((event) => [event.seq, event])) });
   }
 
   clear(): void {
-    this.#windows.clear();
+    this.#windows = new BoundedMap(MOST_WINDOWS);
   }
 }
 
