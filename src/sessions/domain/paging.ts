@@ -1,6 +1,7 @@
 import { InvalidInputError } from './errors.js';
 import { isId } from './ids.js';
 import { isCount, optionalCount } from './input-checks.js';
+import type { SeqRange } from './seq-ranges.js';
 
 export const DEFAULT_LIMIT = 100;
 export const MAX_LIMIT = 1_000;
@@ -49,6 +50,16 @@ export async function* readPages<Page extends { readonly nextCursor?: string }>(
   } while (cursor !== undefined);
 }
 
+/** Which page of a log to read. */
+export interface LogPageRequest {
+  /** Events per page. Default 100, at most 1,000. */
+  readonly limit?: number | undefined;
+  /** Default: oldest first. */
+  readonly order?: 'asc' | 'desc' | undefined;
+  /** The `nextCursor` of the previous page. */
+  readonly cursor?: string | undefined;
+}
+
 /** The end of a page of events. It belongs to one incarnation of a session, not to a later session of the same id. */
 export class LogCursor {
   constructor(
@@ -71,6 +82,13 @@ export class LogCursor {
   toString(): string {
     return encodeFields([this.incarnation, this.seq, this.order]);
   }
+}
+
+/** What is left of a part of the log after the page that ended with the cursor; nothing if that is empty. */
+export function leftAfter({ from, to }: SeqRange, cursor: LogCursor | undefined): SeqRange | undefined {
+  const first = cursor?.order === 'asc' ? Math.max(from, cursor.seq + 1) : from;
+  const last = cursor?.order === 'desc' ? Math.min(to, cursor.seq - 1) : to;
+  return first <= last ? { from: first, to: last } : undefined;
 }
 
 /** Where the next page of state changes begins: an event, and how many of its changes to skip. */

@@ -1,11 +1,11 @@
 import { SessionNotFoundError } from '../domain/errors.js';
 import { type SessionKey, checkedSessionKey, sessionKeyOf } from '../domain/ids.js';
 import { optionalCount } from '../domain/input-checks.js';
-import { checkedLimit, checkedOrder, LogCursor } from '../domain/paging.js';
+import { checkedLimit, checkedOrder, leftAfter, LogCursor, type LogPageRequest } from '../domain/paging.js';
 import type { SeqRange } from '../domain/seq-ranges.js';
 import { estimateTokens } from '../domain/token-estimate.js';
 import { type GetSessionConfig, type ViewItem, checkedViewConfig, viewItem } from '../domain/view-item.js';
-import { ViewReasons } from '../domain/view-reasons.js';
+import { ViewDecisions } from '../domain/view-decisions.js';
 import { type ViewReason, isInView } from '../domain/view-reason.js';
 import { type SessionEnvironment, isReadShorter, readFilter } from '../session-environment.js';
 import { IncarnationReads } from './incarnation-reads.js';
@@ -13,19 +13,13 @@ import { PageReader } from './list-events.js';
 import { readView } from './read-view.js';
 
 /** The view to explain, and the part of the log. */
-export interface ExplainViewRequest extends SessionKey {
+export interface ExplainViewRequest extends SessionKey, LogPageRequest {
   /** Explains the view that `getSession` returns with this config. Default: the whole view. */
   readonly config?: GetSessionConfig | undefined;
   /** The first event to explain. */
   readonly fromSeq?: number | undefined;
   /** The last event to explain. */
   readonly toSeq?: number | undefined;
-  /** Events per page. Default 100, at most 1,000. */
-  readonly limit?: number | undefined;
-  /** Default: oldest first. */
-  readonly order?: 'asc' | 'desc' | undefined;
-  /** The `nextCursor` of the previous page. */
-  readonly cursor?: string | undefined;
 }
 
 /** Why an event of the log is in the view, or not. */
@@ -84,7 +78,7 @@ export async function explainView(env: SessionEnvironment, request: ExplainViewR
   const page = await reader.read(wanted, limit, maxPageBytes);
   const end = reader.endOf(wanted, page);
 
-  const reasons = new ViewReasons({
+  const decisions = new ViewDecisions({
     ...read.source,
     marks: record.marks,
     filter,
@@ -94,7 +88,7 @@ export async function explainView(env: SessionEnvironment, request: ExplainViewR
     isTruncated: read.isTruncated === true,
   });
   return {
-    events: page.map((stored) => explained(viewItem(stored), reasons)),
+    events: page.map((stored) => explained(viewItem(stored), decisions)),
     view: {
       events: read.view.length,
       tokens: read.view.reduce((sum, { event }) => sum + estimateTokens(event.content), 0),
@@ -106,18 +100,16 @@ export async function explainView(env: SessionEnvironment, request: ExplainViewR
   };
 }
 
-function explained(item: ViewItem, reasons: ViewReasons): ExplainedEvent {
+function explained(item: ViewItem, decisions: ViewDecisions): ExplainedEvent {
   const { seq, id, author, content } = item.event;
-  const { reason, by } = reasons.of(item);
+  const { reason, by } = decisions.of(item);
   const tokens = estimateTokens(content);
   return { seq, id, author, inView: isInView(reason), reason, ...(by !== undefined && { by }), tokens };
 }
 
 /** The events to explain. Those that came after the view was read are not among them. */
 function stretchOf(request: ExplainViewRequest, cursor: LogCursor | undefined, lastSeq: number): SeqRange | undefined {
-  let from = optionalCount(request.fromSeq, 'fromSeq') ?? 0;
-  let to = Math.min(optionalCount(request.toSeq, 'toSeq') ?? lastSeq, lastSeq);
-  if (cursor?.order === 'asc') from = Math.max(from, cursor.seq + 1);
-  if (cursor?.order === 'desc') to = Math.min(to, cursor.seq - 1);
-  return from <= to ? { from, to } : undefined;
+  const from = optionalCount(request.fromSeq, 'fromSeq') ?? 0;
+  const to = optionalCount(request.toSeq, 'toSeq') ?? lastSeq;
+  return leftAfter({ from, to: Math.min(to, lastSeq) }, cursor);
 }

@@ -1,7 +1,7 @@
 import { ByteBudget, eventBytes, MOST_PER_READ } from '../domain/byte-budget.js';
 import type { StoredEvent } from '../domain/commit.js';
 import { readableEvent } from '../domain/damaged-event.js';
-import { checkedLimit, checkedOrder, LogCursor } from '../domain/paging.js';
+import { checkedLimit, checkedOrder, leftAfter, LogCursor, type LogPageRequest } from '../domain/paging.js';
 import { InvalidInputError } from '../domain/errors.js';
 import type { LoggedEvent } from '../domain/event.js';
 import { type SessionKey, checkedSessionKey } from '../domain/ids.js';
@@ -13,19 +13,13 @@ import { IncarnationReads } from './incarnation-reads.js';
 import { InvocationReader } from './invocation-reader.js';
 
 /** The part of a log to read. */
-export interface ListEventsRequest extends SessionKey {
+export interface ListEventsRequest extends SessionKey, LogPageRequest {
   /** Only events after this one. */
   readonly afterSeq?: number | undefined;
   /** Only events before this one. */
   readonly beforeSeq?: number | undefined;
   /** Only events of this invocation, without rewinds. Others are not read, however long the log is. */
   readonly invocationId?: string | undefined;
-  /** Events per page. Default 100, at most 1,000. */
-  readonly limit?: number | undefined;
-  /** Default: oldest first. */
-  readonly order?: 'asc' | 'desc' | undefined;
-  /** The `nextCursor` of the previous page. */
-  readonly cursor?: string | undefined;
 }
 
 /** A page of a log. */
@@ -95,9 +89,7 @@ function checkedInvocation(invocationId: unknown): string | undefined {
 function stretchOf(request: ListEventsRequest, cursor: LogCursor | undefined): SeqRange | undefined {
   const afterSeq = optionalCount(request.afterSeq, 'afterSeq') ?? 0;
   const beforeSeq = optionalCount(request.beforeSeq, 'beforeSeq') ?? Number.MAX_SAFE_INTEGER;
-  const from = cursor?.order === 'asc' ? Math.max(afterSeq, cursor.seq) + 1 : afterSeq + 1;
-  const to = cursor?.order === 'desc' ? Math.min(beforeSeq, cursor.seq) - 1 : beforeSeq - 1;
-  return from <= to ? { from, to } : undefined;
+  return leftAfter({ from: afterSeq + 1, to: beforeSeq - 1 }, cursor);
 }
 
 /** Reads a page of a log, until it is full by number or by bytes. One read is enough for most pages. */

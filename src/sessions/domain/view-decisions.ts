@@ -30,9 +30,9 @@ export interface DecidedView {
  * Decides for each event of a log why it is in a view, or not. The limits decide in the order in which they cut: summary and rewinds, age,
  * number, anchor, tool calls, and then the config.
  *
- * @example new ViewReasons(decided).of(item).reason // 'tooOld'
+ * @example new ViewDecisions(decided).of(item).reason // 'tooOld'
  */
-export class ViewReasons {
+export class ViewDecisions {
   readonly #decided: DecidedView;
   readonly #shown: ReadonlySet<number>;
   readonly #whole: ReadonlySet<number>;
