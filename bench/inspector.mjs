@@ -3,7 +3,7 @@ import { NestFactory } from '@nestjs/core';
 import { chromium } from 'playwright-core';
 import { SessionService, SessionsModule } from '../dist/index.js';
 import { SessionsInspectorModule } from '../dist/inspector/index.js';
-import { OpenAccess, SessionsRestModule } from '../dist/sessions/rest/index.js';
+import { OpenAccess, SessionsRestModule } from '../dist/rest.js';
 import { makeEvents } from './support/events.mjs';
 
 export const title =

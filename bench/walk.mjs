@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { NestFactory } from '@nestjs/core';
 import { InMemorySessionStorage, SessionService, SessionsModule } from '../dist/index.js';
 import { RedisSessionStorage } from '../dist/redis.js';
-import { OpenAccess, SessionsRestModule } from '../dist/sessions/rest/index.js';
+import { OpenAccess, SessionsRestModule } from '../dist/rest.js';
 import { TypeOrmSessionStorage } from '../dist/typeorm.js';
 import { makeEvents } from './support/events.mjs';
 import { OWNER } from './support/owner.mjs';

@@ -14,7 +14,7 @@ const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.
 const OWN = ['main', 'cli/run-cli', 'config/app.config', 'config/sessions-environment', 'config/summarizer-settings'];
 
 /**
- * Chunks with what all these entries load, unless a chunk before has it. The client runs in browsers, so what others share with it loads no
+ * Chunks with what all these modules load, unless a chunk before has it. The client runs in browsers, so what others share with it loads no
  * package; the root loads none that is optional.
  */
 const SHARED = {
@@ -82,7 +82,7 @@ async function bundled(ending, names, { plugins, sourcemap = false, leastChunk, 
 
 function chunkOfCode(loaded, fileOf) {
   const shared = Object.entries(SHARED).map(([name, of]) => {
-    const [first, ...others] = of.map((entry) => loaded(fileOf(entry)));
+    const [first, ...others] = of.map((module) => loaded(fileOf(module)));
     return { name, modules: new Set([...first].filter((id) => others.every((other) => other.has(id)))) };
   });
   return (id) => shared.find(({ modules }) => modules.has(id))?.name;

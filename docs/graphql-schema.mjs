@@ -8,10 +8,14 @@ import { GraphQLModule, GraphQLSchemaHost } from '@nestjs/graphql';
 import { lexicographicSortSchema, printSchema } from 'graphql';
 import { SessionsModule } from 'nestjs-agent-sessions';
 import { AgentsModule } from 'nestjs-agent-sessions/agents';
-import { AgentsGraphqlModule } from 'nestjs-agent-sessions/agents/graphql';
-import { OpenAccess, SessionsGraphqlModule, sessionsGraphqlOptions } from 'nestjs-agent-sessions/graphql';
+import {
+  AgentsGraphqlModule,
+  OpenAccess,
+  SessionsGraphqlModule,
+  SummarizerGraphqlModule,
+  sessionsGraphqlOptions,
+} from 'nestjs-agent-sessions/graphql';
 import { SummarizerModule } from 'nestjs-agent-sessions/summarizer';
-import { SummarizerGraphqlModule } from 'nestjs-agent-sessions/summarizer/graphql';
 
 class SchemaModule {}
 Module({

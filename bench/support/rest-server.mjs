@@ -4,12 +4,7 @@ import { Body, Controller, Get, HttpCode, Post } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { SessionsModule } from '../../dist/index.js';
-import {
-  FASTIFY_OPTIONS,
-  OpenAccess,
-  SESSIONS_BODY_LIMIT,
-  SessionsRestModule,
-} from '../../dist/sessions/rest/index.js';
+import { FASTIFY_OPTIONS, OpenAccess, SESSIONS_BODY_LIMIT, SessionsRestModule } from '../../dist/rest.js';
 
 const [, , framework] = process.argv;
 

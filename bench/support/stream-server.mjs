@@ -3,9 +3,8 @@ import 'reflect-metadata';
 import { setTimeout as delay } from 'node:timers/promises';
 import { NestFactory } from '@nestjs/core';
 import { AgentRegistry, AgentsModule } from '../../dist/agents/index.js';
-import { AgentsRestModule } from '../../dist/agents/rest/index.js';
 import { SessionsModule } from '../../dist/index.js';
-import { OpenAccess, SessionAccessModule, SessionsRestModule } from '../../dist/sessions/rest/index.js';
+import { AgentsRestModule, OpenAccess, SessionAccessModule, SessionsRestModule } from '../../dist/rest.js';
 import { openStorage } from './durable-stores.mjs';
 
 const { store, place, pieces, pauseMs } = JSON.parse(process.argv[2]);

@@ -1,8 +1,7 @@
 import { Module } from '@nestjs/common';
 import { SessionsModule } from 'nestjs-agent-sessions';
 import { AgentsModule } from 'nestjs-agent-sessions/agents';
-import { AgentsRestModule } from 'nestjs-agent-sessions/agents/rest';
-import { OpenAccess, SessionAccessModule, SessionsRestModule } from 'nestjs-agent-sessions/rest';
+import { AgentsRestModule, OpenAccess, SessionAccessModule, SessionsRestModule } from 'nestjs-agent-sessions/rest';
 import { PageController } from './page.controller.js';
 import { SupportAgent } from './support-agent.js';
 

@@ -21,6 +21,14 @@ export const entryPoints: readonly EntryPoint[] = Object.entries(manifest.export
     : [{ subpath, entry: target.default.replace('./dist/', 'src/').replace(/\.js$/, '.ts') }],
 );
 
+/** The files of the entry points, and those that one of them hands on as a whole, relative to `src`. */
+export const publicFiles: ReadonlySet<string> = new Set(
+  entryPoints.flatMap(({ entry }) => {
+    const parts = readFileSync(resolve(entry), 'utf8').matchAll(/^export \* from '\.\/(?<path>.+\/index)\.js';$/gm);
+    return [entry.replace('src/', ''), ...Array.from(parts, ({ groups }) => `${groups?.['path']}.ts`)];
+  }),
+);
+
 /** The subpaths for compilers that do not read `exports`. */
 export const typesVersions: readonly string[] = Object.keys(manifest.typesVersions['*']);
 

@@ -1,4 +1,4 @@
-/** In `mayImport`: the files that `exports` of package.json point to, except those of its own kind. Authors outside have the same names. */
+/** In `mayImport`: what the package exports, in the files of `publicFiles`, except those of its own kind. Authors outside have the same names. */
 export const PUBLIC_NAMES = 'public names';
 
 /** A part of `src` and the parts it may import, besides itself. */
@@ -51,6 +51,15 @@ export const layers: readonly Layer[] = [
       'sessions/writes',
       'sessions/module',
       'sessions/transport',
+    ],
+  },
+  // All that is served over HTTP, by protocol.
+  {
+    name: 'surfaces',
+    files: /^(rest|graphql)\.ts$/,
+    mayImport: [
+      'openapi',
+      ...['sessions', 'agents', 'summarizer'].flatMap((part) => [`${part}/rest`, `${part}/graphql`]),
     ],
   },
   {

@@ -72,13 +72,9 @@ async function checkSummaries(
     agUi,
     langgraph,
     openaiAgents,
-    agentsRest,
-    agentsGraphql,
-    openapi,
     rest,
+    graphql,
     summarizer,
-    summarizerRest,
-    summarizerGraphql,
   },
 ) {
   assert.equal(typeof agents.AgentsModule.forFeature, 'function');
@@ -93,12 +89,13 @@ async function checkSummaries(
   assert.equal(typeof agUi.AgUiModule.forRoot, 'function');
   assert.equal(typeof langgraph.SessionSaver, 'function');
   assert.equal(typeof openaiAgents.AgentsSession, 'function');
-  assert.equal(typeof agentsRest.AgentsRestModule.forRoot, 'function');
-  assert.equal(typeof agentsGraphql.AgentsGraphqlModule.forRoot, 'function');
-  assert.equal(typeof summarizerRest.SummarizerRestModule.forRoot, 'function');
-  assert.equal(typeof summarizerGraphql.SummarizerGraphqlModule.forRoot, 'function');
-  assert.equal(typeof openapi.mountDocs, 'function');
+  assert.equal(typeof rest.AgentsRestModule.forRoot, 'function');
+  assert.equal(typeof graphql.AgentsGraphqlModule.forRoot, 'function');
+  assert.equal(typeof rest.SummarizerRestModule.forRoot, 'function');
+  assert.equal(typeof graphql.SummarizerGraphqlModule.forRoot, 'function');
+  assert.equal(typeof rest.mountDocs, 'function');
   assert.equal(typeof rest.SessionsRestModule.forRoot, 'function');
+  assert.equal(typeof graphql.SessionsGraphqlModule.forRoot, 'function');
   const summaries = await new summarizer.ExtractiveSummaryModel().summarize(
     { conversation: [{ author: 'user', text: 'Where is order 4711?' }], maxSummaryLength: 500, prompt: '' },
     { signal: new AbortController().signal },

@@ -6,23 +6,19 @@ import * as claudeAgent from 'nestjs-agent-sessions/claude-agent';
 import * as mcp from 'nestjs-agent-sessions/mcp';
 import * as components from 'nestjs-agent-sessions/components';
 import * as doctor from 'nestjs-agent-sessions/doctor';
-import * as agentsGraphql from 'nestjs-agent-sessions/agents/graphql';
-import * as agentsRest from 'nestjs-agent-sessions/agents/rest';
 import * as config from 'nestjs-agent-sessions/config';
+import * as graphql from 'nestjs-agent-sessions/graphql';
 import * as health from 'nestjs-agent-sessions/health';
 import * as a2a from 'nestjs-agent-sessions/a2a';
 import * as agUi from 'nestjs-agent-sessions/ag-ui';
 import * as adapter from 'nestjs-agent-sessions/adapter';
 import * as langgraph from 'nestjs-agent-sessions/langgraph';
 import * as openaiAgents from 'nestjs-agent-sessions/openai-agents';
-import * as openapi from 'nestjs-agent-sessions/openapi';
 import * as redis from 'nestjs-agent-sessions/redis';
 import * as vertex from 'nestjs-agent-sessions/vertex';
 import * as rest from 'nestjs-agent-sessions/rest';
 import * as storage from 'nestjs-agent-sessions/storage';
 import * as summarizer from 'nestjs-agent-sessions/summarizer';
-import * as summarizerGraphql from 'nestjs-agent-sessions/summarizer/graphql';
-import * as summarizerRest from 'nestjs-agent-sessions/summarizer/rest';
 import * as telemetry from 'nestjs-agent-sessions/telemetry';
 import * as testing from 'nestjs-agent-sessions/testing';
 import * as transfer from 'nestjs-agent-sessions/transfer';
@@ -39,8 +35,6 @@ await checkPackage({
   claudeAgent,
   transfer,
   doctor,
-  agentsRest,
-  agentsGraphql,
   config,
   health,
   telemetry,
@@ -52,11 +46,9 @@ await checkPackage({
   typeorm,
   redis,
   vertex,
-  openapi,
   rest,
+  graphql,
   summarizer,
-  summarizerRest,
-  summarizerGraphql,
   storage,
   testing,
 });

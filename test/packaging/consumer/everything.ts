@@ -6,20 +6,27 @@ import { InjectSessionStorage, SessionService, SessionsModule } from 'nestjs-age
 import { type Agent, AgentHandler, AgentsModule, type RunHandler } from 'nestjs-agent-sessions/agents';
 import { ComponentSession, ComponentsModule } from 'nestjs-agent-sessions/components';
 import { type Diagnosis, diagnose } from 'nestjs-agent-sessions/doctor';
-import { AgentsGraphqlModule } from 'nestjs-agent-sessions/agents/graphql';
-import { AdkRestModule, AgentsRestModule } from 'nestjs-agent-sessions/agents/rest';
 import type { SessionStorage } from 'nestjs-agent-sessions/storage';
 import { type SessionsConfig, sessionsConfig } from 'nestjs-agent-sessions/config';
 import { SessionsClient } from 'nestjs-agent-sessions/client';
-import { SessionsGraphqlModule, sessionsGraphqlOptions } from 'nestjs-agent-sessions/graphql';
+import {
+  AgentsGraphqlModule,
+  SessionsGraphqlModule,
+  SummarizerGraphqlModule,
+  sessionsGraphqlOptions,
+} from 'nestjs-agent-sessions/graphql';
 import { SessionsDoctorHealth, SessionsHealth } from 'nestjs-agent-sessions/health';
-import { mountDocs } from 'nestjs-agent-sessions/openapi';
 import { RedisSessionService } from 'nestjs-agent-sessions/redis';
 import { VertexSessionService } from 'nestjs-agent-sessions/vertex';
-import { OpenAccess, SessionsRestModule } from 'nestjs-agent-sessions/rest';
+import {
+  AdkRestModule,
+  AgentsRestModule,
+  OpenAccess,
+  SessionsRestModule,
+  SummarizerRestModule,
+  mountDocs,
+} from 'nestjs-agent-sessions/rest';
 import { SummarizerModule } from 'nestjs-agent-sessions/summarizer';
-import { SummarizerGraphqlModule } from 'nestjs-agent-sessions/summarizer/graphql';
-import { SummarizerRestModule } from 'nestjs-agent-sessions/summarizer/rest';
 import { type TelemetryOptions, startTelemetry } from 'nestjs-agent-sessions/telemetry';
 import { describeSessionStorage } from 'nestjs-agent-sessions/testing';
 import { exportSessions } from 'nestjs-agent-sessions/transfer';

@@ -1,0 +1,3 @@
+export * from './sessions/graphql/index.js';
+export * from './agents/graphql/index.js';
+export * from './summarizer/graphql/index.js';

@@ -1,0 +1,4 @@
+export * from './sessions/rest/index.js';
+export * from './agents/rest/index.js';
+export * from './summarizer/rest/index.js';
+export * from './openapi/index.js';
