@@ -16,15 +16,24 @@ export function consumerIn({ name, since, text }: StoredEntry): StoredConsumer {
   return { name, registeredAt: since, settings: text };
 }
 
-/** Stores a consumer, unless there is one of this name. */
-export function registerConsumer(name: string, settings: string, seen: EntryView): Decision<StoredConsumer> {
+/**
+ * Stores a consumer, unless there is one of this name.
+ *
+ * @param lagMs how much earlier it counts as registered, so that no event which is appended after it looks older
+ */
+export function registerConsumer(
+  name: string,
+  settings: string,
+  lagMs: number,
+  seen: EntryView,
+): Decision<StoredConsumer> {
   const place = placeOfConsumer(name);
   const stored = seen.at(place);
   if (stored) return { answer: () => consumerIn(stored) };
-  const next = entryOfConsumer(settings, { inMs: 0 });
+  const next = entryOfConsumer(settings, { inMs: -lagMs });
   return {
     writes: [{ ...place, expected: undefined, next }],
-    answer: (now) => ({ name, registeredAt: dueTime(now, 0), settings }),
+    answer: (now) => ({ name, registeredAt: dueTime(now, -lagMs), settings }),
   };
 }
 

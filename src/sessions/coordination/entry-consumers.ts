@@ -36,7 +36,9 @@ export class EntryConsumers implements ConsumerStore {
   async register(name: string, settings: string): Promise<StoredConsumer> {
     const places = [placeOfConsumer(name)];
     const begin = this.entries.guess(places);
-    return decide(this.entries, { places, begin }, (seen) => registerConsumer(name, settings, seen));
+    return decide(this.entries, { places, begin }, (seen) =>
+      registerConsumer(name, settings, this.marks.lagMs ?? 0, seen),
+    );
   }
 
   async list(): Promise<StoredConsumer[]> {

@@ -146,6 +146,11 @@ export interface StoredLag {
 
 /** Marks of sessions with events that wait for consumers. Appends set them. */
 export interface SessionMarks {
+  /**
+   * By how much the time of an event may be earlier than that of its write, because it was planned by what this process knew of the
+   * server's clock. Default: 0.
+   */
+  readonly lagMs?: number | undefined;
   /** The names of all apps that have sessions, and perhaps of some that had, ordered by their bytes. */
   apps(): Promise<string[]>;
   /** Sessions whose events wait to be dispatched; the longest wait first, as far as the store knows it. */
@@ -159,7 +164,7 @@ export interface SessionMarks {
  * Work and dead letters of a deleted or expired session may remain until somebody finds them.
  */
 export interface ConsumerStore extends Pick<SessionMarks, 'apps' | 'changed'> {
-  /** Stores a new consumer. Returns the stored one if there is one of this name. */
+  /** Stores a new consumer. Returns the stored one if there is one of this name. No event that is appended later has an earlier time. */
   register(name: string, settings: string): Promise<StoredConsumer>;
   /** All consumers. */
   list(): Promise<StoredConsumer[]>;

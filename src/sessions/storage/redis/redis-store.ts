@@ -74,7 +74,7 @@ export class RedisStore implements SessionStore {
     this.writes = new RedisWrites({ keys: this.#keys, clock: this.#clock, startCall });
     const { client, timeoutMs, isCluster } = this.#connection;
     this.entries = new RedisEntries(this.#connection, this.#keys, isCluster);
-    this.marks = new RedisMarks(this.#connection, this.#keys, isCluster);
+    this.marks = new RedisMarks(this.#connection, this.#keys, isCluster, this.#clock.slackMs);
     this.transfer = new RedisTransfer(this.#connection, this.#keys, this.#appScopeOf);
     this.feed = new RedisFeed(client, this.#keys, { timeoutMs });
   }

@@ -8,6 +8,7 @@ import { newStamp } from '../../domain/stamp.js';
 import type { UsageQuery } from '../../domain/usage-periods.js';
 import type { SessionMarks } from '../coordination.js';
 import type { EntryStore } from '../entry-store.js';
+import { SLACK_MS } from '../plan-time.js';
 import type { WriteStore } from '../planned-write.js';
 import type { GroupedEvents, GroupedEventsRequest } from '../rebuild.js';
 import type { ChangeFeed, LogTail, TailRequest } from '../session-changes.js';
@@ -58,9 +59,7 @@ export class SqlStore implements SessionStore {
     read: (work, options) => this.#read(work, options),
     write: (work, options) => this.#write(work, options),
   });
-  readonly marks: SessionMarks = new SqlMarks({
-    read: (work, options) => this.#read(work, options),
-  });
+  readonly marks: SessionMarks;
   readonly transfer: TransferStore = new SqlTransfer(async () => {
     return (await this.#database.open()).transactions;
   });
@@ -69,6 +68,9 @@ export class SqlStore implements SessionStore {
   constructor(options: TypeOrmSessionStorageOptions, open: typeof openDatabase) {
     checkStoreOptionNames('database', options);
     this.#database = new LazyDatabase(() => open(options));
+    // SQLite has the clock of this process.
+    const lagMs = options.clock || 'database' in options ? 0 : SLACK_MS;
+    this.marks = new SqlMarks({ read: (work, how) => this.#read(work, how) }, lagMs);
     this.writes = new SqlWrites(async () => (await this.#database.open()).transactions, writeLimitsOf(options));
   }
 

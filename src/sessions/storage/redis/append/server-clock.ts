@@ -33,15 +33,21 @@ export class ServerClock {
     return this.#last;
   }
 
+  /** By how much a moment may be behind the server's clock. */
+  get slackMs(): number {
+    return this.clock ? 0 : SLACK_MS;
+  }
+
   /** Undefined before the first answer. */
   moment(): PlanTime | undefined {
-    if (this.clock) return { now: this.clock.now(), slackMs: 0 };
-    return this.#latest && { now: Math.floor(performance.now() + this.#latest.offset), slackMs: SLACK_MS };
+    const { slackMs } = this;
+    if (this.clock) return { now: this.clock.now(), slackMs };
+    return this.#latest && { now: Math.floor(performance.now() + this.#latest.offset), slackMs };
   }
 
   /** When the server may write what was planned at this time, as arguments of the script. */
   rangeFrom(now: number, until = Infinity): [from: number | string, to: number | string] {
-    const range = timeRange({ now, slackMs: this.clock ? 0 : SLACK_MS }, until);
+    const range = timeRange({ now, slackMs: this.slackMs }, until);
     return range ? [range.from, range.to] : ['', ''];
   }
 }

@@ -24,6 +24,7 @@ export class RedisMarks implements SessionMarks {
     private readonly scripts: ScriptRunner,
     private readonly keys: RedisKeys,
     private readonly isCluster: boolean,
+    readonly lagMs: number,
   ) {}
 
   async apps(): Promise<string[]> {

@@ -6,7 +6,10 @@ import type { Transactions } from '../sql/transaction.js';
 /** The sessions with events that wait to be dispatched, found by an index. */
 export class SqlMarks implements SessionMarks {
   /** @param transactions of the database */
-  constructor(private readonly transactions: Pick<Transactions, 'read'>) {}
+  constructor(
+    private readonly transactions: Pick<Transactions, 'read'>,
+    readonly lagMs: number,
+  ) {}
 
   /** Skips from app to app in the index. The number of sessions does not matter. */
   apps(): Promise<string[]> {
