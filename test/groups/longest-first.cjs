@@ -42,12 +42,29 @@ module.exports = class LongestFirst extends Sequencer {
    * estimate: the last time may have been in that layer.
    */
   time(test) {
-    const name = relative(TESTS, test.path)
-      .replaceAll('\\', '/')
-      .replace(/\.(spec|group)\.ts$/, '');
     const measured = super.time(test);
-    const estimate = (SECONDS[name] ?? OTHERS_SECONDS) * 1_000;
+    const estimate = estimateOf(test) * 1_000;
     if (measured === undefined) return estimate;
     return layer.isFast ? measured : Math.max(measured, estimate);
   }
+
+  /** Parts that take about as long as each other. Only estimates decide, so that all machines make the same parts. */
+  shard(tests, { shardIndex, shardCount }) {
+    const parts = Array.from({ length: shardCount }, () => ({ tests: [], seconds: 0 }));
+    const ordered = [...tests].sort((a, b) => estimateOf(b) - estimateOf(a) || (a.path < b.path ? -1 : 1));
+    for (const test of ordered) {
+      const shortest = parts.reduce((least, part) => (part.seconds < least.seconds ? part : least));
+      shortest.tests.push(test);
+      shortest.seconds += estimateOf(test);
+    }
+    return parts[shardIndex - 1].tests;
+  }
 };
+
+/** In seconds. */
+function estimateOf({ path }) {
+  const name = relative(TESTS, path)
+    .replaceAll('\\', '/')
+    .replace(/\.(spec|group)\.ts$/, '');
+  return SECONDS[name] ?? OTHERS_SECONDS;
+}

@@ -7,6 +7,7 @@ interface OrderedTest {
 declare class LongestFirst {
   static readonly SECONDS: Readonly<Record<string, number>>;
   sort(tests: OrderedTest[]): OrderedTest[];
+  shard(tests: OrderedTest[], part: { readonly shardIndex: number; readonly shardCount: number }): OrderedTest[];
 }
 
 export = LongestFirst;

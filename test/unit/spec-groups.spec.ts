@@ -65,7 +65,7 @@ describe('the groups of specs', () => {
     };
     expect(['test', 'test:full', 'test:embedded'].map(layerOf)).toEqual(['fast', 'full', 'full']);
     const run = readFileSync(join(TESTS, '../.ci/run'), 'utf8');
-    expect([...run.matchAll(/^layer \d+ (\S+)$/gm)].map(([, script]) => script)).toEqual(['test', 'test:full']);
+    expect([...run.matchAll(/^\s+layer \d+ (\S+)/gm)].map(([, script]) => script)).toEqual(['test', 'test:full']);
   });
 
   it('start with the longest if none was measured', () => {
@@ -75,6 +75,23 @@ describe('the groups of specs', () => {
     const seconds = given.map((name) => LongestFirst.SECONDS[name] ?? 0);
     expect(sorted.map((index) => seconds[index])).toEqual(seconds.toSorted((a, b) => b - a));
     expect(sorted).not.toEqual(files.map((_file, index) => index));
+  });
+
+  it('are each in one of the parts that CI runs side by side', () => {
+    const workflow = readFileSync(join(TESTS, '../.github/workflows/ci.yml'), 'utf8');
+    const [, list = ''] = /shard: \[(.*)\]/.exec(workflow) ?? [];
+    const shards = Array.from(list.matchAll(/(\d+)\/(\d+)/g), ([, index, count]) => [Number(index), Number(count)]);
+    expect(shards.length).toBeGreaterThan(1);
+    const files = [...Object.keys(LongestFirst.SECONDS), 'unit/one', 'unit/two'].map((name) =>
+      testAt(`${name}.spec.ts`),
+    );
+    const parts = shards.map(([shardIndex = 0, shardCount = 0]) =>
+      new LongestFirst().shard(files.toReversed(), { shardIndex, shardCount }),
+    );
+    expect(parts.flat()).toHaveLength(files.length);
+    expect(new Set(parts.flat())).toEqual(new Set(files));
+    const sizes = parts.map((part) => part.length);
+    expect(Math.min(...sizes)).toBeGreaterThan(0);
   });
 
   it('have an estimate only if they exist', () => {
