@@ -1,9 +1,9 @@
 import { registerAs } from '@nestjs/config';
 import { ConfigurationError, attempt, problemsIn } from './configuration-error.js';
 import { type Reading, problemsOfNames, readVariables } from './environment.js';
-import { HIGHEST_PORT } from './redis-address.js';
 import { type SessionsConfig, isProduction, sessionsFromEnvironment } from './sessions-environment.js';
 import {
+  HIGHEST_PORT,
   type VariableSettings,
   flag,
   host,

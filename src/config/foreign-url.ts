@@ -1,11 +1,8 @@
-const HINTS: readonly (readonly [pattern: RegExp, hint: (driver: string) => string])[] = [
-  [
-    /^(?:mysql|mariadb|postgres|postgresql|sqlite)\+(\w+):/i,
-    (driver) => `Leave out +${driver}: it names a driver of Python.`,
-  ],
-  [/^jdbc:/i, () => 'Leave out jdbc: and put user and password before the host.'],
-  [/^sqlite3?:\/{3}\.{1,2}\//i, () => 'For a path from the current folder write sqlite:./path.'],
-  [/^(?:file|libsql|sqlite3):/i, () => 'For a SQLite file write sqlite:path.'],
+const HINTS: readonly (readonly [pattern: RegExp, hint: string])[] = [
+  [/^(?:mysql|mariadb|postgres|postgresql|sqlite)(\+\w+):/i, 'Leave out …: it names a driver of Python.'],
+  [/^jdbc:/i, 'Leave out jdbc: and put user and password before the host.'],
+  [/^sqlite3?:\/{3}\.{1,2}\//i, 'For a path from the current folder write sqlite:./path.'],
+  [/^(?:file|libsql|sqlite3):/i, 'For a SQLite file write sqlite:path.'],
 ];
 
 /**
@@ -15,10 +12,6 @@ const HINTS: readonly (readonly [pattern: RegExp, hint: (driver: string) => stri
  * @example foreignUrlHint('mysql+pymysql://root@db/shop'); // 'Leave out +pymysql: it names a driver of Python.'
  */
 export function foreignUrlHint(url: unknown): string | undefined {
-  if (typeof url !== 'string') return undefined;
-  for (const [pattern, hint] of HINTS) {
-    const found = pattern.exec(url);
-    if (found) return hint(found[1] ?? '');
-  }
-  return undefined;
+  const found = HINTS.find(([pattern]) => typeof url === 'string' && pattern.test(url));
+  return found?.[1].replace('…', found[0].exec(String(url))?.[1] ?? '');
 }

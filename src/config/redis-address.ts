@@ -13,73 +13,49 @@ export interface HostAndPort {
 }
 
 const LIST =
-  /^redis(?<secure>s?)-(?<kind>sentinel|cluster):\/\/(?:(?<login>[^@/]*)@)?(?<hosts>[^/?]+)(?:\/(?<name>[^/?]+))?$/;
-export const HIGHEST_PORT = 65_535;
-const USUAL_PORT = { sentinel: 26_379, cluster: 6_379 };
+  /^redis(?<secure>s?)-(?<kind>sentinel|cluster):\/\/(?:(?<login>[^@/]*)@)?(?<hosts>[^@/?]+)(?:\/(?<name>[^/?]+))?$/;
 
 /**
- * Parses an address of Redis: one node, Sentinels with the name of their master, or nodes of a cluster. Returns
- * `undefined` for invalid addresses.
+ * Parses an address of Redis: one node, Sentinels with the name of their master, or nodes of a cluster. Only the first is an address
+ * for ioredis, too. Returns `undefined` for invalid addresses.
  */
 export function redisAddress(url: string): RedisAddress | undefined {
   if (/^rediss?:/.test(url)) return isRedisUrl(url) ? { url } : undefined;
   const { secure, kind, login = '', hosts = '', name } = LIST.exec(url)?.groups ?? {};
-  if (kind !== 'sentinel' && kind !== 'cluster') return undefined;
-  const connection = loginOf(login);
-  const nodes = hosts.split(',').map((host) => hostAndPort(host, USUAL_PORT[kind]));
-  if (connection === undefined || nodes.some((node) => node === undefined)) return undefined;
-  const known = nodes as HostAndPort[];
-  const tls = secure ? ({ tls: true } as const) : {};
-  if (kind === 'cluster') return name === undefined ? { ...tls, cluster: known, connection } : undefined;
-  return name === undefined ? undefined : { ...tls, connection: { ...connection, sentinels: known, name } };
+  if ((kind === 'sentinel') !== (name !== undefined)) return undefined;
+  const credentials = login && `${login.includes(':') ? '' : ':'}${login}@`;
+  const urls = hosts.split(',').map((host) => `redis://${credentials}${host.trim()}`);
+  if (!urls.every((each) => isRedisUrl(each))) return undefined;
+  const nodes = urls.map((each): HostAndPort => {
+    const { hostname, port } = new URL(each);
+    return { host: hostname.replaceAll(/^\[|\]$/g, ''), port: Number(port || (name === undefined ? 6_379 : 26_379)) };
+  });
+  const { username, password } = new URL(urls[0] ?? '');
+  const connection = {
+    ...(username && { username: decodeURIComponent(username) }),
+    ...(login && { password: decodeURIComponent(password) }),
+  };
+  return {
+    ...(secure && { tls: true }),
+    ...(name === undefined
+      ? { cluster: nodes, connection }
+      : { connection: { ...connection, sentinels: nodes, name } }),
+  };
 }
 
 /** Whether a URL names one node of Redis, with an optional database number and nothing else. */
 export function isRedisUrl(url: string): boolean {
   if (!isDecodable(url)) return false;
-  const { protocol, hostname, pathname } = new URL(url);
-  return hostname !== '' && /^rediss?:$/.test(protocol) && /^\/?\d*$/.test(pathname);
+  const { protocol, hostname, port, pathname } = new URL(url);
+  return hostname !== '' && port !== '0' && /^rediss?:$/.test(protocol) && /^\/?\d*$/.test(pathname);
 }
 
 /** Whether a URL can be parsed, including its encoded credentials. */
 export function isDecodable(url: string): boolean {
-  if (!URL.canParse(url)) return false;
-  const { username, password } = new URL(url);
-  return decoded(username) !== undefined && decoded(password) !== undefined;
-}
-
-/** A host name or address, and nothing else. IPv6 addresses need no brackets. */
-export const HOST = /^(\[[^\]/?#@\s]+\]|[^:/?#@\s]+|[^[\]/?#@\s:]*:[^[\]/?#@\s]*:[^[\]/?#@\s]*)$/;
-
-export function isHost(text: string): boolean {
-  return HOST.test(text);
-}
-
-/** Whether it is an IPv6 address without brackets. */
-export function isIpv6(text: string): boolean {
-  return /^[^[\]/?#@\s:]*:[^[\]/?#@\s]*:[^[\]/?#@\s]*$/.test(text);
-}
-
-function loginOf(login: string): Record<string, unknown> | undefined {
-  if (login === '') return {};
-  const colon = login.indexOf(':');
-  const username = decoded(login.slice(0, Math.max(0, colon)));
-  const password = decoded(login.slice(colon + 1));
-  if (username === undefined || password === undefined) return undefined;
-  return { ...(username && { username }), password };
-}
-
-function decoded(text: string): string | undefined {
   try {
-    return decodeURIComponent(text);
+    decodeURIComponent(url);
+    return URL.canParse(url);
   } catch {
-    return undefined;
+    return false;
   }
-}
-
-function hostAndPort(text: string, usualPort: number): HostAndPort | undefined {
-  const found = /^(?<host>\[[^\]]+\]|[^:]+)(?::(?<port>\d+))?$/.exec(text.trim())?.groups;
-  const port = Number(found?.port ?? usualPort);
-  if (found?.host === undefined || !isHost(found.host) || port < 1 || port > HIGHEST_PORT) return undefined;
-  return { host: found.host.replaceAll(/^\[|\]$/g, ''), port };
 }

@@ -1,8 +1,9 @@
+import { isIPv6 } from 'node:net';
 import { problemsOfCleanup, problemsOfStore } from './check-options.js';
 import { ConfigurationError } from './configuration-error.js';
 import { type Names, problemsOfSwitch } from './option-checks.js';
 import { type Reading, optionsIn, problemsOfNames, readVariables } from './environment.js';
-import { isDecodable, isIpv6, redisAddress } from './redis-address.js';
+import { isDecodable, redisAddress } from './redis-address.js';
 import {
   type CleanupTimes,
   type HistorySettings,
@@ -196,10 +197,13 @@ function redisFrom(reading: Reading, problems: string[]): RedisSettings | undefi
 }
 
 function redisPlace({ values, problems: wrong }: Reading, problems: string[]): RedisSettings | undefined {
-  const url = values.get('SESSIONS_REDIS_URL') as string | undefined;
-  if (url !== undefined) {
+  const given = values.get('SESSIONS_REDIS_URL') as string | undefined;
+  if (given !== undefined) {
     const names = { url: 'SESSIONS_REDIS_URL', tls: 'SESSIONS_REDIS_TLS' };
-    const ofList = /^rediss?-/.test(url) ? hostListProblems(url, names) : [];
+    const isList = /^rediss?-/.test(given);
+    // A list of hosts is no URL, and its password may contain #.
+    const url = isList ? given.replaceAll('#', '%23') : given;
+    const ofList = isList ? hostListProblems(url, names) : [];
     const address = ofList.length > 0 ? undefined : redisAddress(url);
     if (address === undefined) problems.push(...(ofList.length > 0 ? ofList : [unreadable('SESSIONS_REDIS_URL')]));
     return address;
@@ -260,7 +264,7 @@ function databaseUrl({ values, problems: wrong }: Reading, preset: Preset, probl
   const user = encodeURIComponent(valueOf('MYSQL_USER') ?? MYSQL.MYSQL_USER.default);
   const password = valueOf('MYSQL_PASSWORD');
   const login = password === undefined ? user : `${user}:${encodeURIComponent(password)}`;
-  const place = `${isIpv6(host) ? `[${host}]` : host}:${Number(values.get('MYSQL_PORT') ?? MYSQL.MYSQL_PORT.default)}`;
+  const place = `${isIPv6(host) ? `[${host}]` : host}:${Number(values.get('MYSQL_PORT') ?? MYSQL.MYSQL_PORT.default)}`;
   const found = `mysql://${login}@${place}/${encodeURIComponent(database)}`;
   if (isDecodable(found)) return found;
   problems.push(unreadable('MYSQL_HOST'));
@@ -270,12 +274,16 @@ function databaseUrl({ values, problems: wrong }: Reading, preset: Preset, probl
 function tlsFrom(group: Exclude<Group, 'vertex'>, { values }: Reading, problems: string[]): TlsChoice | undefined {
   const name = `SESSIONS_${group.toUpperCase()}_TLS`;
   const mode = values.get(name) as keyof typeof TLS_MODES | undefined;
-  const file = (part: string): { name: string; path: string | undefined } => ({
-    name: `${name}_${part}`,
-    path: values.get(`${name}_${part}`) as string | undefined,
-  });
-  const files = { ca: file('CA'), cert: file('CERT'), key: file('KEY') };
-  return tlsFromText({ mode: mode && { name, verify: TLS_MODES[mode] }, files }, problems);
+  const files = { ca: `${name}_CA`, cert: `${name}_CERT`, key: `${name}_KEY` };
+  return tlsFromText(
+    {
+      mode: mode && { name, verify: TLS_MODES[mode] },
+      files,
+      nameOf: (file) => file,
+      pathOf: (file) => values.get(file) as string | undefined,
+    },
+    problems,
+  );
 }
 
 /** For text that fits its pattern, and still cannot be parsed. */

@@ -1,5 +1,3 @@
-import { HIGHEST_PORT, HOST } from './redis-address.js';
-
 /** What a setting accepts, in options and in variables. */
 export interface Kind {
   /** Follows "must be" in messages and in the docs. */
@@ -121,6 +119,7 @@ export const wholeNumber = (least = 0, most = Infinity): Kind => ({
   read: asNumber,
 });
 
+export const HIGHEST_PORT = 65_535;
 export const port = wholeNumber(1, HIGHEST_PORT);
 
 export const seconds: Kind = {
@@ -155,8 +154,11 @@ export const text = kindOf('text', isText);
 export const matching = (pattern: RegExp, allowed: string): Kind =>
   kindOf(allowed, (value) => isText(value) && pattern.test(value));
 
-/** A host name or address. */
-export const host = matching(HOST, 'a host name or an IP address, without port or path');
+/** A host name or address. IPv6 addresses need no brackets. */
+export const host = matching(
+  /^(\[[^\]/?#@\s]+\]|[^:/?#@\s]+|[^[\]/?#@\s:]*:[^[\]/?#@\s:]*:[^[\]/?#@\s]*)$/,
+  'a host name or an IP address, without port or path',
+);
 
 /** Values that are separated by commas, each of which matches. */
 export const listOf = (pattern: RegExp, allowed: string): Kind => ({

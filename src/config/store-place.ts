@@ -97,8 +97,8 @@ export function serverPlaceOf({ url, driverOptions: { socketPath } = {} }: Addre
   const host = hostname || searchParams.get('host') || 'localhost';
   return {
     server: typeof socketPath === 'string' ? socketPath : `${host}:${port || usualPort}`,
-    user: JSON.stringify(decoded(username)),
-    database: JSON.stringify(decoded(pathname.slice(1))),
+    user: JSON.stringify(decodeURIComponent(username)),
+    database: JSON.stringify(decodeURIComponent(pathname.slice(1))),
   };
 }
 
@@ -120,15 +120,6 @@ export function dataSourceServerOf(options: object): string | undefined {
   if (socketPath !== undefined) return socketPath;
   const place = url !== undefined && URL.canParse(url) ? new URL(url).host : host;
   return place && !place.includes(':') && port !== undefined ? `${place}:${port}` : place;
-}
-
-/** Never throws: the driver reports invalid addresses, and here they are only shown. */
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 /** Host and port, as in a URL. */

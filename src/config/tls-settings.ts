@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type { ConnectionOptions } from 'node:tls';
 import { isRecord, kindOf } from './setting.js';
 
 /** TLS settings of a connection. */
@@ -48,43 +49,43 @@ function isKey(text: unknown): text is string {
   return typeof text === 'string' && text.includes('PRIVATE KEY-----');
 }
 
-/** What a choice means; `false` for plain text. */
-export function tlsSettingsOf(choice: TlsChoice): TlsSettings | false {
-  if (choice === false) return false;
-  if (choice === true) return {};
-  return choice === 'no-verify' ? { verify: 'none' } : choice;
-}
+/** What is verified of a server, or that nothing is encrypted. */
+export type TlsMode = NonNullable<TlsSettings['verify']> | 'off';
+
+/** The names of options or variables that name files. */
+export type TlsParts = Readonly<Record<'ca' | 'cert' | 'key', string>>;
 
 /** TLS as text gives it: an option or variable for the mode, and others that name files. */
 export interface TlsText {
-  readonly mode?: { readonly name: string; readonly verify: NonNullable<TlsSettings['verify']> | 'off' } | undefined;
-  readonly files: Readonly<Record<'ca' | 'cert' | 'key', { readonly name: string; readonly path: string | undefined }>>;
+  readonly mode?: { readonly name: string; readonly verify: TlsMode } | undefined;
+  readonly files: TlsParts;
+  /** The name of an option or variable in messages. */
+  readonly nameOf: (file: string) => string;
+  readonly pathOf: (file: string) => string | undefined;
 }
 
 /** The TLS settings that text gives, with the files read. A file alone switches TLS on. */
-export function tlsFromText({ mode, files }: TlsText, allProblems: string[]): TlsChoice | undefined {
-  const problems: string[] = [];
-  const given = Object.values(files).filter(({ path }) => path !== undefined);
+export function tlsFromText({ mode, files, nameOf, pathOf }: TlsText, allProblems: string[]): TlsChoice | undefined {
+  const given = Object.entries(files).flatMap(([part, file]) => {
+    const path = pathOf(file);
+    return path === undefined ? [] : [{ part, name: nameOf(file), text: pemIn(path) }];
+  });
   if (mode === undefined && given.length === 0) return undefined;
+  const problems: string[] = [];
   if (mode?.verify === 'off' && given.length > 0) {
     const names = given.map(({ name }) => name).join(' and ');
     problems.push(`${mode.name} switches TLS off, but there is ${names}; remove one of the two.`);
   }
-  if ((files.cert.path === undefined) !== (files.key.path === undefined)) {
-    problems.push(`${files.cert.name} and ${files.key.name} go together; give both or none.`);
+  if ((pathOf(files.cert) === undefined) !== (pathOf(files.key) === undefined)) {
+    problems.push(`${nameOf(files.cert)} and ${nameOf(files.key)} go together; give both or none.`);
   }
-  const texts = Object.fromEntries(
-    Object.entries(files).flatMap(([part, { name, path }]) => {
-      if (path === undefined) return [];
-      const text = pemIn(path);
-      if (text === undefined)
-        problems.push(`${name} names no file of PEM text that can be read; give the path of one.`);
-      return [[part, text]];
-    }),
-  );
+  for (const { name, text } of given) {
+    if (text === undefined) problems.push(`${name} names no file of PEM text that can be read; give the path of one.`);
+  }
   allProblems.push(...problems);
   if (problems.length > 0) return undefined;
-  return mode?.verify === 'off' ? false : { verify: mode?.verify ?? 'full', ...texts };
+  if (mode?.verify === 'off') return false;
+  return { verify: mode?.verify ?? 'full', ...Object.fromEntries(given.map(({ part, text }) => [part, text])) };
 }
 
 function pemIn(path: string): string | undefined {
@@ -96,22 +97,15 @@ function pemIn(path: string): string | undefined {
   }
 }
 
-/** TLS options of Node, as drivers pass them on. */
-export interface TlsOptions {
-  readonly rejectUnauthorized: boolean;
-  readonly checkServerIdentity?: () => undefined;
-  readonly ca?: string;
-  readonly cert?: string;
-  readonly key?: string;
-}
-
-export function tlsOptionsOf({ verify = 'full', ca, cert, key }: TlsSettings): TlsOptions {
+/** TLS options of Node, as drivers pass them on; `false` for plain text. */
+export function tlsOptionsOf(choice: TlsChoice | undefined): ConnectionOptions | false | undefined {
+  if (choice === undefined || choice === false) return choice;
+  const { verify = 'full', ...files }: TlsSettings =
+    choice === true ? {} : choice === 'no-verify' ? { verify: 'none' } : choice;
   return {
     rejectUnauthorized: verify !== 'none',
     ...(verify === 'ca' && { checkServerIdentity: () => undefined }),
-    ...(ca !== undefined && { ca }),
-    ...(cert !== undefined && { cert }),
-    ...(key !== undefined && { key }),
+    ...files,
   };
 }
 

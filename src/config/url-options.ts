@@ -1,4 +1,5 @@
-import { type TlsChoice, type TlsSettings, type TlsText, tlsFromText, tlsSettingsOf } from './tls-settings.js';
+import type { ConnectionOptions } from 'node:tls';
+import { type TlsChoice, type TlsMode, type TlsParts, tlsFromText, tlsOptionsOf } from './tls-settings.js';
 
 /** The parsed options after the `?` of an address, and their problems. */
 export interface UrlOptions {
@@ -13,16 +14,14 @@ export interface UrlNames {
   readonly tls: string;
 }
 
-type Mode = NonNullable<TlsText['mode']>['verify'];
-
 /** The options of one kind of server: those for the TLS mode, with their values, those that name a file, and those for the driver. */
 interface OptionKinds {
-  readonly modes: Readonly<Record<string, Readonly<Record<string, Mode>>>>;
-  readonly files: Readonly<Record<keyof TlsText['files'], string>>;
+  readonly modes: Readonly<Record<string, Readonly<Record<string, TlsMode>>>>;
+  readonly files: TlsParts;
   readonly passedOn: readonly string[];
 }
 
-const SSL: Readonly<Record<string, Mode>> = {
+const SSL: Readonly<Record<string, TlsMode>> = {
   true: 'full',
   1: 'full',
   false: 'off',
@@ -32,7 +31,11 @@ const SSL: Readonly<Record<string, Mode>> = {
   '{"rejectunauthorized":false}': 'none',
 };
 
-/** `require` and `REQUIRED` verify as well. To skip that, `no-verify` must be written out. */
+/**
+ * Options for TLS are translated here, because drivers get them wrong in silence. TypeORM drops all options of MySQL, and mysql2 does not
+ * know `ssl-mode`. pg encrypts at `ssl=false`, takes an unknown `sslmode` for `verify-full`, and `system` for a file; at `verify-ca` it
+ * checks the host, too. `require` and `REQUIRED` verify as well. To skip that, `no-verify` must be written out.
+ */
 const POSTGRES: OptionKinds = {
   modes: {
     sslmode: { disable: 'off', require: 'full', 'verify-ca': 'ca', 'verify-full': 'full', 'no-verify': 'none' },
@@ -54,97 +57,83 @@ const MYSQL: OptionKinds = {
 const PLAIN_TEXT_FALLBACKS = new Set(['allow', 'prefer', 'preferred']);
 const SHOWABLE = /^[a-z][\w.-]{0,40}$/i;
 
+function kindsOf(url: string): OptionKinds {
+  return /^postgres/i.test(url) ? POSTGRES : MYSQL;
+}
+
 /** Parses the options of a database address. Unknown options are problems. */
 export function databaseUrlOptions(url: string, names: UrlNames): UrlOptions {
-  const problems = problemsOfText(url, names);
-  if (problems.length > 0) return { problems };
   const { modes, files, passedOn } = kindsOf(url);
-  const { searchParams: options } = new URL(url);
-  const known = [...Object.keys(modes), ...Object.values(files), ...passedOn];
-  for (const name of options.keys()) {
-    if (!known.includes(name)) problems.push(unknownOption(name, names, known));
-  }
+  const { problems, options } = readOptions(url, names, [...Object.keys(modes), ...Object.values(files), ...passedOn]);
   const given = [...options].filter(([name]) => Object.hasOwn(modes, name));
   if (given.length > 1) {
     problems.push(`${names.url} says ${given.map(([name]) => name).join(' and ')}; it must say one of them, once.`);
   }
   const [name = '', value = ''] = given[0] ?? [];
-  const values = modes[name];
-  const verify = values && own(values, normal(value));
-  if (values && verify === undefined) problems.push(unknownMode(name, value, Object.keys(values), names));
-  const file = (part: keyof TlsText['files']): TlsText['files'][typeof part] => ({
-    name: `${files[part]} of ${names.url}`,
-    path: options.get(files[part]) ?? undefined,
-  });
-  const ca = file('ca');
+  const mode = Object.entries(modes[name] ?? {}).find(([known]) => known === normal(value))?.[1];
+  if (given.length > 0 && mode === undefined) problems.push(unknownMode(name, value, modes, names));
+  // What Node trusts, which is the default.
+  if (options.get(files.ca) === 'system') options.delete(files.ca);
   const tls = tlsFromText(
     {
-      mode: verify && { name: `${name} of ${names.url}`, verify },
-      files: { ca: ca.path === 'system' ? { ...ca, path: undefined } : ca, cert: file('cert'), key: file('key') },
+      mode: mode && { name: `${name} of ${names.url}`, verify: mode },
+      files,
+      nameOf: (file) => `${file} of ${names.url}`,
+      pathOf: (file) => options.get(file) ?? undefined,
     },
     problems,
   );
-  return problems.length > 0 || tls === undefined ? { problems } : { problems, tls };
+  return { problems, ...(problems.length === 0 && tls !== undefined && { tls }) };
 }
 
 /** The address with only the driver's options. */
 export function urlForDriver(url: string): string {
   const { passedOn } = kindsOf(url);
   const options = [...new URL(url).searchParams].filter(([name]) => passedOn.includes(name));
-  const address = url.replace(/[?#].*$/s, '');
-  return options.length > 0 ? `${address}?${new URLSearchParams(options).toString()}` : address;
-}
-
-function kindsOf(url: string): OptionKinds {
-  return /^postgres/i.test(url) ? POSTGRES : MYSQL;
+  return `${url.replace(/[?#].*$/s, '')}${options.length > 0 ? '?' : ''}${new URLSearchParams(options).toString()}`;
 }
 
 /** Parses the options of a Redis address. The scheme `rediss://` switches TLS on. */
 export function redisUrlOptions(url: string, names: UrlNames): UrlOptions {
-  const problems = problemsOfText(url, names);
-  if (problems.length > 0) return { problems };
-  for (const [name, value] of new URL(url).searchParams) {
-    if (name !== 'family') problems.push(unknownOption(name, names, ['family']));
-    else if (!/^[046]$/.test(value)) problems.push(`${names.url} has an invalid family; it must be 0, 4 or 6.`);
+  const { problems, options } = readOptions(url, names, ['family']);
+  if (!/^[046]$/.test(options.get('family') ?? '0')) {
+    problems.push(`${names.url} has an invalid family; it must be 0, 4 or 6.`);
   }
-  return { problems, ...(/^rediss/i.test(url) && { tls: true }) };
+  return { problems, ...(/^rediss:/i.test(url) && { tls: true }) };
 }
 
 /** A list of hosts, such as that of a cluster, has no options. */
-export function hostListProblems(url: string, names: UrlNames): string[] {
-  const [, search = ''] = url.split('?', 2);
-  if (search.includes('@')) return [misplacedSign(names)];
-  return [...new URLSearchParams(search).keys()].map((name) => unknownOption(name, names, []));
+export function hostListProblems(url: string, names: UrlNames): readonly string[] {
+  return readOptions(url, names, []).problems;
 }
 
-/** The rest of a password that contains `?` or `#` would be shown as an option. */
-function problemsOfText(url: string, names: UrlNames): string[] {
-  const { search, hash } = new URL(url);
-  if (hash === '' && !search.includes('@')) return [];
-  return [misplacedSign(names)];
-}
-
-function misplacedSign({ url }: UrlNames): string {
-  return `${url} has a ? or # that is part of a name or a password; write it as %3F or %23.`;
-}
-
-function unknownOption(name: string, { url, tls }: UrlNames, known: readonly string[]): string {
-  const shown = SHOWABLE.test(name) ? `the option ${name}` : 'an option';
+/** The options of an address. Those that are not known are problems: drivers ignore them, or take them for settings of their own. */
+function readOptions(
+  url: string,
+  { url: address, tls }: UrlNames,
+  known: readonly string[],
+): { problems: string[]; options: URLSearchParams } {
+  const options = new URLSearchParams(/\?.*/s.exec(url)?.[0]);
+  // The rest of a password that contains one of these would be shown as an option.
+  if (/\?.*@|#/s.test(url)) {
+    const problem = `${address} has a ? or # that is part of a name or a password; write it as %3F or %23.`;
+    return { problems: [problem], options: new URLSearchParams() };
+  }
   const others = known.length > 0 ? ` Supported are ${known.join(', ')}.` : '';
-  const advice = /ssl|tls/i.test(name) ? ` Configure TLS with ${tls}.` : '';
-  return `${url} has ${shown}, which is not supported; remove it.${others}${advice}`;
+  const unknown = [...options.keys()].filter((name) => !known.includes(name));
+  const problems = unknown.map((name) => {
+    const shown = SHOWABLE.test(name) ? `the option ${name}` : 'an option';
+    const advice = /ssl|tls/i.test(name) ? ` Configure TLS with ${tls}.` : '';
+    return `${address} has ${shown}, which is not supported; remove it.${others}${advice}`;
+  });
+  return { problems, options };
 }
 
-function unknownMode(name: string, value: string, values: readonly string[], { url, tls }: UrlNames): string {
-  const known = values.filter((each) => !/[{\d]/.test(each));
+function unknownMode(name: string, value: string, modes: OptionKinds['modes'], { url, tls }: UrlNames): string {
+  const known = Object.keys(modes[name] ?? {}).filter((each) => !/[{\d]/.test(each));
   const why = PLAIN_TEXT_FALLBACKS.has(normal(value)) ? 'which may connect in plain text' : 'which is not supported';
   const shown = SHOWABLE.test(value) ? `${name}=${value}` : name;
   return `${url} says ${shown}, ${why}; it must be one of ${known.join(', ')}, or leave it to ${tls}.`;
-}
-
-/** Ignores inherited properties such as `constructor`. */
-function own<Value>(record: Readonly<Record<string, Value>>, name: string): Value | undefined {
-  return Object.hasOwn(record, name) ? record[name] : undefined;
 }
 
 function normal(value: string): string {
@@ -154,7 +143,7 @@ function normal(value: string): string {
 /** TLS of a store's connections, from its address and settings. */
 export interface StoreTls {
   /** `false` for plain text, `undefined` if not configured. */
-  readonly tls?: TlsSettings | false | undefined;
+  readonly tls?: ConnectionOptions | false | undefined;
   readonly problems: readonly string[];
 }
 
@@ -173,8 +162,7 @@ export function databaseTls({ url, tls, driverOptions }: DatabasePlace, names: U
     ...(driverOptions?.ssl === undefined ? [] : ['driverOptions.ssl']),
   ];
   const problems = [...ofUrl.problems, ...(said.length > 1 ? [sayOnce(said)] : [])];
-  const chosen = tls ?? ofUrl.tls;
-  return { problems, ...(chosen !== undefined && { tls: tlsSettingsOf(chosen) }) };
+  return { problems, tls: tlsOptionsOf(tls ?? ofUrl.tls) };
 }
 
 interface RedisPlace {
@@ -188,21 +176,18 @@ interface RedisPlace {
 /** TLS of Redis. The scheme of the address may enable TLS, and the setting configures it. */
 export function redisTls({ url, tls, cluster = [], connection = {} }: RedisPlace, names: UrlNames): StoreTls {
   const addresses = [
-    ...(url === undefined ? [] : [{ address: url, name: names.url }]),
-    ...cluster.flatMap((node, index) =>
-      typeof node === 'string' && URL.canParse(node) && node.includes('://')
-        ? [{ address: node, name: `cluster[${index}]` }]
-        : [],
-    ),
+    { node: url, name: names.url },
+    ...cluster.map((node, index) => ({ node, name: `cluster[${index}]` })),
   ];
-  const found = addresses.map(({ address, name }): UrlOptions => redisUrlOptions(address, { ...names, url: name }));
+  const found = addresses.flatMap(({ node, name }) =>
+    typeof node === 'string' ? [redisUrlOptions(node, { ...names, url: name })] : [],
+  );
   const isSecure = found.some((each) => each.tls === true);
   const ofClient = (connection as { readonly tls?: unknown }).tls;
   const problems = found.flatMap((each) => each.problems);
   if (isSecure && tls === false) problems.push(`${names.url} says rediss://, but ${names.tls} switches TLS off.`);
   if (tls !== undefined && ofClient !== undefined) problems.push(sayOnce([names.tls, 'connection.tls']));
-  const chosen = tls ?? (isSecure && ofClient === undefined ? true : undefined);
-  return { problems, ...(chosen !== undefined && { tls: tlsSettingsOf(chosen) }) };
+  return { problems, tls: tlsOptionsOf(tls ?? (isSecure && ofClient === undefined ? true : undefined)) };
 }
 
 function sayOnce(places: readonly string[]): string {

@@ -8,10 +8,10 @@ const PASSWORD = 'very-secret';
 const LIMIT_MS = 600;
 
 describeSqlServers('A $name store that cannot be opened', (bench) => {
-  it('reports a refused connection', async () => {
+  it.each(['127.0.0.1', '[::1]'])('reports a refused connection to %s', async (host) => {
     const port = await freePort();
-    const error = await failure({ url: changed(bench(), { host: `127.0.0.1:${port}` }), driverOptions: {} });
-    expect(error.message).toContain(`No server listens at 127.0.0.1:${port}`);
+    const error = await failure({ url: changed(bench(), { host: `${host}:${port}` }), driverOptions: {} });
+    expect(error.message).toContain(`No server listens at ${host}:${port}`);
   });
 
   it('reports an unknown host', async () => {
@@ -74,6 +74,21 @@ describeSqlServers('A $name store that cannot be opened', (bench) => {
     } finally {
       await raw.query('DROP TABLE other_agent_sessions');
       print.mockRestore();
+    }
+  });
+
+  it('opens a database whose name a url has to encode', async () => {
+    const raw = await bench().connect();
+    const name = `the agents ${Math.random().toString(36).slice(2)}`;
+    const quoted = bench().name === 'postgres' ? `"${name}"` : `\`${name}\``;
+    await raw.query(`CREATE DATABASE ${quoted}`);
+    const { url, driverOptions } = bench().database.storageOptions;
+    const storage = new TypeOrmSessionStorage({ url: url.replace(/[^/]*$/, encodeURIComponent(name)), driverOptions });
+    try {
+      await storage.open();
+    } finally {
+      await storage.close();
+      await raw.query(`DROP DATABASE ${quoted}`);
     }
   });
 

@@ -1,6 +1,5 @@
 import { Cluster, type ClusterNode, Redis, type RedisOptions } from 'ioredis';
 import { ConfigurationError } from '../../../../config/configuration-error.js';
-import { tlsOptionsOf } from '../../../../config/tls-settings.js';
 import { hostWithPort, redisPlaceOf } from '../../../../config/store-place.js';
 import { redisTls } from '../../../../config/url-options.js';
 import { DEFAULT_COMMAND_TIMEOUT_MS, type RedisClient, type RedisSessionStorageOptions } from './redis-options.js';
@@ -65,8 +64,7 @@ function encryptionOf(options: RedisSessionStorageOptions): RedisOptions {
   if (problems.length > 0) throw new ConfigurationError(problems);
   const { sentinels, tls: ofClient, enableTLSForSentinelMode = true } = options.connection ?? {};
   if (!tls) return sentinels && ofClient ? { enableTLSForSentinelMode } : {};
-  const encryption = tlsOptionsOf(tls);
-  return { tls: encryption, ...(sentinels && { sentinelTLS: encryption, enableTLSForSentinelMode: true }) };
+  return { tls, ...(sentinels && { sentinelTLS: tls, enableTLSForSentinelMode: true }) };
 }
 
 /** Creates a client of the same server for subscriptions. Other options, such as the login, stay as they are. */

@@ -1,5 +1,6 @@
 import { DataSource } from 'typeorm';
 import { ConfigurationError } from '../../../../config/configuration-error.js';
+import { isDecodable } from '../../../../config/redis-address.js';
 import { serverPlaceOf } from '../../../../config/store-place.js';
 import { databaseTls, urlForDriver } from '../../../../config/url-options.js';
 import { InvalidInputError } from '../../../domain/errors.js';
@@ -105,18 +106,9 @@ function timeoutError(): Error {
 }
 
 function kindOf(url: string): ServerKind {
-  if (URL.canParse(url) && isDecodable(url)) {
+  if (isDecodable(url)) {
     if (/^postgres(ql)?:/i.test(url)) return postgresServer;
     if (/^(mysql|mariadb):/i.test(url)) return mysqlServer;
   }
   throw new InvalidInputError('must be mysql://…, mariadb://… or postgres://…, with % as %25', 'url');
-}
-
-function isDecodable(url: string): boolean {
-  try {
-    decodeURIComponent(url);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -1,5 +1,5 @@
+import type { ConnectionOptions } from 'node:tls';
 import { type DataSource, type DataSourceOptions, MigrationExecutor, type QueryRunner } from 'typeorm';
-import type { TlsSettings } from '../../../../config/tls-settings.js';
 import type { ServerOptions } from '../typeorm-options.js';
 import type { ConnectionTracker } from './connection-pool.js';
 
@@ -7,7 +7,7 @@ import type { ConnectionTracker } from './connection-pool.js';
 export type ServerAddress = Omit<ServerOptions, 'tls'> & {
   readonly timeLimitMs: number;
   /** `false`: no TLS. `undefined`: the driver decides. */
-  readonly tls?: TlsSettings | false | undefined;
+  readonly tls?: ConnectionOptions | false | undefined;
 };
 
 /** Runs a query and returns its rows. */

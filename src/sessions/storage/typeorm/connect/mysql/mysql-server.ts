@@ -1,7 +1,6 @@
 import { isIP } from 'node:net';
 import type { DataSource } from 'typeorm';
 import { ConfigurationError } from '../../../../../config/configuration-error.js';
-import { tlsOptionsOf } from '../../../../../config/tls-settings.js';
 import { migrationsTableName, SESSION_MIGRATIONS } from '../../schema/migrations.js';
 import type { DriverStream, ErrorEmitter, ConnectionTracker } from '../connection-pool.js';
 import type { RunQuery, ServerKind } from '../server-kind.js';
@@ -29,7 +28,6 @@ export const mysqlServer: ServerKind = {
   dataSourceOptions({ url, tablePrefix, poolSize = DEFAULT_POOL_SIZE, timeLimitMs, tls, driverOptions }) {
     return {
       type: 'mysql',
-      url: url.replace(/^mariadb:/i, 'mysql:'),
       charset: 'utf8mb4',
       entityPrefix: tablePrefix,
       migrations: [...SESSION_MIGRATIONS],
@@ -39,11 +37,13 @@ export const mysqlServer: ServerKind = {
       multipleStatements: true,
       poolSize,
       extra: {
+        // TypeORM would not decode the name of a database, nor understand an IPv6 address.
+        uri: url,
         enableKeepAlive: true,
         keepAliveInitialDelay: 10_000,
         maxIdle: poolSize,
         idleTimeout: 60_000,
-        ...(tls && { ssl: { ...tlsOptionsOf(tls), verifyIdentity: (tls.verify ?? 'full') === 'full' } }),
+        ...(tls && { ssl: { ...tls, verifyIdentity: !tls.checkServerIdentity } }),
         ...driverOptions,
       },
     };

@@ -1,6 +1,5 @@
 import type { DataSource, QueryRunner } from 'typeorm';
 import { ConfigurationError } from '../../../../../config/configuration-error.js';
-import { tlsOptionsOf } from '../../../../../config/tls-settings.js';
 import { migrationsTableName, SESSION_MIGRATIONS } from '../../schema/migrations.js';
 import { dataSourceOf } from '../../tables.js';
 import type { DriverStream, ErrorEmitter, ConnectionTracker } from '../connection-pool.js';
@@ -29,7 +28,7 @@ export const postgresServer: ServerKind = {
       extra: {
         pipeline: true,
         // Without `ssl`, pg reads PGSSLMODE.
-        ...(tls !== undefined && { ssl: tls && { ...tlsOptionsOf(tls), host: hostIn(url) } }),
+        ...(tls !== undefined && { ssl: tls && { ...tls, host: hostIn(url) } }),
         keepAlive: true,
         idleTimeoutMillis: 60_000,
         statement_timeout: timeLimitMs,
