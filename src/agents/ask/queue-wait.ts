@@ -13,23 +13,13 @@ import {
 } from '../turn/control-events.js';
 import { leadsFirstBatch, batchLimitsOf } from '../turn/message-batches.js';
 import type { QueuePlace } from '../turn/queue-place.js';
+import type { Seen } from './run-decision.js';
 import { type QueueMember, type QueueWatch, queueWatchOf } from './queue-watch.js';
 
 /** Pauses between tries after an event that seems to be the last of a turn: its end follows immediately. */
 const TRIES_MS = [0, 5, 20, 50, 100];
 /** Without news, the pauses grow up to so many times `pollMs`, so that thousands of waiting messages cost little. */
 const LONGEST_PAUSE = 5;
-
-/** What a waiting message learns. */
-export type QueueNews =
-  /** It may be its turn. */
-  | { readonly kind: 'try' }
-  /** Nobody took the turn for a while, although others were before it. */
-  | { readonly kind: 'take over' }
-  /** Somebody took it back. */
-  | { readonly kind: 'withdrawn' }
-  /** Its message is part of an invocation. */
-  | { readonly kind: 'taken'; readonly event: Pick<LoggedEvent, 'invocationId' | 'seq'> };
 
 /**
  * Waits in the log for the turn of a queued message. It knows who is before it, and wakes up when a turn seems to be over.
@@ -40,7 +30,7 @@ export class QueueWait implements QueueMember {
   readonly #ahead = new Set<string>();
   /** Messages that wait no longer, and since when. */
   readonly #gone = new Map<string, number>();
-  #taken: Pick<LoggedEvent, 'invocationId' | 'seq'> | undefined;
+  #taken: Seen['message'];
   #isWithdrawn = false;
   #failure: { readonly error: unknown } | undefined;
   /** The turn may have ended between its check and the append of the message. */
@@ -81,12 +71,12 @@ export class QueueWait implements QueueMember {
   }
 
   /** Waits until the next try. */
-  async next(): Promise<QueueNews> {
+  async next(): Promise<Seen> {
     for (;;) {
       this.signal.throwIfAborted();
       if (this.#failure) throw this.#failure.error;
-      if (this.#taken) return { kind: 'taken', event: this.#taken };
-      if (this.#isWithdrawn) return { kind: 'withdrawn' };
+      if (this.#taken) return { sight: 'taken', message: this.#taken };
+      if (this.#isWithdrawn) return { sight: 'withdrawn' };
       const quietLeft = this.#quietLeftMs();
       if (quietLeft > 0) {
         await this.#pause(quietLeft);
@@ -94,8 +84,8 @@ export class QueueWait implements QueueMember {
       }
       await this.#pause(this.#nextPause());
       if (this.#taken || this.#isWithdrawn || this.#failure || this.#quietLeftMs() > 0) continue;
-      if (this.#isFirst()) return { kind: 'try' };
-      if (await this.#watch.isFreeFor(this.env.graceMs, this.env.pollMs / 2)) return { kind: 'take over' };
+      if (this.#isFirst()) return { sight: 'first' };
+      if (await this.#watch.isFreeFor(this.env.graceMs, this.env.pollMs / 2)) return { sight: 'overdue' };
     }
   }
 

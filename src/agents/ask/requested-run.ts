@@ -15,7 +15,8 @@ import { AgentsClosingError } from '../errors/closing-error.js';
 import { dequeuedEvent, queueEvent, queuedIn, withdrawEvent } from '../turn/control-events.js';
 import { followInvocation } from './follow.js';
 import { isHandOver } from '../invocation/invocation-stop.js';
-import { type QueueNews, QueueWait } from './queue-wait.js';
+import { QueueWait } from './queue-wait.js';
+import { type MessagePlace, type Seen, type Step, decideStep } from './run-decision.js';
 import { type QueuePlace, isWhole, placeOf } from '../turn/queue-place.js';
 import { findMessage, findWaiting, readQueue } from './queue.js';
 import { BudgetHold } from '../invocation/run-budget.js';
@@ -24,16 +25,14 @@ import type { RunHandler } from '../invocation/agent-context.js';
 import { endOf } from '../invocation/run-status.js';
 import { TurnWork } from './turn-work.js';
 
-type Try =
-  | { readonly kind: 'done'; readonly result: RunResult }
-  | { readonly kind: 'held'; readonly by: TurnHeldError }
-  /** Others wait since before. */
-  | { readonly kind: 'gave way'; readonly queue: readonly QueuePlace[] };
-
 /** A requested run: gets its turn, as its policy says, and answers its message. */
 export class RequestedRun {
   #created: Session | undefined;
+  /** Its place in the queue, once it has waited. */
+  #entry: QueuePlace | undefined;
   #wait: QueueWait | undefined;
+  /** Whether the request answers an approval, or repeats what failed: then it does not wait in the queue. */
+  #isStored = false;
   /** Whether the log has the message already. */
   #hasBegun = false;
   #tell: (event: RunEvent) => void = () => undefined;
@@ -70,48 +69,51 @@ export class RequestedRun {
 
   async #perform(): Promise<RunResult> {
     // Not the request itself, which would keep its message in memory.
-    const { answer, retriesFailure, isNewSession, policy, mayBeRetry, invocationId } = this.request;
+    const { answer, retriesFailure, isNewSession } = this.request;
     if (this.signal.aborted) return this.#notBegun();
-    if (answer || (retriesFailure && (await this.#isStored()))) return this.#goOn();
-    await this.#reserveBudget();
+    this.#isStored = answer !== undefined || (retriesFailure && (await this.#isInLog()));
+    if (!this.#isStored) await this.#reserveBudget();
+    if (!this.#isStored && isNewSession) await this.#create();
     try {
-      if (isNewSession) await this.#create();
-      let entry = policy === 'debounce' ? await this.#enqueue() : undefined;
+      let seen: Seen = { sight: 'begins' };
       for (;;) {
-        const news = entry ? await this.#nextNews() : TRY;
-        if (news.kind === 'taken') {
-          const result = await this.#follow(news.event.invocationId, news.event.seq);
-          if (result) return result;
-          this.#stopWaiting();
-        }
-        if (news.kind === 'withdrawn') return await this.#stoppedResult();
-        if (news.kind === 'take over' && (await this.#runAbandoned(entry))) continue;
-        const tried = await this.#try(entry);
-        if (tried.kind === 'done') return tried.result;
-        if (tried.kind === 'held') {
-          this.#wait?.noteHeld();
-          const repeated = await this.#followEarlier(tried.by);
-          if (repeated) {
-            // It began to wait after the message was taken.
-            if (entry && !this.signal.aborted) await this.#dequeue();
-            return repeated;
-          }
-          // The process of the first request died, or its turn was rewound: it is this one's turn.
-          if (mayBeRetry && runningInvocation(tried.by) === invocationId) continue;
-          if (policy === 'reject') throw tried.by;
-          // Its message was taken by a process that died, and another message runs now.
-          if (entry && !this.#wait && !(await this.#pause())) return await this.#stoppedResult();
-        }
-        if (tried.kind === 'gave way') this.#wait?.learn(tried.queue);
-        if (tried.kind === 'gave way' && policy === 'reject') {
-          await this.#runAbandoned();
-          if (!(await this.#pauseAfterFailure()) || this.signal.aborted) return await this.#stoppedResult();
-          continue;
-        }
-        entry ??= await this.#enqueue(tried.kind === 'held' ? runningInvocation(tried.by) : undefined);
+        const next = await this.#take(decideStep(seen.sight, this.#place, this.request.policy), seen);
+        if ('status' in next) return next;
+        seen = next;
       }
     } finally {
       this.#stopWaiting();
+    }
+  }
+
+  get #place(): MessagePlace {
+    if (this.#isStored) return 'stored';
+    if (!this.#entry) return 'new';
+    return this.#wait ? 'queued' : 'orphaned';
+  }
+
+  /** Returns the result, or what is seen then. */
+  async #take(step: Step, { by, message }: Seen): Promise<RunResult | Seen> {
+    switch (step) {
+      case 'try':
+        return this.#try();
+      case 'enqueue':
+        return this.#enqueue(runningInvocation(by));
+      case 'wait':
+        return this.#nextNews();
+      case 'follow':
+        return this.#followTaken(message, by);
+      case 'stand in':
+        return { sight: (await this.#runAbandoned()) ? 'ran' : 'alone' };
+      case 'pause':
+        return this.#pause();
+      case 'back off':
+        // A message that fails before it is stored stays the first in the queue.
+        return this.#pause(this.#abandoned.failures);
+      case 'refuse':
+        throw by as unknown;
+      case 'end':
+        return this.#stoppedResult();
     }
   }
 
@@ -125,51 +127,29 @@ export class RequestedRun {
       // The run that reserves the rest may be the one that this message waits for: it reserves in its turn.
       if (error.budget.reserved && policy !== 'reject') return;
       if (!mayBeRetry) throw error;
-      if (!(await this.#isStored().catch(() => false))) throw error;
+      if (!(await this.#isInLog().catch(() => false))) throw error;
     }
   }
 
-  /** An answer to an approval does not wait in the log: it is stored when its turn begins. A retry stores nothing. */
-  async #goOn(): Promise<RunResult> {
-    const { answer, invocationId, policy } = this.request;
-    for (;;) {
-      const tried = await this.#try(undefined);
-      if (tried.kind === 'done') return tried.result;
-      if (tried.kind === 'held') {
-        const isRetried = !answer && runningInvocation(tried.by) === invocationId;
-        const repeated = isRetried ? await this.#followEarlier(tried.by) : undefined;
-        if (repeated) return repeated;
-        if (policy === 'reject' && !isRetried) throw tried.by;
-      }
-      const hasRun = tried.kind === 'gave way' && (await this.#runAbandoned());
-      const goesOn = hasRun ? await this.#pauseAfterFailure() : await this.#pause();
-      if (!goesOn || this.signal.aborted) return this.#stoppedResult();
-    }
-  }
-
-  async #isStored(): Promise<boolean> {
+  async #isInLog(): Promise<boolean> {
     const { key, invocationId } = this.request;
     const { message } = await findMessage(this.env.sessions, key, invocationId);
     return message !== undefined;
   }
 
-  /** Waits until the next try. Returns whether the run goes on. */
-  async #pause(times = 1): Promise<boolean> {
-    await this.#hold(false);
-    await delay(times * this.env.pollMs, undefined, { signal: this.signal }).catch(() => undefined);
-    return !this.signal.aborted;
+  /** Waits until the next try. */
+  async #pause(times = 1): Promise<Seen> {
+    if (times > 0) {
+      await this.#hold(false);
+      await delay(times * this.env.pollMs, undefined, { signal: this.signal }).catch(() => undefined);
+    }
+    return { sight: this.signal.aborted ? 'aborted' : 'paused' };
   }
 
   /** Answers what was abandoned before this message. Returns whether there was something. */
-  async #runAbandoned(entry?: QueuePlace): Promise<boolean> {
+  async #runAbandoned(): Promise<boolean> {
     this.#throwIfHandedOver();
-    return this.#abandoned.runFirst(this.signal, entry);
-  }
-
-  /** A message that fails before it is stored stays the first in the queue. Returns whether the run goes on. */
-  async #pauseAfterFailure(): Promise<boolean> {
-    const { failures } = this.#abandoned;
-    return failures === 0 || this.#pause(failures);
+    return this.#abandoned.runFirst(this.signal, this.#entry);
   }
 
   /** One of two simultaneous creators wins, and both go on. */
@@ -182,33 +162,48 @@ export class RequestedRun {
     }
   }
 
-  async #try(entry: QueuePlace | undefined): Promise<Try> {
+  async #try(): Promise<RunResult | Seen> {
     const { env, request, handler, working } = this;
     const { key } = request;
+    const entry = this.#entry;
     const work = new TurnWork(env, { ...request, entry, hasBudget: this.#budget.isHeld }, handler, this.#tell, working);
     let hasBegun = false;
     try {
       const holder = holderOf(work.invocationId);
-      return await env.sessions.withTurn({ ...key, holder, ttlMs: env.turnTtlMs }, async (turn): Promise<Try> => {
+      return await env.sessions.withTurn({ ...key, holder, ttlMs: env.turnTtlMs }, async (turn) => {
         hasBegun = true;
         // Others may have written since the creation.
         const created = turn.number === 1 && !entry ? this.#created : undefined;
         this.#created = undefined;
         const done = await work.run(turn, created);
-        return 'queue' in done ? { kind: 'gave way', queue: done.queue } : { kind: 'done', result: done };
+        if (!('queue' in done)) return done;
+        this.#wait?.learn(done.queue);
+        return { sight: 'behind' };
       });
     } catch (error) {
       if (hasBegun) throw error;
-      if (error instanceof TurnHeldError) return { kind: 'held', by: error };
+      if (error instanceof TurnHeldError) return this.#held(error);
       // A session that was deleted while the message waited is not created again.
       if (!(error instanceof SessionNotFoundError) || entry || !request.mayCreate) throw error;
       await this.#create();
-      return this.#try(entry);
+      return this.#try();
     }
   }
 
+  /** An earlier request with the same id may be the one that runs, or have brought the message. */
+  async #held(by: TurnHeldError): Promise<Seen> {
+    this.#wait?.noteHeld();
+    const { key, invocationId, answer, mayBeRetry } = this.request;
+    const isSame = runningInvocation(by) === invocationId;
+    if (!mayBeRetry || answer || (this.#isStored && !isSame)) return { sight: 'held', by };
+    const { message, lastSeq } = await findMessage(this.env.sessions, key, invocationId);
+    if (message) this.#hasBegun = true;
+    if (!message && !isSame) return { sight: 'held', by };
+    return { sight: 'taken', by, message: message ?? { invocationId, seq: lastSeq } };
+  }
+
   /** Stores the message until its turn comes. */
-  async #enqueue(target?: string): Promise<QueuePlace> {
+  async #enqueue(target: string | undefined): Promise<Seen> {
     const { key, invocationId, message, policy, stateDelta, customMetadata, rewindTo, quietMs } = this.request;
     const { sessions } = this.env;
     const queued = {
@@ -223,11 +218,12 @@ export class RequestedRun {
     await this.#hold(true);
     const waiting = this.#hasBegun ? await findWaiting(this.env, key, invocationId) : undefined;
     // What its process has left to others waits already, at a better place.
-    const entry = waiting?.handedOver
+    const entry: QueuePlace = waiting?.handedOver
       ? { ...waiting, message }
       : placeOf({ ...queued, invocationId, seq: await this.#appendQueued(event) });
     // What it brings is read again in its turn, but for what the log has not.
     if (!isWhole(entry)) this.request = keptOf(this.request);
+    this.#entry = entry;
     // Before anything is read, so that it misses nothing.
     this.#wait = new QueueWait(this.env, key, entry, quietMs, this.signal);
     const session = await sessions.getSession({ ...key, config: { numRecentEvents: 0 } });
@@ -235,7 +231,7 @@ export class RequestedRun {
     const others = new Set(queuedIn(session));
     others.delete(invocationId);
     this.#wait.learn(await readQueue(this.env, key, others));
-    return entry;
+    return { sight: 'enqueued' };
   }
 
   async #appendQueued(event: ReturnType<typeof queueEvent>): Promise<number> {
@@ -252,16 +248,15 @@ export class RequestedRun {
     }
   }
 
-  async #nextNews(): Promise<QueueNews> {
-    if (!this.#wait) return TRY;
+  async #nextNews(): Promise<Seen> {
     try {
-      return await this.#wait.next();
+      return (await this.#wait?.next()) ?? { sight: 'first' };
     } catch (error) {
       if (!this.signal.aborted) throw error;
       this.#throwIfHandedOver();
       const { key, invocationId } = this.request;
       await this.env.sessions.appendEvents({ session: referenceTo(key), events: [withdrawEvent(invocationId)] });
-      return { kind: 'withdrawn' };
+      return { sight: 'withdrawn' };
     }
   }
 
@@ -281,15 +276,19 @@ export class RequestedRun {
     this.#wait = undefined;
   }
 
-  /** The result of an earlier request with the same id, which is running or done. */
-  async #followEarlier(held: TurnHeldError): Promise<RunResult | undefined> {
-    const { request, env } = this;
-    if (!request.mayBeRetry) return undefined;
-    const { message, lastSeq } = await findMessage(env.sessions, request.key, request.invocationId);
-    if (message) this.#hasBegun = true;
-    if (!message && runningInvocation(held) !== request.invocationId) return undefined;
+  /**
+   * The result of the invocation that took the message. If its process died, or its turn was rewound, it is this one's turn, unless
+   * somebody else has it.
+   */
+  async #followTaken(message: Seen['message'], by: TurnHeldError | undefined): Promise<RunResult | Seen> {
+    const { invocationId } = this.request;
     await this.#hold(false);
-    return this.#follow(message?.invocationId ?? request.invocationId, message?.seq ?? lastSeq);
+    const result = await this.#follow(message?.invocationId ?? invocationId, message?.seq ?? 0);
+    // It began to wait after the message was taken.
+    if (result && by && this.#entry && !this.signal.aborted) await this.#dequeue();
+    if (result) return result;
+    if (!by) this.#stopWaiting();
+    return by && runningInvocation(by) !== invocationId ? { sight: 'held', by } : { sight: 'left' };
   }
 
   /** Undefined if the process that took the message died before the answer, so that it is this one's turn. */
@@ -304,8 +303,9 @@ export class RequestedRun {
         const status = isClosed ? endOf(events, invocationId, request) : signal.aborted ? 'stopped' : 'interrupted';
         return { status, invocationId, events, session: await this.#load() };
       }
-      if (isFirst || (await this.#pause())) await this.#runAbandoned();
-      await this.#pauseAfterFailure();
+      if (!isFirst) await this.#pause();
+      if (isFirst || !signal.aborted) await this.#runAbandoned();
+      await this.#pause(this.#abandoned.failures);
     }
   }
 
@@ -343,5 +343,3 @@ export class RequestedRun {
     return session;
   }
 }
-
-const TRY = { kind: 'try' } as const;
