@@ -41,6 +41,7 @@ export { AgentsModule, type AgentsModuleOptions } from './agents.module.js';
 export { AgentContext } from './invocation/agent-context.js';
 export { agentLoop, type AgentLoop, type AgentLoopOptions, type ModelAnswer } from './invocation/agent-loop.js';
 export { AgentRun } from './ask/agent-run.js';
+export type { NamedCall } from '../sessions/domain/open-calls.js';
 export type { RunEvent } from './turn/run-event.js';
 export { AgentsClosingError } from './errors/closing-error.js';
 export type { AgentSessionsOptions } from './agent-options.js';

@@ -1,3 +1,9 @@
+// What sessions, pages and events are made of.
+export type { Content, FunctionCall, FunctionResponse, Part } from '../sessions/domain/content.js';
+export type { Compaction, EventActions, LoggedEvent, Rewind, UsageMetadata } from '../sessions/domain/event.js';
+export type { MetadataDelta, SessionMetadata } from '../sessions/domain/metadata.js';
+export type { ExplainedEvent, ViewExplanation } from '../sessions/operations/explain-view.js';
+export type { EventPage } from '../sessions/operations/list-events.js';
 export { InvalidInputError, LimitExceededError } from '../sessions/domain/errors.js';
 export type { StateKeyChange, StateOperation } from '../sessions/domain/state-history.js';
 export type {
@@ -41,6 +47,9 @@ export type {
   UpdateStateRequest,
   WatchRequest,
 } from './remote-types.js';
+export type { StoredScope } from '../state/scopes.js';
+export type { SessionSummary } from '../summarizer/session-summary.js';
+export type { CoveredEvents, SummaryOutlook, ThresholdState } from '../summarizer/summary-outlook.js';
 export type { ModelUsage, TokenUsage } from '../sessions/domain/usage.js';
 export type { PricedUsage } from '../sessions/domain/usage-cost.js';
 export type { ExceededBudget } from '../sessions/domain/budget-error.js';

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { RunHandler } from '../../src/agents/index.js';
-import { InMemorySessionStorage, type UsageBudget } from '../../src/index.js';
+import { InMemorySessionStorage } from '../../src/index.js';
+import type { UsageBudget } from '../../src/config/usage-settings.js';
 import { storeOfEachKind } from '../support/stores.js';
 import { until } from '../support/until.js';
 import { AgentApp, type Instances, forEachTestOn } from './support/agent-app.js';

@@ -77,7 +77,7 @@ export const layers: readonly Layer[] = [
   {
     name: 'client',
     files: /^client\/.+$/,
-    mayImport: [...domain, 'sessions/operations', 'summarizer/summary'],
+    mayImport: [...domain, 'state', 'sessions/operations', 'summarizer/summary'],
     packages: noPackage,
   },
   {

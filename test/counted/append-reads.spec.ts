@@ -1,10 +1,5 @@
-import {
-  type EventInput,
-  type HistorySettings,
-  InMemorySessionStorage,
-  type Session,
-  SessionService,
-} from '../../src/index.js';
+import { type EventInput, InMemorySessionStorage, type Session, SessionService } from '../../src/index.js';
+import type { HistorySettings } from '../../src/config/session-settings.js';
 import { ManualClock } from '../../src/testing/manual-clock.js';
 import { CountingStorage } from '../support/counting-storage.js';
 import { randomNumbers } from '../support/random.js';

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { type EventInput, type HistorySettings, SessionService } from '../../src/index.js';
+import { type EventInput, SessionService } from '../../src/index.js';
+import type { HistorySettings } from '../../src/config/session-settings.js';
 import { seed } from '../support/random.js';
 import { type TestStore, storesAboveThePort } from '../support/stores.js';
 import { manualClock } from './clock.js';

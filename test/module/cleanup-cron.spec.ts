@@ -1,7 +1,8 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { CronExpression, ScheduleModule, SchedulerRegistry } from '@nestjs/schedule';
 import { sessionsFromEnvironment } from '../../src/config/index.js';
-import { CLEANUP_NAME, InMemorySessionStorage, SessionService, SessionsModule } from '../../src/index.js';
+import { InMemorySessionStorage, SessionService, SessionsModule } from '../../src/index.js';
+import { CLEANUP_NAME } from '../../src/sessions/module/sessions.cleanup.js';
 import { until } from '../support/until.js';
 import { KEY, startApp } from './support/apps.js';
 

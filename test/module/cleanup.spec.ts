@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Interval, ScheduleModule, SchedulerRegistry } from '@nestjs/schedule';
 import {
-  CLEANUP_NAME,
   InMemorySessionStorage,
   type PurgeCounts,
   SessionService,
@@ -9,6 +8,7 @@ import {
   SessionsModule,
   StoreUnavailableError,
 } from '../../src/index.js';
+import { CLEANUP_NAME } from '../../src/sessions/module/sessions.cleanup.js';
 import { KEY, startApp } from './support/apps.js';
 import { KeptLogger } from './support/kept-logger.js';
 

@@ -1,6 +1,5 @@
 import { Inject, Injectable, Module } from '@nestjs/common';
 import {
-  CLEANUP_NAME,
   InMemorySessionStorage,
   InjectSessionStorage,
   SESSION_STORAGE,
@@ -8,6 +7,7 @@ import {
   SessionsCleanup,
   SessionsModule,
 } from '../../src/index.js';
+import { CLEANUP_NAME } from '../../src/sessions/module/sessions.cleanup.js';
 import type { SessionStorage } from '../../src/storage.js';
 import { KEY, roundTrip, shownBy, startApp } from './support/apps.js';
 

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { StoreSettings } from '../../src/index.js';
+import type { StoreSettings } from '../../src/config/store-settings.js';
 import { chosenStoreNames } from '../support/store-names.js';
 import { type Place, describePlaces, openPlace } from './support/places.js';
 

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import type { StoreSettings } from '../../src/index.js';
+import type { StoreSettings } from '../../src/config/store-settings.js';
 import { type Place, describePlaces } from './support/places.js';
 
 const script = join(__dirname, 'children/own-app.mjs');

@@ -1,13 +1,8 @@
 import { once } from 'node:events';
 import type { INestApplicationContext } from '@nestjs/common';
-import {
-  type Clock,
-  type PurgeCounts,
-  SessionService,
-  SessionsCleanup,
-  SessionsModule,
-  type StoreSettings,
-} from '../../src/index.js';
+import { type PurgeCounts, SessionService, SessionsCleanup, SessionsModule } from '../../src/index.js';
+import type { Clock } from '../../src/sessions/domain/clock.js';
+import type { StoreSettings } from '../../src/config/store-settings.js';
 import { createMariaDbDatabase, dropMariaDbDatabase } from '../support/mariadb-store.js';
 import { chosenStoreNames } from '../support/store-names.js';
 import { startApp } from './support/apps.js';

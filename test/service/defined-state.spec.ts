@@ -1,14 +1,9 @@
 import { type } from 'arktype';
 import * as v from 'valibot';
 import { z } from 'zod';
-import {
-  InMemorySessionStorage,
-  InvalidInputError,
-  SessionService,
-  type StandardSchema,
-  type StateDefinitions,
-  defineState,
-} from '../../src/index.js';
+import { InMemorySessionStorage, InvalidInputError, SessionService, defineState } from '../../src/index.js';
+import type { StandardSchema } from '../../src/state/standard-schema.js';
+import type { StateDefinitions } from '../../src/state/define-state.js';
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 's1' };
 const JSON_SCHEMAS = { step: { type: 'number' }, 'user:theme': { enum: ['light', 'dark'] }, cart: { type: 'array' } };

@@ -6,9 +6,9 @@ import {
   InMemorySessionStorage,
   SessionService,
   type SessionServiceOptions,
-  type UsageBudget,
   usageOf,
 } from '../../src/index.js';
+import type { UsageBudget } from '../../src/config/usage-settings.js';
 import { ManualClock } from '../../src/testing/index.js';
 import { until } from '../support/until.js';
 

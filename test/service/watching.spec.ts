@@ -1,6 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
-import { InMemorySessionStorage, InProcessSignals, type SessionSignals, SessionService } from '../../src/index.js';
+import { InMemorySessionStorage, type SessionSignals, SessionService } from '../../src/index.js';
+import { InProcessSignals } from '../../src/sessions/session-signals.js';
 import { signalsOf } from '../../src/sessions/session-signals.js';
 import { storeOfEachKind } from '../support/stores.js';
 

@@ -1,7 +1,7 @@
 import { Cluster, Redis } from 'ioredis';
 import { DataSource } from 'typeorm';
 import { storePlaceOf } from '../../src/config/store-place.js';
-import type { StoreSettings } from '../../src/index.js';
+import type { StoreSettings } from '../../src/config/store-settings.js';
 
 const lazy = { lazyConnect: true } as const;
 const login = 'ann:hunter2';

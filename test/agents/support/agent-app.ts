@@ -1,11 +1,11 @@
 import { type AgentFailedError, AgentSessions, type AgentSessionsOptions } from '../../../src/agents/index.js';
 import {
-  type Clock,
   InMemorySessionStorage,
   type LoggedEvent,
   SessionService,
   type SessionServiceOptions,
 } from '../../../src/index.js';
+import type { Clock } from '../../../src/sessions/domain/clock.js';
 import type { SessionStorage } from '../../../src/storage.js';
 import { ManualClock } from '../../../src/testing/index.js';
 import type { OpenStorage } from '../../../src/testing/open-storage.js';

@@ -5,7 +5,7 @@ import type { Cluster, Redis } from 'ioredis';
 import Libsql from 'libsql';
 import type { DataSource, DataSourceOptions } from 'typeorm';
 import { SESSION_MIGRATIONS, sessionEntities } from '../../../src/typeorm.js';
-import type { DatabaseSettings, StoreSettings } from '../../../src/index.js';
+import type { DatabaseSettings, StoreSettings } from '../../../src/config/store-settings.js';
 import type { Place } from './places.js';
 
 /** The app's own connection to a store, opened by the Nest module for that database. */

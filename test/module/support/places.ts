@@ -1,7 +1,8 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import { SessionService, type StoreSettings } from '../../../src/index.js';
+import { SessionService } from '../../../src/index.js';
+import type { StoreSettings } from '../../../src/config/store-settings.js';
 import { RedisSessionStorage } from '../../../src/redis.js';
 import { TypeOrmSessionStorage } from '../../../src/typeorm.js';
 import { createMariaDbDatabase, dropMariaDbDatabase } from '../../support/mariadb-store.js';
