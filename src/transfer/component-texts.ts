@@ -1,5 +1,5 @@
 import { EMPTY_DIGEST, digestAfter } from '../sessions/domain/component.js';
-import { TransferFileError } from '../sessions/domain/transfer-errors.js';
+import { TransferFileError } from './transfer-errors.js';
 import type { ComponentLine } from './transfer-records.js';
 
 /** Checks that the lines of a value or a list follow each other, and are all of it. */

@@ -9,7 +9,7 @@ import {
   readExcess,
   stateLimitsOf,
 } from '../sessions/domain/state-size.js';
-import { TransferConflictError, TransferFileError } from '../sessions/domain/transfer-errors.js';
+import { TransferConflictError, TransferFileError } from './transfer-errors.js';
 import { UnsupportedByStoreError, withoutTransferError } from '../sessions/domain/unsupported-error.js';
 import type { ComponentStore } from '../sessions/storage/component-store.js';
 import type { SessionStorage } from '../sessions/storage/session-storage.js';

@@ -10,7 +10,7 @@ import type { TransferStore } from '../sessions/storage/transfer-store.js';
 import { storeTime } from './import-shared.js';
 import { TargetSession } from './target-session.js';
 import { StoreUnavailableError } from '../sessions/domain/errors.js';
-import { TransferFileError } from '../sessions/domain/transfer-errors.js';
+import { TransferFileError } from './transfer-errors.js';
 import type { EndLine, EventLine, SessionLine } from './transfer-records.js';
 
 const FOREVER = lifetimesOf(DEFAULT_TTL);

@@ -1,5 +1,5 @@
 /** Moving sessions between stores and from other systems, and the requests of users for their data. */
-export { TransferConflictError, TransferFileError } from '../sessions/domain/transfer-errors.js';
+export { TransferConflictError, TransferFileError } from './transfer-errors.js';
 export type { ErasedUser } from '../sessions/operations/erase-user.js';
 export type {
   ImportCounts,
@@ -14,6 +14,8 @@ export { adkSessions } from './from/adk-sessions.js';
 export type { ForeignDatabase } from './from/foreign-database.js';
 export { type LangGraphDecoder, type LangGraphOptions, langGraphThreads } from './from/langgraph-threads.js';
 export { type OpenAiItems, openAiItems, type OpenAiOwner, openAiSessions } from './from/openai-sessions.js';
+export type { ForeignEvent } from './foreign-log.js';
+export { foreignRecords, type ForeignSession, recordsOrBad, stateRecord } from './foreign-session.js';
 export type { ForeignRedisNode } from './from/foreign-redis.js';
 export { type ForeignRedis, trpcAgentRedisSessions, trpcAgentSessions } from './from/trpc-agent-sessions.js';
 export type { TransferInput } from './read-lines.js';

@@ -8,7 +8,7 @@ import type { ViewMarks } from '../sessions/domain/view-marks.js';
 import type { StoredScope } from '../state/scopes.js';
 import type { StateEntries } from '../sessions/storage/session-storage.js';
 import type { PeriodUsage } from '../sessions/storage/transfer-store.js';
-import { TransferFileError } from '../sessions/domain/transfer-errors.js';
+import { TransferFileError } from './transfer-errors.js';
 import { isTooDeep } from './json-depth.js';
 import { eventProblem, metadataProblem, stateProblem } from '../sessions/domain/stored-forms.js';
 import type {

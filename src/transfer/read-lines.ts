@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { TransferFileError } from '../sessions/domain/transfer-errors.js';
+import { TransferFileError } from './transfer-errors.js';
 import { type TransferCounts, type TransferRecord, NO_TRANSFER, countedWith } from './transfer-records.js';
 import { isTooDeep } from './json-depth.js';
 import { parsedRecord } from './parse-record.js';

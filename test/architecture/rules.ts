@@ -193,11 +193,25 @@ export const layers: readonly Layer[] = [
       'sessions/rest',
     ],
   },
-  // Moves sessions between stores and from other systems, through the interface of stores. Adapters say how their events look.
+  // Read other systems, as importers outside do. Adapters say how their events look, in files that need no framework.
+  {
+    name: 'transfer/from',
+    files: /^transfer\/from\/.+$/,
+    mayImport: [PUBLIC_NAMES, 'transfer/records', 'adapters/langgraph', 'adapters/openai-agents'],
+    packages: nodeBuiltins,
+  },
+  // What importers make, for everybody.
+  {
+    name: 'transfer/records',
+    files: /^transfer\/(transfer-(records|errors)|foreign-(log|session))\.ts$/,
+    mayImport: sessionLayers,
+    packages: nodeBuiltins,
+  },
+  // Moves sessions between stores, through the interface of stores.
   {
     name: 'transfer',
     files: /^transfer\/.+$/,
-    mayImport: [...sessionLayers, 'adapters/langgraph', 'adapters/openai-agents'],
+    mayImport: [...sessionLayers, 'transfer/records', 'transfer/from'],
     packages: nodeBuiltins,
   },
   // Finds what is wrong in a store, for any app and for the command line.

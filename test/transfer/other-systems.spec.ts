@@ -1,10 +1,15 @@
 import { AgentsSession } from '../../src/adapters/openai-agents/index.js';
 import { type EventInput, InMemorySessionStorage, SessionService } from '../../src/index.js';
 import {
+  type ForeignEvent,
+  foreignRecords,
   importRecords,
   langGraphThreads,
   openAiItems,
   openAiSessions,
+  recordsOrBad,
+  stateRecord,
+  TransferFileError,
   type TransferRecord,
 } from '../../src/transfer/index.js';
 import { sqliteOf } from './sqlite-of.js';
@@ -25,6 +30,11 @@ const decode = (type: string, bytes: Uint8Array): unknown =>
 const checkpoint = (id: string, ts: string, more: object, type = 'json'): string =>
   `INSERT INTO checkpoints VALUES ('s-1', '', '${id}', NULL, '${type}', ${hex({ v: 4, id, ts, ...more })}, NULL);`;
 
+const said = (id: string, text: string): ForeignEvent => ({ id, author: 'user', content: { parts: [{ text }] } });
+const unreadable = (): never => {
+  throw new TransferFileError('its text is encrypted');
+};
+
 describe('sessions of other systems', () => {
   const storage = new InMemorySessionStorage();
   const sessions = new SessionService({ storage });
@@ -34,6 +44,22 @@ describe('sessions of other systems', () => {
   async function events(sessionId = 's-1'): Promise<EventInput[]> {
     return (await sessions.listEvents({ ...KEY, sessionId })).events;
   }
+
+  it("a system of the app's own, twice without a difference, and without what it cannot read", async () => {
+    const log = [said('1', 'Hello'), { ...said('2', 'So far'), isSummary: true }, said('3', 'Bye')];
+    const session = { ...KEY, createTime: Date.UTC(2026, 10, 1), state: { step: 3 }, events: () => log };
+    async function* records(): AsyncGenerator<TransferRecord> {
+      yield* recordsOrBad(KEY, () => foreignRecords(session));
+      yield* recordsOrBad({ ...OWNER, sessionId: 's-2' }, unreadable);
+      yield stateRecord(OWNER, { theme: 'dark' });
+    }
+    const counts = { events: 3, states: 1, problems: [{ sessionId: 's-2', problem: 'its text is encrypted' }] };
+    expect(await importRecords(storage, records(), { onBad: 'skip' })).toMatchObject(counts);
+    expect((await sessions.getSession(KEY))?.state).toEqual({ step: 3, 'user:theme': 'dark' });
+    expect((await events()).at(1)?.actions).toMatchObject({ compaction: { fromSeq: 1, toSeq: 1 } });
+    const again = await importRecords(storage, records(), { onBad: 'skip' });
+    expect(again).toMatchObject({ events: 0, sessions: { unchanged: 1 } });
+  });
 
   const ITEMS = [
     { role: 'user', content: 'Where is 7?' },

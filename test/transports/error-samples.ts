@@ -28,7 +28,7 @@ import {
   TurnLostError,
   TurnRequiredError,
 } from '../../src/sessions/domain/errors.js';
-import { TransferConflictError, TransferFileError } from '../../src/sessions/domain/transfer-errors.js';
+import { TransferConflictError, TransferFileError } from '../../src/transfer/transfer-errors.js';
 import { BudgetExceededError, type ExceededBudget } from '../../src/sessions/domain/budget-error.js';
 import { UnsupportedByStoreError } from '../../src/sessions/domain/unsupported-error.js';
 import { SummaryFailedError, SummaryNotFoundError } from '../../src/summarizer/index.js';

@@ -1,4 +1,4 @@
-import type { ForeignEvent } from './foreign-log.js';
+import type { ForeignEvent } from '../foreign-log.js';
 import { recordOf, timeOf } from './foreign-database.js';
 
 /** Below these paths, keys belong to apps and stay as they are. */
@@ -34,16 +34,13 @@ export function eventOfSnakeCase(given: Readonly<Record<string, unknown>>): Fore
   const { actions, timestamp, ...event } = camelCased(given, '') as Record<string, unknown>;
   // A compaction of ADK covers a range of times, and several are shown together: it is no summary as there are here.
   const { compaction, rewindBeforeInvocationId, ...others } = recordOf(actions);
-  return {
-    ...event,
-    timestamp: timeOf(timestamp),
-    actions: {
-      ...others,
-      ...(compaction === undefined ? {} : { adkCompaction: compaction }),
-      ...(typeof rewindBeforeInvocationId === 'string' && { rewindBeforeInvocationId }),
-    },
-    rewindBefore: typeof rewindBeforeInvocationId === 'string' ? rewindBeforeInvocationId : undefined,
+  const rewindBefore = typeof rewindBeforeInvocationId === 'string' ? rewindBeforeInvocationId : undefined;
+  const kept: object = {
+    ...others,
+    ...(compaction === undefined ? {} : { adkCompaction: compaction }),
+    ...(rewindBefore !== undefined && { rewindBeforeInvocationId: rewindBefore }),
   };
+  return { ...event, timestamp: timeOf(timestamp), actions: kept, rewindBefore };
 }
 
 function camelCased(value: unknown, path: string): unknown {

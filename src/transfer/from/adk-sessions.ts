@@ -1,4 +1,4 @@
-import { TransferFileError } from '../../sessions/domain/transfer-errors.js';
+import { TransferFileError } from '../transfer-errors.js';
 import type { TransferRecord } from '../transfer-records.js';
 import { eventOfSnakeCase } from './adk-event.js';
 import { eventOfColumns } from './event-columns.js';
@@ -12,8 +12,8 @@ import {
   timeOf,
   textOf,
 } from './foreign-database.js';
-import type { ForeignEvent } from './foreign-log.js';
-import { entriesOf, foreignRecords, recordsOrBad } from './foreign-session.js';
+import type { ForeignEvent } from '../foreign-log.js';
+import { foreignRecords, recordsOrBad, stateRecord } from '../foreign-session.js';
 
 /**
  * The sessions in a database of Google's ADK: for Python (`DatabaseSessionService`, schemas 0 and 1), and for TypeScript.
@@ -56,11 +56,11 @@ export async function* sessionsWithColumns(
   }
   for await (const row of rowsOf(database, 'SELECT * FROM user_states ORDER BY app_name, user_id')) {
     const owner = { appName: textOf(row.app_name), userId: textOf(row.user_id) };
-    yield* recordsOrBad(owner, () => [{ kind: 'state', ...owner, entries: stateOf(row) }]);
+    yield* recordsOrBad(owner, () => [stateRecord(owner, recordOf(row.state))]);
   }
   for (const row of await query(database, 'SELECT * FROM app_states')) {
     const owner = { appName: textOf(row.app_name) };
-    yield* recordsOrBad(owner, () => [{ kind: 'state', ...owner, entries: stateOf(row) }]);
+    yield* recordsOrBad(owner, () => [stateRecord(owner, recordOf(row.state))]);
   }
 }
 
@@ -80,10 +80,6 @@ async function* inOrder(
     events.push(readEvent(row));
   }
   yield* sorted();
-}
-
-function stateOf({ state }: ForeignRow): ReturnType<typeof entriesOf> {
-  return entriesOf(recordOf(state));
 }
 
 function eventOfData(row: ForeignRow): ForeignEvent {

@@ -1,6 +1,6 @@
 import { eventOfSnakeCase } from './adk-event.js';
 import { type ForeignRow, bytesOf, jsonOf } from './foreign-database.js';
-import type { ForeignEvent } from './foreign-log.js';
+import type { ForeignEvent } from '../foreign-log.js';
 
 /** Columns that are no fields of the event. */
 const OF_THE_SESSION = new Set(['app_name', 'user_id', 'session_id']);

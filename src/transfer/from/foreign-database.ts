@@ -1,6 +1,5 @@
 import { types } from 'node:util';
-import { isRecord } from '../../config/setting.js';
-import { TransferFileError } from '../../sessions/domain/transfer-errors.js';
+import { TransferFileError } from '../transfer-errors.js';
 
 /** A row with its columns by name. */
 export type ForeignRow = Readonly<Record<string, unknown>>;
@@ -83,7 +82,8 @@ export function jsonOf(value: unknown): unknown {
 /** An object of a JSON column. */
 export function recordOf(value: unknown): Record<string, unknown> {
   const parsed = jsonOf(value);
-  return isRecord(parsed) ? parsed : {};
+  const isObject = typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed);
+  return isObject ? (parsed as Record<string, unknown>) : {};
 }
 
 /** Numbers below are seconds. */

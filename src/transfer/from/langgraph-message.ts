@@ -2,9 +2,9 @@ import { contentParts } from '../../adapters/langgraph/content-parts.js';
 import { eventFields } from '../../adapters/langgraph/message-fields.js';
 import { linkedItem } from '../../adapters/langgraph/message-item.js';
 import { recordFields } from '../../adapters/langgraph/thread-records.js';
-import type { Part } from '../../sessions/domain/content.js';
+import type { Part } from '../../index.js';
 import { recordOf, textOf } from './foreign-database.js';
-import type { ForeignEvent } from './foreign-log.js';
+import type { ForeignEvent } from '../foreign-log.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 

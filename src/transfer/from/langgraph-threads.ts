@@ -1,4 +1,4 @@
-import { TransferFileError } from '../../sessions/domain/transfer-errors.js';
+import { TransferFileError } from '../transfer-errors.js';
 import type { TransferRecord } from '../transfer-records.js';
 import {
   type ForeignDatabase,
@@ -12,7 +12,7 @@ import {
   timeOf,
   textOf,
 } from './foreign-database.js';
-import { foreignRecords, recordsOrBad } from './foreign-session.js';
+import { foreignRecords, recordsOrBad } from '../foreign-session.js';
 import { eventOfMessage } from './langgraph-message.js';
 
 /** Decodes a value that a saver has stored with a serializer. */

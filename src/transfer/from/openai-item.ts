@@ -1,9 +1,9 @@
 import { itemEvents } from '../../adapters/openai-agents/item-events.js';
 import { entriesOf, fieldsOf } from '../../adapters/openai-agents/said-item.js';
-import { isRecord } from '../../config/setting.js';
-import type { Part } from '../../sessions/domain/content.js';
+import { isPlainObject } from '../../adapter.js';
+import type { Part } from '../../index.js';
 import { jsonOf } from './foreign-database.js';
-import type { ForeignEvent } from './foreign-log.js';
+import type { ForeignEvent } from '../foreign-log.js';
 
 type Item = Readonly<Record<string, unknown>>;
 
@@ -106,7 +106,7 @@ function byAgent(id: string | undefined, parts: Part[]): ForeignEvent {
 function argsOf(value: unknown): Record<string, unknown> {
   try {
     const parsed = jsonOf(value);
-    if (isRecord(parsed)) return parsed;
+    if (isPlainObject(parsed)) return parsed;
   } catch {
     // A model may write arguments that do not parse.
   }

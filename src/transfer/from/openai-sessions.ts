@@ -1,9 +1,9 @@
-import type { UserKey } from '../../sessions/domain/ids.js';
-import { RESERVED } from '../../sessions/domain/reserved-words.js';
+import type { UserKey } from '../../index.js';
+import { RESERVED } from '../../adapter.js';
 import type { TransferRecord } from '../transfer-records.js';
 import { type ForeignDatabase, recordOf, rowsOf, timeOf, textOf } from './foreign-database.js';
-import type { ForeignEvent } from './foreign-log.js';
-import { foreignRecords, recordsOrBad } from './foreign-session.js';
+import type { ForeignEvent } from '../foreign-log.js';
+import { foreignRecords, recordsOrBad } from '../foreign-session.js';
 import { eventOfPythonItem, eventsOfItem } from './openai-item.js';
 
 /** Whose sessions they become: sessions of the OpenAI Agents SDK have an id only. */

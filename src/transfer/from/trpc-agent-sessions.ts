@@ -1,5 +1,5 @@
-import { allFields } from '../../sessions/domain/event-inspection.js';
-import { TransferFileError } from '../../sessions/domain/transfer-errors.js';
+import { allFields } from '../../index.js';
+import { TransferFileError } from '../transfer-errors.js';
 import type { TransferRecord } from '../transfer-records.js';
 import { camelCasedName, eventOfSnakeCase } from './adk-event.js';
 import { sessionsWithColumns } from './adk-sessions.js';
@@ -13,9 +13,9 @@ import {
   timeOf,
   textOf,
 } from './foreign-database.js';
-import type { ForeignEvent } from './foreign-log.js';
+import type { ForeignEvent } from '../foreign-log.js';
 import { type ForeignRedisNode, keysOf } from './foreign-redis.js';
-import { entriesOf, foreignRecords, recordsOrBad } from './foreign-session.js';
+import { foreignRecords, recordsOrBad, stateRecord } from '../foreign-session.js';
 
 /** Marks a summary in `model_flags`. */
 const SUMMARY_FLAG = 2;
@@ -74,8 +74,8 @@ export async function* trpcAgentRedisSessions(
     });
   }
   for (const [key, owner] of [...users, ...apps]) {
-    const entries = entriesOf(await redis.hgetall(key));
-    if (entries.length > 0) yield { kind: 'state', ...owner, expiresAt: await expiryOf(redis, key), entries };
+    const state = await redis.hgetall(key);
+    if (Object.keys(state).length > 0) yield stateRecord(owner, state, await expiryOf(redis, key));
   }
 }
 

@@ -1,12 +1,12 @@
-import type { EventActionsInput, EventInput, EventLike, LoggedEvent } from '../../sessions/domain/event.js';
-import { idProblem } from '../../sessions/domain/ids.js';
-import { LogReplay } from '../../sessions/domain/log-replay.js';
-import { StateFold, stateDifference } from '../../sessions/domain/state-history.js';
-import { loggedEvent } from '../../sessions/domain/stored-json.js';
-import { submitEvent } from '../../sessions/domain/submitted-event.js';
-import { type ModelUsage, usageByModel } from '../../sessions/domain/usage.js';
-import { RESERVED } from '../../sessions/domain/reserved-words.js';
-import type { EventLine, SessionLine } from '../transfer-records.js';
+import type { EventInput, EventLike, LoggedEvent } from '../sessions/domain/event.js';
+import { idProblem } from '../sessions/domain/ids.js';
+import { LogReplay } from '../sessions/domain/log-replay.js';
+import { StateFold, stateDifference } from '../sessions/domain/state-history.js';
+import { loggedEvent } from '../sessions/domain/stored-json.js';
+import { submitEvent } from '../sessions/domain/submitted-event.js';
+import { type ModelUsage, usageByModel } from '../sessions/domain/usage.js';
+import { RESERVED } from '../sessions/domain/reserved-words.js';
+import type { EventLine, SessionLine } from './transfer-records.js';
 
 /** Other systems have larger events than the default limits allow. */
 const LIMITS = { maxEventBytes: 16 * 1_048_576, maxDepth: 64, maxDeltaKeys: 100_000 };
@@ -15,7 +15,6 @@ const STATE_EVENT = `${RESERVED.ids.imported}state`;
 
 /** An event of another system. */
 export interface ForeignEvent extends EventInput {
-  actions?: EventActionsInput & { adkCompaction?: unknown; rewindBeforeInvocationId?: string };
   /** This event is a summary of all before it. */
   readonly isSummary?: boolean | undefined;
   /** This event takes the conversation back to before the first event of an invocation. */

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { SessionsError, StoreUnavailableError } from '../../sessions/domain/errors.js';
-import { type SessionKey, idProblem, sessionKeyOf } from '../../sessions/domain/ids.js';
-import { TransferFileError } from '../../sessions/domain/transfer-errors.js';
-import { isOwnKey } from '../../sessions/domain/state-history.js';
-import type { StateEntries } from '../../sessions/storage/session-storage.js';
-import type { TransferRecord } from '../transfer-records.js';
+import { SessionsError, StoreUnavailableError } from '../sessions/domain/errors.js';
+import { type SessionKey, type StateOwner, idProblem, sessionKeyOf } from '../sessions/domain/ids.js';
+import { TransferFileError } from './transfer-errors.js';
+import { isOwnKey } from '../sessions/domain/state-history.js';
+import type { StateEntries } from '../sessions/storage/session-storage.js';
+import type { TransferRecord } from './transfer-records.js';
 import { type ForeignEvent, ForeignLog } from './foreign-log.js';
 
 /** A session of another system. */
@@ -20,7 +20,12 @@ export interface ForeignSession extends SessionKey {
 
 /**
  * The records of a session of another system. Its events are read twice: first for what the record says about them, then for
- * themselves.
+ * themselves. For the same session the records are the same, so that an import can be repeated.
+ *
+ * @example
+ * const session = { appName: 'shop', userId: 'ann', sessionId: 'chat-1', createTime: Date.parse('2026-11-23') };
+ * const said = { author: 'user', content: { role: 'user', parts: [{ text: 'Hello' }] } };
+ * await importRecords(storage, foreignRecords({ ...session, events: () => [said] }));
  */
 export async function* foreignRecords(session: ForeignSession): AsyncGenerator<TransferRecord> {
   const state = ownState(session.state ?? {});
@@ -60,7 +65,9 @@ export async function* foreignRecords(session: ForeignSession): AsyncGenerator<T
 
 /**
  * The records of a session, or what says why it cannot be read: then the import can go on without it. Failures of the database end
- * it.
+ * it. What is wrong in the data of the other system is a `TransferFileError`.
+ *
+ * @example yield* recordsOrBad(key, () => foreignRecords({ ...key, createTime: timeIn(row), events: () => eventsIn(row) }));
  */
 export async function* recordsOrBad(
   ids: Partial<SessionKey>,
@@ -78,8 +85,20 @@ export async function* recordsOrBad(
   }
 }
 
-/** State of a user or an app of another system. */
-export function entriesOf(state: Readonly<Record<string, unknown>>): StateEntries {
+/**
+ * The record of state of a user or, without `userId`, an app of another system.
+ *
+ * @example yield stateRecord({ appName: 'shop', userId: 'ann' }, { theme: 'dark' });
+ */
+export function stateRecord(
+  owner: StateOwner,
+  state: Readonly<Record<string, unknown>>,
+  expiresAt?: number,
+): TransferRecord {
+  return { kind: 'state', ...owner, expiresAt, entries: entriesOf(state) };
+}
+
+function entriesOf(state: Readonly<Record<string, unknown>>): StateEntries {
   return Object.entries(state)
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => [name, JSON.stringify(value)] as const);
