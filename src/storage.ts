@@ -66,6 +66,8 @@ export {
 } from './sessions/domain/partial-event.js';
 export { type StorageSource, storageOf } from './sessions/storage-source.js';
 export { newStamp } from './sessions/domain/stamp.js';
+export type { SearchMatch, SearchPosition, WeightedGroup } from './sessions/domain/search/search-groups.js';
+export type { SearchTerm } from './sessions/domain/search/terms.js';
 export type { SeqRange } from './sessions/domain/seq-ranges.js';
 export type * from './sessions/domain/turn.js';
 export { type ModelUsage, type TokenUsage, USAGE_COUNTS, usageByModel } from './sessions/domain/usage.js';
@@ -88,6 +90,7 @@ export { comparePositions, positionOf } from './sessions/storage/list-order.js';
 export { HeldScopeSizes } from './sessions/storage/held-scope-sizes.js';
 export type * from './sessions/storage/plan-time.js';
 export type * from './sessions/storage/planned-write.js';
+export type * from './sessions/storage/search-index.js';
 export type * from './sessions/storage/session-changes.js';
 export type * from './sessions/storage/session-storage.js';
 export { ownEntries } from './sessions/storage/state-entries.js';

@@ -178,6 +178,8 @@ export const layers: readonly Layer[] = [
     files: /^components\/.+$/,
     mayImport: [...sessionLayers, 'sessions/storage/in-memory', 'sessions/module'],
   },
+  // Finds events by their words, by an index in the store of the sessions, or by reading logs.
+  { name: 'search', files: /^search\/.+$/, mayImport: [...sessionLayers, 'sessions/module'] },
   // The command line.
   {
     name: 'cli',
@@ -420,6 +422,7 @@ export const entriesWithoutPeers = [
   'index.ts',
   'agents/index.ts',
   'components/index.ts',
+  'search/index.ts',
   'doctor/index.ts',
   'storage.ts',
   'testing/index.ts',

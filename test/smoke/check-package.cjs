@@ -62,6 +62,7 @@ async function checkSummaries(
   {
     agents,
     components,
+    search,
     mcp,
     aiSdk,
     claudeAgent,
@@ -84,6 +85,7 @@ async function checkSummaries(
   assert.equal(typeof claudeAgent.ClaudeSessionStore, 'function');
   assert.equal(typeof mcp.SessionEventStore, 'function');
   assert.equal(typeof components.ComponentsModule.forRoot, 'function');
+  assert.equal(typeof search.SearchModule.forRoot, 'function');
   assert.equal(typeof adk.AdkSessionService, 'function');
   assert.equal(typeof a2a.SessionTaskStore, 'function');
   assert.equal(typeof agUi.AgUiModule.forRoot, 'function');

@@ -8,6 +8,7 @@ void checkPackage({
   claudeAgent: require('nestjs-agent-sessions/claude-agent'),
   mcp: require('nestjs-agent-sessions/mcp'),
   components: require('nestjs-agent-sessions/components'),
+  search: require('nestjs-agent-sessions/search'),
   doctor: require('nestjs-agent-sessions/doctor'),
   config: require('nestjs-agent-sessions/config'),
   health: require('nestjs-agent-sessions/health'),

@@ -5,6 +5,7 @@ import * as aiSdk from 'nestjs-agent-sessions/ai-sdk';
 import * as claudeAgent from 'nestjs-agent-sessions/claude-agent';
 import * as mcp from 'nestjs-agent-sessions/mcp';
 import * as components from 'nestjs-agent-sessions/components';
+import * as search from 'nestjs-agent-sessions/search';
 import * as doctor from 'nestjs-agent-sessions/doctor';
 import * as config from 'nestjs-agent-sessions/config';
 import * as graphql from 'nestjs-agent-sessions/graphql';
@@ -30,6 +31,7 @@ await checkPackage({
   adapter,
   agents,
   components,
+  search,
   mcp,
   aiSdk,
   claudeAgent,

@@ -9,6 +9,8 @@ import type { ConsumerStart } from './consumer-settings.js';
 export interface ConsumedEvent {
   readonly key: SessionKey;
   readonly event: LoggedEvent;
+  /** Distinguishes the session from earlier ones with the same id. */
+  readonly incarnation: string;
   /**
    * The same for each delivery of this event, and different for every other event of the store, also after a session
    * was deleted and created again.

@@ -111,6 +111,7 @@ export class WorkTask {
       await consumer.handler({
         key: { ...key },
         event: loggedEvent(stored),
+        incarnation,
         idempotencyKey: `${incarnation}:${stored.seq}`,
         attempt: this.#tries + (this.#isNextInDoubt ? 2 : 1),
         signal: work.signal,

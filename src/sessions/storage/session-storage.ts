@@ -16,6 +16,7 @@ import type { DeleteRequest, TouchRequest } from './delete-and-touch.js';
 import type { EntryStore } from './entry-store.js';
 import type { GroupedEvents, GroupedEventsRequest, RebuildRequest } from './rebuild.js';
 import type { ChangeFeed, LogTail, TailRequest } from './session-changes.js';
+import type { SearchIndex } from './search-index.js';
 import type { ListRequest, ListResult } from './session-list.js';
 import type { SharedScope, StateEntries, StoredState } from './state-entries.js';
 import type { RestoreEventsRequest, TransferStore } from './transfer-store.js';
@@ -228,6 +229,8 @@ export interface SessionStorage {
   readonly feed?: ChangeFeed | undefined;
   /** Takes over sessions of other stores, and erases users. */
   readonly transfer?: TransferStore | undefined;
+  /** Finds events by their words. Optional: without it, a search reads logs. */
+  readonly search?: SearchIndex | undefined;
   /**
    * Creates a session, and replaces an expired one of the same id. Returns `undefined` if a live one exists. The result
    * contains state and metadata, but no events. Creates nothing, and throws `readExcessError` if the state of the user or the app is

@@ -5,6 +5,7 @@ import { ConfigModule } from '@nestjs/config';
 import { InjectSessionStorage, SessionService, SessionsModule } from 'nestjs-agent-sessions';
 import { type Agent, AgentHandler, AgentsModule, type RunHandler } from 'nestjs-agent-sessions/agents';
 import { ComponentSession, ComponentsModule } from 'nestjs-agent-sessions/components';
+import { SearchModule } from 'nestjs-agent-sessions/search';
 import { type Diagnosis, diagnose } from 'nestjs-agent-sessions/doctor';
 import type { SessionStorage } from 'nestjs-agent-sessions/storage';
 import { type SessionsConfig, sessionsConfig } from 'nestjs-agent-sessions/config';
@@ -71,6 +72,7 @@ export class Echo implements Agent {
     AgentsModule.forRoot({ isGlobal: true }),
     AgentsModule.forFeature([Echo]),
     ComponentsModule.forRoot({ root: './data/components' }),
+    SearchModule.forRoot(),
     SessionsRestModule.forRoot({ access: OpenAccess }),
     AgentsRestModule.forRoot({ access: OpenAccess }),
     AdkRestModule.forRoot({ access: OpenAccess }),

@@ -6,6 +6,7 @@ import type { StateOwner } from '../../domain/ids.js';
 import type { StateLimits } from '../../domain/state-size.js';
 import { newStamp } from '../../domain/stamp.js';
 import type { UsageQuery } from '../../domain/usage-periods.js';
+import type { SearchIndex } from '../search-index.js';
 import type { SessionMarks } from '../coordination.js';
 import type { EntryStore } from '../entry-store.js';
 import { SLACK_MS } from '../plan-time.js';
@@ -41,6 +42,7 @@ import { listSessions } from './list/list-sessions.js';
 import { logTails } from './live/log-tails.js';
 import { SqlMarks } from './live/sql-marks.js';
 import { readSession } from './read/read-session.js';
+import { SqlSearch } from './search/sql-search.js';
 import type { TransactionOptions, Work } from './sql/transaction.js';
 import { readScopeAndCommit } from './state/read-state.js';
 import { readUsage } from './state/read-usage.js';
@@ -63,6 +65,8 @@ export class SqlStore implements SessionStore {
   readonly transfer: TransferStore = new SqlTransfer(async () => {
     return (await this.#database.open()).transactions;
   });
+
+  readonly search: SearchIndex = new SqlSearch(() => this.#database.open());
 
   /** @param open how to open the database; for this package */
   constructor(options: TypeOrmSessionStorageOptions, open: typeof openDatabase) {

@@ -4,6 +4,7 @@ import type { AppendOutcome, Commit } from '../../domain/commit.js';
 import type { Clock } from '../../domain/clock.js';
 import { DecidingStorage } from '../../writes/deciding-storage.js';
 import type { ComponentStore } from '../component-store.js';
+import type { SearchIndex } from '../search-index.js';
 import type { AppendWithin } from '../session-storage.js';
 import { openDatabase, openExistingDatabase } from './connect/open-database.js';
 import { type SchemaStatus, schemaStatus } from './connect/schema-status.js';
@@ -21,10 +22,13 @@ import type { TypeOrmSessionStorageOptions } from './typeorm-options.js';
  */
 export class TypeOrmSessionStorage extends DecidingStorage<SqlStore> {
   declare readonly components: ComponentStore;
+  /** The search index, which is made when it is opened. */
+  readonly search: SearchIndex;
 
   /** @param open how to open the database; for this package */
   constructor(options: TypeOrmSessionStorageOptions, open: typeof openDatabase = openDatabase) {
     super(new SqlStore(options, open));
+    this.search = this.store.search;
   }
 
   /** Opens the database and runs the migrations, so that a wrong setting fails at once. */

@@ -32,10 +32,16 @@ export async function hasTables(
   runQuery: RunQuery = (query) => dataSource.query(query),
 ): Promise<boolean> {
   const tables = new Map<string, Sql>(Object.entries(tablesOf(dataSource)));
+  for (const [key, { columns }] of Object.entries<Table>(ALL_TABLES)) {
+    if (!(await hasColumns(tables.get(key)?.text ?? '', Object.keys(columns), runQuery))) return false;
+  }
+  return true;
+}
+
+/** Whether a table is there with these columns. @param path quoted, as in statements */
+export async function hasColumns(path: string, columns: readonly string[], runQuery: RunQuery): Promise<boolean> {
   try {
-    for (const [key, { columns }] of Object.entries<Table>(ALL_TABLES)) {
-      await runQuery(`SELECT ${Object.keys(columns).join(', ')} FROM ${tables.get(key)?.text} WHERE 1 = 0`);
-    }
+    await runQuery(`SELECT ${columns.join(', ')} FROM ${path} WHERE 1 = 0`);
     return true;
   } catch (error) {
     if (/^(42P01|42703|ER_NO_SUCH_TABLE|ER_BAD_FIELD_ERROR|SQLITE_ERROR)$/.test(codeOf(error))) return false;

@@ -2,6 +2,7 @@ import { StoreUnavailableError } from '../../../domain/errors.js';
 import type { ChangeFeed } from '../../session-changes.js';
 import type { DirectWrites } from '../append/direct-writes.js';
 import type { WrittenAppend } from '../append/append-within.js';
+import type { SearchPlace } from '../search/search-place.js';
 import type { Transactions } from '../sql/transaction.js';
 import type { AppTransactions } from './app-transactions.js';
 
@@ -12,6 +13,7 @@ export interface OpenDatabase {
   readonly appTransactions?: AppTransactions<WrittenAppend> | undefined;
   /** Notifications of the database, if it has them. */
   readonly feed?: (ChangeFeed & { close(): void }) | undefined;
+  readonly search: SearchPlace;
   /** Called after all transactions have ended. */
   close(): Promise<void>;
 }

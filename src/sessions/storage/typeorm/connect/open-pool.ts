@@ -3,6 +3,7 @@ import type { Clock } from '../../../domain/clock.js';
 import { appTransactionsOf } from '../append/append-within.js';
 import { channelOf, PostgresNotifications, PostgresFeed } from '../live/postgres-feed.js';
 import { type ListeningClient, newListeningClient } from '../live/postgres-listener.js';
+import { SearchPlace } from '../search/search-place.js';
 import { dialectOf } from '../sql/dialect.js';
 import { sessionsKeyOf, tableNamesOf, tablesOf } from '../tables.js';
 import type { ConnectionPool, PooledConnection } from './connection-pool.js';
@@ -27,6 +28,8 @@ interface PooledDatabaseOptions {
   readonly usesPreparedStatements?: boolean | undefined;
   /** Whether the DataSource is the app's, which has transactions of its own. */
   readonly isOfApp?: boolean | undefined;
+  /** Whether the store may create tables. */
+  readonly creates?: boolean | undefined;
   readonly close: () => Promise<void>;
 }
 
@@ -55,7 +58,8 @@ export function openPooledDatabase(dataSource: DataSource, { close, ...use }: Po
     appTransactions?.close();
     await close();
   };
-  return { transactions, appTransactions, close: closeAll, feed };
+  const search = new SearchPlace(dataSource, use.creates ?? false);
+  return { transactions, appTransactions, search, close: closeAll, feed };
 }
 
 /** The connection of a query runner of the app. */

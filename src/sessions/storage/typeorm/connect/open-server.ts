@@ -45,6 +45,7 @@ export async function openServer(
     settings: kind.settings,
     server: serverPlaceOf(address).server,
     usesPreparedStatements: address.preparedStatements ?? true,
+    creates: check === undefined,
     close: () => disconnect(server),
   });
 }

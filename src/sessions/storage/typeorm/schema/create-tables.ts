@@ -89,6 +89,7 @@ function list({ escape }: Naming, columns: readonly string[]): string {
   return columns.map(escape).join(', ');
 }
 
-function pathOf({ escape, prefix, schema }: Naming, name: string): string {
+/** A table with its prefix and its schema, quoted. */
+export function pathOf({ escape, prefix, schema }: Naming, name: string): string {
   return [schema, prefix + name].flatMap((part) => (part ? [escape(part)] : [])).join('.');
 }

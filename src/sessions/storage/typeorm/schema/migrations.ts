@@ -1,5 +1,6 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { DataSource, MigrationInterface, QueryRunner } from 'typeorm';
 import { dialectOf } from '../sql/dialect.js';
+import { dropSearch } from '../search/search-tables.js';
 import { dataSourceOf, schemaOf } from '../tables.js';
 import { ALL_TABLES } from './all-tables.js';
 import { type Naming, createTable, dropTable } from './create-tables.js';
@@ -14,7 +15,9 @@ class CreateSessionTables1765000000000 implements MigrationInterface {
   }
 
   async down(queryRunner: QueryRunner): Promise<void> {
-    const naming = namingOf(queryRunner);
+    const naming = namingOf(dataSourceOf(queryRunner));
+    // Its entries belong to events.
+    for (const statement of dropSearch(naming)) await queryRunner.query(statement);
     for (const table of Object.values(ALL_TABLES).toReversed()) await queryRunner.query(dropTable(naming, table));
   }
 }
@@ -36,18 +39,19 @@ export function migrationsTableName(tablePrefix = ''): string {
 
 /** Creates tables, in MySQL those that are missing. */
 export async function createTables(queryRunner: QueryRunner, tables: readonly Table[]): Promise<void> {
-  const naming = namingOf(queryRunner);
+  const naming = namingOf(dataSourceOf(queryRunner));
   for (const table of tables) {
     for (const statement of createTable(naming, table)) await queryRunner.query(statement);
   }
 }
 
-function namingOf(queryRunner: QueryRunner): Naming {
-  const { driver, options } = dataSourceOf(queryRunner);
+/** How names are written in the statements of a DataSource. */
+export function namingOf(dataSource: DataSource): Naming {
+  const { driver, options } = dataSource;
   return {
     dialect: dialectOf(options.type),
     escape: (name) => driver.escape(name),
     prefix: options.entityPrefix ?? '',
-    schema: schemaOf(dataSourceOf(queryRunner)),
+    schema: schemaOf(dataSource),
   };
 }

@@ -7,6 +7,7 @@ import { type Clock, systemClock } from '../../../../domain/clock.js';
 import { InvalidInputError } from '../../../../domain/errors.js';
 import { appTransactionsOf } from '../../append/append-within.js';
 import { migrationsTableName, SESSION_MIGRATIONS } from '../../schema/migrations.js';
+import { SearchPlace } from '../../search/search-place.js';
 import type { SqliteOptions } from '../../typeorm-options.js';
 import { codeOf, isBusy, isError, storeUnavailable } from '../driver-errors.js';
 import type { OpenDatabase } from '../lazy-database.js';
@@ -40,7 +41,7 @@ export async function openSqlite(
     if (dataSource.isInitialized) await dataSource.destroy();
     throw openingFailure(error, options.database);
   }
-  return sqliteDatabaseOf(dataSource, { ...options, close: () => closeFile(dataSource) });
+  return sqliteDatabaseOf(dataSource, { ...options, creates: !check, close: () => closeFile(dataSource) });
 }
 
 /** Opens a SQLite file that exists for a short work that changes nothing. */
@@ -144,16 +145,19 @@ interface SqliteDatabaseOptions {
   readonly clock?: Clock | undefined;
   /** Whether the DataSource is the app's, which has transactions of its own. */
   readonly isOfApp?: boolean | undefined;
+  /** Whether the store may create tables. */
+  readonly creates?: boolean | undefined;
   readonly close: () => Promise<void>;
 }
 
 /** Opens the store on an initialised SQLite DataSource that has the tables. */
 export function sqliteDatabaseOf(
   dataSource: DataSource,
-  { timeLimitMs, clock = systemClock, isOfApp = false, close }: SqliteDatabaseOptions,
+  { timeLimitMs, clock = systemClock, isOfApp = false, creates = false, close }: SqliteDatabaseOptions,
 ): OpenDatabase {
   const transactions = new SqliteTransactions(dataSource, { clock, timeLimitMs });
-  if (!isOfApp) return { transactions, close };
+  const search = new SearchPlace(dataSource, creates);
+  if (!isOfApp) return { transactions, search, close };
   const appTransactions = appTransactionsOf({
     dataSource,
     context: transactions.context,
@@ -169,7 +173,7 @@ export function sqliteDatabaseOf(
     appTransactions.close();
     await close();
   };
-  return { transactions, appTransactions, close: closeAll };
+  return { transactions, appTransactions, search, close: closeAll };
 }
 
 const OWNER_ONLY_FOLDER = 0o700;

@@ -1,0 +1,151 @@
+import { checkOptionNames } from '../config/option-checks.js';
+import type { ConsumerLag } from '../sessions/consumers/consumer-status.js';
+import type { SessionConsumer } from '../sessions/consumers/session-consumers.js';
+import { requireRequest } from '../sessions/domain/input-checks.js';
+import type { EventPage } from '../sessions/operations/list-events.js';
+import { environmentBehind } from '../sessions/service-environment.js';
+import type { SessionService } from '../sessions/session.service.js';
+import type { SearchIndex } from '../sessions/storage/search-index.js';
+import type { SessionStorage } from '../sessions/storage/session-storage.js';
+import { EntryBatches } from './entry-batches.js';
+import { type EventsAroundRequest, eventsAround } from './events-around.js';
+import { searchIndexed } from './indexed-search.js';
+import { type RebuildRequest, type RebuiltIndex, checkedRebuild, rebuildIndex } from './rebuild-index.js';
+import { searchByScan } from './scanned-search.js';
+import { searchEntryOf } from './search-entry.js';
+import type { SearchPage } from './search-page.js';
+import { type SearchEventsRequest, checkedSearch } from './search-request.js';
+
+/** The durable consumer that fills the index. */
+export const SEARCH_CONSUMER = 'search-index';
+
+/** Options of {@link SessionSearch}. */
+export interface SessionSearchOptions {
+  readonly sessions: SessionService;
+  /** Only these apps are indexed. Default: all apps. */
+  readonly apps?: readonly string[] | undefined;
+  /** How often this instance looks for events of other processes. Default: 1,000 ms. */
+  readonly pollMs?: number | undefined;
+}
+
+/** What is not indexed yet. */
+export interface SearchLag extends ConsumerLag {
+  /** Whether sessions that are older than the index are still being queued. */
+  readonly isFilling: boolean;
+}
+
+const OPTIONS = { sessions: true, apps: true, pollMs: true } as const;
+/** Sessions that are indexed at the same time: they share transactions. */
+const CONCURRENCY = 32;
+const UP_TO_DATE: SearchLag = { sessions: 0, undispatched: 0, oldestWaitMs: 0, deadLetters: 0, isFilling: false };
+
+/**
+ * Finds events of a user's own sessions by their words. In SQLite, MySQL, MariaDB and PostgreSQL, an index beside the log is kept by a durable
+ * consumer; other stores are read.
+ *
+ * @example
+ * const search = new SessionSearch({ sessions });
+ * await search.start(); // on each instance: indexes what is appended, and what is there
+ * const { hits } = await search.searchEvents({ appName: 'shop', userId: 'ann', text: 'refund' });
+ */
+export class SessionSearch {
+  readonly #sessions: SessionService;
+  readonly #storage: SessionStorage;
+  readonly #index: SearchIndex | undefined;
+  readonly #options: SessionSearchOptions;
+  #consumer: Promise<SessionConsumer> | undefined;
+
+  constructor(options: SessionSearchOptions) {
+    checkOptionNames(requireRequest(options), OPTIONS);
+    this.#options = options;
+    this.#sessions = options.sessions;
+    this.#storage = environmentBehind(options.sessions).storage;
+    this.#index = this.#storage.search;
+  }
+
+  /** Whether the store has an index. Without one, a search reads a part of the logs at a time. */
+  get hasIndex(): boolean {
+    return this.#index !== undefined;
+  }
+
+  /**
+   * Makes the index if it is not there, and begins to fill it: at the start of every log, later where it stopped. Does nothing for a store
+   * without one.
+   * @example await search.start();
+   */
+  async start(): Promise<void> {
+    const index = this.#index;
+    if (!index) return;
+    this.#consumer ??= this.#consume(index).catch((error: unknown) => {
+      this.#consumer = undefined;
+      throw error;
+    });
+    await this.#consumer;
+  }
+
+  /**
+   * Ends the work of this instance; others go on.
+   * @example await search.stop();
+   */
+  async stop(): Promise<void> {
+    const consumer = await this.#consumer?.catch(() => undefined);
+    this.#consumer = undefined;
+    await consumer?.stop();
+  }
+
+  /**
+   * Finds events of a user by words: the best first, of these the newest.
+   * @example const { hits, nextCursor } = await search.searchEvents({ appName: 'shop', userId: 'ann', text: 'refund order' });
+   */
+  async searchEvents(request: SearchEventsRequest): Promise<SearchPage> {
+    const checked = checkedSearch(request);
+    return this.#index ? searchIndexed(this.#index, checked) : searchByScan(this.#storage, checked);
+  }
+
+  /**
+   * Reads what was said around an event.
+   * @example const { events } = await search.eventsAround({ appName: 'shop', userId: 'ann', sessionId, seq: hit.seq });
+   */
+  async eventsAround(request: EventsAroundRequest): Promise<EventPage> {
+    return eventsAround(this.#sessions, request);
+  }
+
+  /**
+   * What is not indexed yet. `undefined` if no instance has ever started to.
+   * @example const { sessions: waiting = 0, isFilling } = (await search.lag()) ?? {};
+   */
+  async lag(): Promise<SearchLag | undefined> {
+    if (!this.#index) return UP_TO_DATE;
+    const { consumers } = this.#sessions;
+    // What is not queued yet may be queued, and handled, before the lag is read.
+    const consumer = (await consumers.list()).find(({ name }) => name === SEARCH_CONSUMER);
+    const lag = await consumers.lag(SEARCH_CONSUMER);
+    return consumer && lag && { ...lag, isFilling: consumer.isFilling };
+  }
+
+  /**
+   * Empties the index of a user, of an app or of all, and fills it from the logs.
+   * @example await search.rebuild({ appName: 'shop' });
+   */
+  async rebuild(request: RebuildRequest = {}): Promise<RebuiltIndex> {
+    const owner = checkedRebuild(requireRequest(request));
+    return this.#index ? rebuildIndex(this.#storage, this.#index, owner) : { sessions: 0, events: 0 };
+  }
+
+  async #consume(index: SearchIndex): Promise<SessionConsumer> {
+    await index.open();
+    const { apps, pollMs } = this.#options;
+    const batches = new EntryBatches(index, !this.#sessions.keepsHistory);
+    return this.#sessions.consume({
+      name: SEARCH_CONSUMER,
+      from: 'start',
+      apps,
+      pollMs,
+      concurrency: CONCURRENCY,
+      async handler({ key, event, incarnation }) {
+        const entry = searchEntryOf(key, incarnation, event);
+        if (entry) await batches.add(entry);
+      },
+    });
+  }
+}

@@ -1,0 +1,49 @@
+import { InMemorySessionStorage, SessionService } from '../../src/index.js';
+import { SessionSearch } from '../../src/search/index.js';
+import { USER } from './support.js';
+
+const SESSIONS = 150;
+const EVENTS = 40;
+
+describe('A search without an index', () => {
+  it('stops at its bound, says so, and finds the rest page by page, each hit once, while others write', async () => {
+    const sessions = new SessionService({ storage: new InMemorySessionStorage() });
+    const search = new SessionSearch({ sessions });
+    for (let number = 0; number < SESSIONS; number++) {
+      const session = await sessions.createSession({ ...USER, sessionId: `s-${number}` });
+      const events = Array.from({ length: EVENTS }, (_, index) => said(index % 8 === 0 ? 'my order' : 'nothing'));
+      await sessions.appendEvents({ session, events });
+    }
+    const found = new Set<string>();
+    let [pages, incomplete, hits] = [0, 0, 0];
+    let cursor: string | undefined;
+    do {
+      const page = await search.searchEvents({ ...USER, text: 'order', limit: 50, cursor });
+      if (pages === 0) expect(page.isComplete).toBe(false);
+      for (const { sessionId, seq } of page.hits) found.add(`${sessionId}:${seq}`);
+      hits += page.hits.length;
+      pages++;
+      incomplete += page.isComplete ? 0 : 1;
+      cursor = page.nextCursor;
+      expect(page.isComplete || cursor !== undefined).toBe(true);
+      const session = await sessions.createSession({ ...USER, sessionId: `later-${pages}` });
+      await sessions.appendEvents({ session, events: [said('a later order')] });
+    } while (cursor !== undefined);
+    expect(found.size).toBe((SESSIONS * EVENTS) / 8);
+    expect(hits).toBe(found.size);
+    expect(incomplete).toBeGreaterThan(1);
+    expect(incomplete).toBeLessThan(pages);
+    await sessions.close();
+  });
+
+  it('finds nothing, and reads nothing, for a text without words', async () => {
+    const sessions = new SessionService({ storage: new InMemorySessionStorage() });
+    await sessions.close();
+    const search = new SessionSearch({ sessions });
+    expect(await search.searchEvents({ ...USER, text: '*** !' })).toEqual({ hits: [], isComplete: true });
+  });
+});
+
+function said(text: string): object {
+  return { author: 'user', content: { role: 'user', parts: [{ text }] } };
+}

@@ -1,0 +1,102 @@
+import { searchedText } from '../../src/sessions/domain/search/event-text.js';
+import { snippetOf } from '../../src/sessions/domain/search/snippet.js';
+import { UserTerms } from '../../src/sessions/domain/search/terms.js';
+import { wordsOfSearch, wordsOfText } from '../../src/sessions/domain/search/words.js';
+
+const USER = { appName: 'shop', userId: 'ann' };
+
+describe('The text of an event that is searched', () => {
+  it('has what was said, tools with arguments and responses, and code; no thoughts, data or files', () => {
+    const parts = [
+      { text: 'Look\n\tat this' },
+      { text: 'let me think', thought: true },
+      { inlineData: { mimeType: 'image/png', data: 'aGVsbG8=' } },
+      { fileData: { fileUri: 'gs://secret' } },
+      {
+        functionCall: { name: 'find', args: { query: 'shoes', sizes: [41, 42], exact: true, image: 'A'.repeat(300) } },
+      },
+      { functionResponse: { name: 'find', response: { found: 2, none: null, url: 'data:image/png;base64,xyz' } } },
+      { executableCode: { code: 'print(1)' } },
+      { codeExecutionResult: { output: '1' } },
+    ];
+    expect(searchedText({ author: 'agent', content: { parts } })).toBe(
+      'Look at this find query shoes sizes 41 42 exact true image find found 2 none url print(1) 1',
+    );
+  });
+
+  it('is empty for events that say nothing, and for summaries', () => {
+    expect(searchedText({ author: 'system', actions: { stateDelta: { secret: 'x' } } })).toBe('');
+    const content = { parts: [{ text: 'They talked about shoes' }] };
+    expect(searchedText({ author: 'system', content, actions: { compaction: { fromSeq: 1, toSeq: 2 } } })).toBe('');
+  });
+
+  it('ends after 8,000 characters, and never within one', () => {
+    const text = searchedText({ content: { parts: [{ text: `${'x'.repeat(7_999)}\ud83c\udf89` }] } });
+    expect(text).toBe('x'.repeat(7_999));
+  });
+});
+
+describe('The words of a search', () => {
+  it('are the same in any case, with or without accents, and in full width', () => {
+    for (const [one, other] of [
+      ['ÀÉÎ', 'aei'],
+      ['STRASSE', 'straße'],
+      ['ＦＵＬＬ', 'full'],
+      ['Ёлка', 'елка'],
+      ['한국어', '한국어'.normalize('NFD')],
+    ] as const) {
+      expect(wordsOfText(one)).toEqual(wordsOfText(other));
+    }
+  });
+
+  it('find parts of names in code, parts of long words, and pairs of characters where there are no spaces', () => {
+    expect([...wordsOfText('getUser')]).toEqual(['getuser', 'get', 'user']);
+    expect([...wordsOfText('Grundschule')]).toEqual(['grundschule', 'ndschule', 'dschule', 'schule', 'chule', 'hule']);
+    expect([...wordsOfText('机票!票')]).toEqual(['机票', '票']);
+    expect(wordsOfSearch('机票')).toEqual([{ word: '机票', isBeginning: false }]);
+    expect(wordsOfSearch('票')).toEqual([{ word: '票', isBeginning: true }]);
+  });
+
+  it('are whole if they are short, and beginnings otherwise', () => {
+    expect(wordsOfSearch('in the in')).toEqual([
+      { word: 'in', isBeginning: false },
+      { word: 'the', isBeginning: true },
+    ]);
+  });
+});
+
+describe('The terms of a user', () => {
+  it('are small letters and digits, long enough for any database, and nobody else has them', () => {
+    const words = ['a', 'the', 'zz', 'привет', '机票', '"x*', 'ſ', 'x'.repeat(500), 'ж'.repeat(500), '\ud83c\udf89'];
+    const terms = new UserTerms(USER).ofText(words);
+    expect(terms).toHaveLength(words.length);
+    for (const term of terms) expect(term).toMatch(/^[a-z0-9]{10,81}$/);
+    const others = new UserTerms({ appName: 'sho', userId: 'pann' }).ofText(words);
+    expect(others.filter((term) => terms.includes(term))).toEqual([]);
+  });
+
+  it('begin alike if their words do', () => {
+    const terms = new UserTerms(USER);
+    for (const [word, beginning] of [
+      ['zebra', 'zeb'],
+      ['привет', 'при'],
+      ['z1', 'z'],
+    ] as const) {
+      const { term } = terms.ofSearch({ word: beginning, isBeginning: true });
+      expect(terms.ofText([word])[0]?.startsWith(term)).toBe(true);
+    }
+    const { term } = terms.ofSearch({ word: 'z', isBeginning: true });
+    expect(terms.ofText(['ж', 'q'])[0]?.startsWith(term)).toBe(false);
+  });
+});
+
+describe('A snippet', () => {
+  it('shows the first word that is searched, whole words around it, and no half characters', () => {
+    const text = `${'word '.repeat(100)}the Straße ${'and '.repeat(100)}`;
+    const snippet = snippetOf(text, [{ word: 'strasse', isBeginning: true }]);
+    expect(snippet).toMatch(/^… word .*the Straße and .* …$/);
+    expect(snippet.length).toBeLessThan(220);
+    expect(snippetOf('short', [])).toBe('short');
+    expect(snippetOf('\ud83c\udf89'.repeat(300), []).isWellFormed()).toBe(true);
+  });
+});
