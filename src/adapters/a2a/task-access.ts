@@ -97,7 +97,7 @@ export class TaskAccess {
   /** As the SDK tells it to clients. What they do not learn is logged. */
   errorOf(error: unknown, taskId: string): Error {
     if (error instanceof SessionNotFoundError) return new TaskNotFoundError(`Task not found: ${taskId}`);
-    const { status, detail } = reportProblem(this.#logger, error);
+    const { status, detail } = reportProblem(this.#logger, error, { sessionId: taskId });
     return status < 500 ? new RequestMalformedError(detail) : new Error(detail);
   }
 

@@ -74,7 +74,7 @@ export class AgUiController {
     over.catch(() => undefined);
     await Promise.race([over, firstEventOf(runs), delay(BEGIN_MS)]);
     const { sessions } = this;
-    const failed = (error: unknown): Event => errorEvent(reportProblem(this.#logger, error));
+    const failed = (error: unknown): Event => errorEvent(reportProblem(this.#logger, error, key));
     await this.#send(key, exchange, true, version, async function* (stream, signal) {
       yield { event: started(threadId, runId) };
       // Taken out, so that nothing keeps them while the run goes on.

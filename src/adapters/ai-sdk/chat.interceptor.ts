@@ -19,7 +19,7 @@ import { Reflector } from '@nestjs/core';
 import { UI_MESSAGE_STREAM_HEADERS } from 'ai';
 import { type Observable, from, lastValueFrom } from 'rxjs';
 import { AccessChecks, describeWrite, HttpExchange, JsonRequestGuard, reportProblem } from '../../adapter.js';
-import { SessionsError, type UserKey } from '../../index.js';
+import { type SessionKey, SessionsError, type UserKey } from '../../index.js';
 import type { ChatRequest } from './chat-request.js';
 import type { AnswerRequest } from './chat-options.js';
 import { ChatSessions } from './chat-sessions.js';
@@ -89,8 +89,10 @@ export class ChatInterceptor implements NestInterceptor {
     const exchange = HttpExchange.of(context);
     const { access } = this;
     const { of, ...options } = this.reflector.get<AnswersChatOptions>(OPTIONS, context.getHandler());
+    let key: SessionKey | undefined;
     try {
       const { appName, userId } = await of(request);
+      key = { appName, userId, sessionId: String(request.body?.id) };
       const mayWrite = access && mayWriteBy(access, exchange, options.create ?? true);
       const asked = { ...options, mayWrite, appName, userId, request: request.body ?? {} };
       const answer = await this.chats.answer(asked, async (turn) => {
@@ -99,12 +101,11 @@ export class ChatInterceptor implements NestInterceptor {
       });
       await answer.whenBegun();
       for (const [name, value] of Object.entries(UI_MESSAGE_STREAM_HEADERS)) exchange.setHeader(name, value);
-      const key = { appName, userId, sessionId: String(request.body?.id) };
       const followed = access?.followStream({ action: 'read', target: 'session', ...key, request }) ?? unchecked();
       const bytes = sentChunks(answer.stream(), exchange.nodeResponse, followed);
       return new StreamableFile(bytes, { type: UI_MESSAGE_STREAM_HEADERS['content-type'] });
     } catch (error) {
-      throw httpErrorOf(error, this.#logger);
+      throw httpErrorOf(error, this.#logger, key);
     }
   }
 }
@@ -125,9 +126,9 @@ function mayWriteBy(
 }
 
 /** Errors of sessions get their status; Nest knows that of its own errors only. */
-function httpErrorOf(error: unknown, logger: Logger): unknown {
+function httpErrorOf(error: unknown, logger: Logger, key: SessionKey | undefined): unknown {
   if (!(error instanceof SessionsError)) return error;
-  const problem = reportProblem(logger, error);
+  const problem = reportProblem(logger, error, key);
   return new HttpException(problem, problem.status, { cause: error });
 }
 

@@ -32,7 +32,7 @@ export class EventStream<Event = LoggedEvent> implements AsyncIterableIterator<E
       return OVER;
     } catch (error) {
       this.access.close();
-      throw graphqlErrorOf(error);
+      throw graphqlErrorOf(error, this.access.place);
     }
   }
 

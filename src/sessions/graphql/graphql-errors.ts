@@ -1,4 +1,4 @@
-import { Logger, Catch, type ExceptionFilter } from '@nestjs/common';
+import { type ArgumentsHost, Catch, type ExceptionFilter, Logger } from '@nestjs/common';
 import { GraphQLError } from 'graphql';
 import { logProblem, problemOf } from '../transport/problems.js';
 import { SessionNotFoundError } from '../domain/errors.js';
@@ -6,12 +6,16 @@ import { HiddenDeletion } from '../transport/access-refusals.js';
 
 const logger = new Logger('SessionsGraphql');
 
-/** Converts an error to a GraphQL error with the code of REST. Unexpected errors are logged without exposing details. */
-export function graphqlErrorOf(error: unknown): GraphQLError {
+/**
+ * Converts an error to a GraphQL error with the code of REST. Unexpected errors are logged without exposing details.
+ *
+ * @param ids what has the ids of the session, for the log
+ */
+export function graphqlErrorOf(error: unknown, ids?: object): GraphQLError {
   if (error instanceof GraphQLError) return error;
   const problem = problemOf(error);
   const { type: _type, title: _title, detail, ...extensions } = problem;
-  logProblem(logger, error, problem);
+  logProblem(logger, error, problem, ids);
   return new GraphQLError(detail, { extensions });
 }
 
@@ -41,8 +45,10 @@ function statusFor(code: string): number {
 /** Converts errors of resolvers and guards to GraphQL errors with codes. */
 @Catch()
 export class GraphqlProblemFilter implements ExceptionFilter {
-  catch(error: unknown): GraphQLError | Promise<true> {
-    return error instanceof HiddenDeletion ? Promise.resolve(true) : graphqlErrorOf(error);
+  catch(error: unknown, host: ArgumentsHost): GraphQLError | Promise<true> {
+    return error instanceof HiddenDeletion
+      ? Promise.resolve(true)
+      : graphqlErrorOf(error, host.getArgByIndex<object>(1));
   }
 }
 

@@ -64,8 +64,8 @@ export class SessionViewResolver {
       budget.spend(costOf(events, info));
       return events.map(eventNode);
     }
+    const key = { appName, userId, sessionId };
     try {
-      const key = { appName, userId, sessionId };
       await this.access.check({ action: 'read', target: 'session', ...key, request });
       const read = (): Promise<Session | undefined> => this.sessions.getSession({ ...key, config });
       const session = await budget.read(read, (found) => costOf(found?.events ?? [], info));
@@ -73,7 +73,7 @@ export class SessionViewResolver {
       return session.events.map(eventNode);
     } catch (error) {
       // Filters do not reach fields of objects.
-      throw graphqlErrorOf(error);
+      throw graphqlErrorOf(error, key);
     }
   }
 }

@@ -34,7 +34,7 @@ export class ProblemFilter implements ExceptionFilter {
       return;
     }
     const problem = this.#linked(asAnswerTo(exchange, error), exchange);
-    logProblem(this.#logger, error, problem, problem.inspector);
+    logProblem(this.#logger, error, problem, exchange.request.params, problem.inspector);
     exchange.setStatus(problem.status);
     exchange.setSecurityHeaders();
     exchange.setHeader('Content-Type', PROBLEM_TYPE);

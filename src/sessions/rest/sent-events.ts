@@ -82,7 +82,7 @@ async function sendAll<Event>(
     if (aborted && (hasEnd || !(reason instanceof StreamExpired))) throw reason;
   } catch (error) {
     const problem = problemOf(error);
-    logProblem(logger, error, problem);
+    logProblem(logger, error, problem, access.place);
     response.write(textOfProblem(problem));
   } finally {
     await events.return?.();

@@ -176,6 +176,7 @@ export class AccessChecks {
       () => this.check(asked),
       this.limits,
       isAddressed(request) ? this.clientOf(request) : undefined,
+      asked,
     );
   }
 

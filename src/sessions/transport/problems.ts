@@ -71,22 +71,37 @@ export function problemOf(error: unknown): Problem {
   return problem(500, 'INTERNAL', 'The request could not be answered; the log of the server says why.');
 }
 
-/** Says in the log of the server why a request failed, if its client does not learn it. */
-export function logProblem(logger: Logger, error: unknown, answer: Problem, link?: string): void {
+/**
+ * Says in the log of the server why a request failed, if its client does not learn it.
+ *
+ * @param ids what has the ids of the session: parameters, arguments or a key
+ */
+export function logProblem(logger: Logger, error: unknown, answer: Problem, ids?: object, link?: string): void {
   if (isForLog(error, answer)) {
-    logger.error(withLink(answer.detail, link), error instanceof Error ? error.stack : undefined);
+    logger.error(withLink(answer.detail + idsIn(ids), link), error instanceof Error ? error.stack : undefined);
   }
 }
 
 /**
- * The problem that a client is told of. What it does not learn is logged.
+ * The problem that a client is told of. What it does not learn is logged, with the ids of the session.
  *
- * @example const { status, detail, code } = reportProblem(logger, error);
+ * @example const { status, detail, code } = reportProblem(logger, error, { appName, userId, sessionId });
  */
-export function reportProblem(logger: Logger, error: unknown): Problem {
+export function reportProblem(logger: Logger, error: unknown, ids?: object): Problem {
   const answer = problemOf(error);
-  logProblem(logger, error, answer);
+  logProblem(logger, error, answer, ids);
   return answer;
+}
+
+const LOGGED_IDS = ['appName', 'userId', 'sessionId'];
+
+/** As JSON, since clients choose them. */
+function idsIn(ids: object = {}): string {
+  const found = LOGGED_IDS.flatMap((name) => {
+    const id: unknown = Reflect.get(ids, name);
+    return typeof id === 'string' ? [`${name} ${JSON.stringify(id)}`] : [];
+  });
+  return found.length > 0 ? ` (${found.join(', ')})` : '';
 }
 
 function isForLog(error: unknown, { status }: Problem): boolean {

@@ -1,3 +1,4 @@
+import type { SessionKey } from '../domain/ids.js';
 import { LONGEST_TIMER_MS } from '../../config/session-settings.js';
 import { withDefaults } from '../../config/with-defaults.js';
 import type { ReadGate } from '../operations/watch-session.js';
@@ -79,11 +80,13 @@ export class StreamAccess {
   /**
    * @param recheck throws the error for the reader if access was revoked
    * @param client whose memory the stream takes, see `clientOf`
+   * @param place what is read, for the log
    */
   constructor(
     private readonly recheck: () => Promise<void>,
     limits?: StreamLimits,
     private readonly client?: string,
+    readonly place?: Partial<SessionKey>,
   ) {
     this.#limits = streamLimits(limits);
     this.#age = timerFor(this.#limits.maxAgeSeconds, () => this.#end(new StreamExpired()));
