@@ -1,5 +1,6 @@
 import type { EventInput, LoggedEvent } from '../sessions/domain/event.js';
 import type { ViewExplanation } from '../sessions/operations/explain-view.js';
+import type { ModelRequestQuery, ModelRequestReport } from '../sessions/operations/get-model-request.js';
 import type { EventPage, ListEventsRequest } from '../sessions/operations/list-events.js';
 import type {
   StateAtMoment,
@@ -128,17 +129,9 @@ export class SessionsClient extends AgentsClient {
    * Returns a page of the whole log, including rewound and summarised events.
    * @example const { events } = await client.listEvents({ ...key, order: 'desc', limit: 10 });
    */
-  async listEvents({
-    limit,
-    cursor,
-    order,
-    afterSeq,
-    beforeSeq,
-    invocationId,
-    ...key
-  }: ListEventsRequest): Promise<EventPage> {
-    const query = { limit, cursor, order, afterSeq, beforeSeq, invocationId };
-    return this.#requests.json('GET', `${sessionOf(key)}/events`, { query, isRepeatable: true });
+  async listEvents({ appName, userId, sessionId, ...query }: ListEventsRequest): Promise<EventPage> {
+    const path = `${sessionOf({ appName, userId, sessionId })}/events`;
+    return this.#requests.json('GET', path, { query, isRepeatable: true });
   }
 
   /**
@@ -148,6 +141,15 @@ export class SessionsClient extends AgentsClient {
   async explainView({ appName, userId, sessionId, ...query }: RemoteExplainRequest): Promise<ViewExplanation> {
     const path = `${sessionOf({ appName, userId, sessionId })}/view/explanation`;
     return this.#requests.json('GET', path, { query, isRepeatable: true });
+  }
+
+  /**
+   * Says what a model was given for an answer. `undefined` if the event does not say it. Instructions and tools need `allowsPrompts`.
+   * @example const { given, change } = (await client.getModelRequest({ ...key, seq: 4 })) ?? {};
+   */
+  async getModelRequest({ seq, since, ...key }: ModelRequestQuery): Promise<ModelRequestReport | undefined> {
+    const query = { seq, since };
+    return this.#requests.json('GET', `${sessionOf(key)}/model-request`, { query, isRepeatable: true });
   }
 
   /**

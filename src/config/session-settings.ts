@@ -27,6 +27,8 @@ export interface HistorySettings {
   readonly numRecentEvents: number;
   /** Whether events that left the view stay in the log. */
   readonly keepHistory: boolean;
+  /** Whether instructions and tools of model requests are kept; else only their hashes are. */
+  readonly keepPrompts: boolean;
 }
 
 export const HISTORY: SettingsWithDefaults<HistorySettings> = {
@@ -34,6 +36,11 @@ export const HISTORY: SettingsWithDefaults<HistorySettings> = {
   eventTtlSeconds: { kind: seconds, default: 0, meaning: 'events older than this leave the view; 0 = none' },
   numRecentEvents: { kind: wholeNumber(), default: 0, meaning: 'newest events in a view, on read only; 0 = all' },
   keepHistory: { kind: flag, default: true, meaning: 'whether events that left the view stay in the log' },
+  keepPrompts: {
+    kind: flag,
+    default: true,
+    meaning: 'whether instructions and tools of model requests are kept beside the log; if not, only their hashes are',
+  },
 };
 
 /** No limits, and the whole history is retained. */
@@ -77,6 +84,8 @@ export interface SessionLimits {
   readonly maxEventBytes: number;
   /** Maximum nesting of objects and arrays in an event or a state value. */
   readonly maxDepth: number;
+  /** Maximum size of instructions, or of a list of tools, that are kept with a model request, as JSON. Of more, only the hash is kept. */
+  readonly maxPromptBytes: number;
   /** Maximum number of keys that one change sets and removes together. */
   readonly maxDeltaKeys: number;
   /** Maximum number of events in one append of several, at most 1,000. */
@@ -110,6 +119,13 @@ export const LIMITS: SettingsWithDefaults<SessionLimits> = {
     meaning: 'size of an event, or of an initial state, as JSON',
   },
   maxDepth: { byCode: true, kind: wholeNumber(1), default: 64, meaning: 'nesting of objects and arrays' },
+  maxPromptBytes: {
+    byCode: true,
+    kind: wholeNumber(1),
+    default: 262_144,
+    meaning:
+      'size of instructions or tools that are kept with a model request, as JSON; of more, only the hash is kept',
+  },
   maxDeltaKeys: { byCode: true, kind: wholeNumber(1), default: 1_000, meaning: 'keys that one event sets and removes' },
   maxBatchEvents: {
     byCode: true,

@@ -25,6 +25,7 @@ import { type UnsavedStateHandler, warningOfUnsavedState } from './domain/unsave
 import type { ViewFilter } from './domain/view.js';
 import { ShutdownSignal, TaskTracker } from './lifecycle.js';
 import { type LogWatcher, logWatcherOf } from './log-watcher.js';
+import { RequestTexts } from './request-texts.js';
 import type { SessionHooks } from './session-hooks.js';
 import { type ChangeBell, type SessionSignals, bellOf, signalsOf } from './session-signals.js';
 import { type StartingWatches, startingWatchesOf } from './starting-watches.js';
@@ -47,6 +48,7 @@ export interface SessionEnvironment {
   /** What `ttl` means for writes. */
   readonly lifetimes: Lifetimes;
   readonly hooks: SessionHooks;
+  readonly requestTexts: RequestTexts;
   readonly tasks: TaskTracker;
   /** Learns about damaged events that are read. */
   readonly damage: DamageReports;
@@ -128,18 +130,27 @@ export function serviceOptions<Options extends SessionServiceSettings>(
 export function environmentOf(options: SessionServiceOptions, hooks: SessionHooks): SessionEnvironment {
   const ttl = checkedSettings(TTL, options.ttl, 'ttl');
   const limits = checkedSettings(LIMITS, options.limits, 'limits');
-  const { onBackgroundError = warnOfBackgroundError } = options;
+  const history = checkedSettings(HISTORY, options.history, 'history');
+  const lifetimes = lifetimesOf(ttl);
+  const { storage, clock = systemClock, onBackgroundError = warnOfBackgroundError } = options;
   return {
-    storage: options.storage,
-    clock: options.clock ?? systemClock,
+    storage,
+    clock,
     newId: options.newId ?? randomId,
     limits,
     stateLimits: stateLimitsOf(limits),
-    history: checkedSettings(HISTORY, options.history, 'history'),
+    history,
     ttl,
     usage: checkedSettings(USAGE, options.usage, 'usage'),
-    lifetimes: lifetimesOf(ttl),
+    lifetimes,
     hooks,
+    requestTexts: new RequestTexts({
+      store: storage.components,
+      clock,
+      ttlMs: lifetimes.session.ttlMs,
+      isKept: history.keepPrompts,
+      maxBytes: limits.maxPromptBytes,
+    }),
     tasks: new TaskTracker(onBackgroundError),
     damage: new DamageReports(onBackgroundError),
     signals: options.signals ?? signalsOf(options.storage),

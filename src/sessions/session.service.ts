@@ -105,6 +105,14 @@ export class SessionService {
   }
 
   /**
+   * Says what a model was given for an answer, and what changed since it was asked before. `undefined` if the event does not say it.
+   * @example const { given, change } = (await sessions.getModelRequest({ appName: 'shop', userId: 'ann', sessionId, seq: 4 })) ?? {};
+   */
+  async getModelRequest(request: operations.ModelRequestQuery): Promise<operations.ModelRequestReport | undefined> {
+    return run(this.#env, 'getModelRequest', operations.getModelRequest, requireRequest(request));
+  }
+
+  /**
    * Follows the log, from now on or after a known event, including summaries and rewinds. Delivers each event exactly once. Throws
    * `SessionNotFoundError` when the session is deleted or expires. Ends without error when the caller stops, `signal` aborts or the
    * service closes. With `stateDeltas`, events have a `statePatch`.
@@ -226,15 +234,9 @@ export class SessionService {
 
   /**
    * Runs work in a turn, which it begins, renews and ends. Throws `TurnHeldError` if it is held, `TurnLostError` if it was lost.
-   * @example
-   * await sessions.withTurn({ appName: 'shop', userId: 'ann', sessionId }, async (turn) => {
-   *   await sessions.appendEvent({ session, event: await answer(session, turn.signal), turn });
-   * });
+   * @example await sessions.withTurn(key, async (turn) => sessions.appendEvent({ session, event: await ask(turn.signal), turn }));
    */
-  async withTurn<Result>(
-    request: operations.BeginTurnRequest,
-    work: (turn: operations.HeldTurn) => Result | Promise<Result>,
-  ): Promise<Result> {
+  async withTurn<Result>(request: operations.BeginTurnRequest, work: operations.TurnWork<Result>): Promise<Result> {
     return traced('turn', operations.withTurn<Result>, this.#env, requireRequest(request), work);
   }
 
@@ -308,10 +310,7 @@ export class SessionService {
    * @example const { sessions: erased } = await sessions.eraseUser({ appName: 'shop', userId: 'ann' });
    */
   async eraseUser(request: UserKey): Promise<operations.ErasedUser> {
-    const before = (user: UserKey): Promise<void> => this.hooks.runBeforeErase(user, this.#env.storage.components);
-    const erased = await run(this.#env, 'eraseUser', operations.eraseUser, requireRequest(request), { before });
-    this.#env.changeBell.ring();
-    return erased;
+    return run(this.#env, 'eraseUser', operations.eraseServedUser, requireRequest(request));
   }
 
   /**

@@ -14,6 +14,7 @@ export type SessionClient = Pick<
   | 'deleteSession'
   | 'listEvents'
   | 'explainView'
+  | 'getModelRequest'
   | 'watch'
   | 'stateAt'
   | 'stateChanges'

@@ -1,4 +1,4 @@
-import { type ComponentPlace, componentPrefixOf, componentSessionOf } from '../sessions/domain/component.js';
+import { type ComponentPlace, componentPrefixOf, componentSessionsOf } from '../sessions/domain/component.js';
 import { NEVER } from '../sessions/domain/expiry.js';
 import type { SessionKey } from '../sessions/domain/ids.js';
 import type { ComponentStore } from '../sessions/storage/component-store.js';
@@ -20,7 +20,7 @@ export async function* exportComponents(store: ComponentStore, filter: TransferF
 async function* sessionsOf(store: ComponentStore, filter: TransferFilter): AsyncGenerator<string> {
   const { appName, userId, sessionId } = filter;
   if (appName !== undefined && userId !== undefined && sessionId !== undefined) {
-    yield componentSessionOf({ appName, userId, sessionId });
+    yield* componentSessionsOf({ appName, userId, sessionId });
     return;
   }
   const prefix = componentPrefixOf(filter);
@@ -60,5 +60,5 @@ function byName(a: ComponentPlace, b: ComponentPlace): number {
 export function isComponentWanted(session: string, filter: TransferFilter): boolean {
   const { appName, userId, sessionId } = filter;
   if (sessionId === undefined) return session.startsWith(componentPrefixOf(filter));
-  return session === componentSessionOf({ appName, userId, sessionId } as SessionKey);
+  return componentSessionsOf({ appName, userId, sessionId } as SessionKey).includes(session);
 }

@@ -344,7 +344,7 @@ export const layers: readonly Layer[] = [
   {
     name: 'sessions/environment',
     files:
-      /^sessions\/(session-environment|service-environment|session-hooks|session-signals|starting-watches|log-watcher|tail-reads|lifecycle)\.ts$/,
+      /^sessions\/(session-environment|service-environment|session-hooks|session-signals|starting-watches|log-watcher|tail-reads|request-texts|lifecycle)\.ts$/,
     mayImport: [...pureLayers, 'sessions/storage'],
   },
   {

@@ -3,7 +3,7 @@ import { type LockStep, type ResolvedTarget, same } from './lock-step.js';
 import type { Entry, GivenEvent } from './model/entries.js';
 import type { ModelTurnPart } from './model/turns.js';
 import { type Outcome, seen, seenEntry, seenEvent } from './observations.js';
-import type { Append, Operation, Repeat, Variation } from './operations.js';
+import type { Append, EventDraft, Operation, Repeat, Variation } from './operations.js';
 
 /** The conditions of a write, for both sides. */
 export interface Conditions {
@@ -14,7 +14,8 @@ export interface Conditions {
 export async function append(step: LockStep, operation: Append): Promise<void> {
   const target = step.resolve(operation.target);
   const lastSeq = step.model.store.live(target.key)?.lastSeq ?? 0;
-  const given = withControl(step.draftOf(operation.event), operation.control, lastSeq);
+  const draft = withRequest(step.draftOf(operation.event), operation.event, lastSeq);
+  const given = withControl(draft, operation.control, lastSeq);
   await submit(step, target, given, conditionsOf(step, operation, target));
 }
 
@@ -113,6 +114,15 @@ export function mutate(event: Session['events'][number] | GivenEvent): void {
 }
 
 /** Positions can be one beyond either end of the log, so that some are refused. */
+/** What the model of the event was given, of the events that are there. */
+export function withRequest(given: GivenEvent, { asked }: EventDraft, lastSeq: number): GivenEvent {
+  if (!asked || lastSeq === 0) return given;
+  const [from, then] = [(asked[0] % lastSeq) + 1, (asked[2] % lastSeq) + 1];
+  const to = Math.min(from + asked[1], lastSeq);
+  const isOther = then < from - 1 || then > to + 1;
+  return { ...given, modelRequest: { given: [[from, to], ...(isOther ? [[then, then]] : [])] } };
+}
+
 export function withControl(given: GivenEvent, control: Append['control'], lastSeq: number): GivenEvent {
   if (!control) return given;
   if ('rewind' in control) {

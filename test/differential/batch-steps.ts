@@ -1,5 +1,5 @@
 import type { AppendEventsResult } from '../../src/index.js';
-import { type Conditions, conditionsOf, mutate, variationOf, withControl } from './append-steps.js';
+import { type Conditions, conditionsOf, mutate, variationOf, withControl, withRequest } from './append-steps.js';
 import { type LockStep, type ResolvedTarget, same } from './lock-step.js';
 import type { GivenEvent } from './model/entries.js';
 import type { AppendedEntries } from './model/model.js';
@@ -9,7 +9,7 @@ import type { AppendBatch, RepeatBatch } from './operations.js';
 export async function appendBatch(step: LockStep, operation: AppendBatch): Promise<void> {
   const target = step.resolve(operation.target);
   const lastSeq = step.model.store.live(target.key)?.lastSeq ?? 0;
-  const drafts = operation.events.map((draft) => step.draftOf(draft));
+  const drafts = operation.events.map((draft) => withRequest(step.draftOf(draft), draft, lastSeq));
   // A rewind may only come first.
   const place = operation.control && 'rewind' in operation.control ? 0 : drafts.length - 1;
   const given = drafts.map((event, index) =>

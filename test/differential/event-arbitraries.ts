@@ -35,6 +35,7 @@ export function eventDrafts(longestAge: number): fc.Arbitrary<EventDraft> {
         metadata: rarely(metadataDelta, 4),
         customMetadata: rarely(value, 8),
         age: rarely(fc.integer({ min: -longestAge, max: longestAge }), 4),
+        asked: rarely(fc.tuple(fc.nat(50), fc.nat(20), fc.nat(50)), 3),
         inSeconds: fc.nat({ max: 3 }).map((rarity) => rarity === 0),
       }),
     )

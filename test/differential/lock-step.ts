@@ -91,7 +91,17 @@ export class LockStep {
     return Math.max(0, (this.model.store.live(key)?.lastSeq ?? 0) + expected);
   }
 
-  draftOf({ delta, removals, metadata, parts, author, age, inSeconds, ...draft }: EventDraft): GivenEvent {
+  draftOf({
+    delta,
+    removals,
+    metadata,
+    parts,
+    author,
+    age,
+    inSeconds,
+    asked: _asked,
+    ...draft
+  }: EventDraft): GivenEvent {
     const time = age === undefined ? undefined : this.clock.now() - age;
     return {
       ...draft,

@@ -59,7 +59,7 @@ describe.each(storesAboveThePort)('a long log in $name', (store) => {
 async function compare(
   store: TestStore,
   { numbers, userPercent }: LongLog,
-  filters: readonly Omit<HistorySettings, 'keepHistory'>[],
+  filters: readonly Omit<HistorySettings, 'keepHistory' | 'keepPrompts'>[],
   { keepHistory }: Pick<HistorySettings, 'keepHistory'>,
 ): Promise<void> {
   const clock = manualClock();

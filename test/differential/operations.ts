@@ -30,6 +30,8 @@ export interface EventDraft {
   readonly age?: number | undefined;
   /** Whether the timestamp is given in seconds. */
   readonly inSeconds: boolean;
+  /** What its model was given: some events from the first place on, then the event at the other one. */
+  readonly asked?: readonly [from: Place, length: number, then: Place] | undefined;
 }
 
 /** A position in a log, as a number that is scaled to the log when the operation runs. */

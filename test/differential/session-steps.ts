@@ -71,6 +71,12 @@ async function explain(
     expected,
     'explanation',
   );
+  if (!shown) return;
+  same(
+    seen(explained, ({ view }) => [view.stableUntilSeq]),
+    [step.model.stableUntil(key, shown)],
+    'stable beginning',
+  );
 }
 
 export function changeState(step: LockStep, { object, delta, removals }: OperationOf<'change state'>): void {

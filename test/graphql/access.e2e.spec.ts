@@ -28,6 +28,7 @@ const fields: readonly Field[] = [
   { field: 'Query.sessionSummaries', target: 'session', ask: `sessionSummaries(${KEY}) { text }` },
   { field: 'Query.summaryOutlook', target: 'session', ask: `summaryOutlook(${KEY}) { isDue }` },
   { field: 'Query.explainView', target: 'session', ask: `explainView(${KEY}) { lastSeq }` },
+  { field: 'Query.modelRequest', target: 'session', ask: `modelRequest(${KEY}, seq: 1) { seq }` },
   { field: 'Query.sessionUsage', target: 'session', ask: `sessionUsage(${KEY}) { period }` },
   { field: 'Query.usage', target: 'user', ask: `usage(${USER}) { period }` },
   { field: 'Query.userState', target: 'user', ask: `userState(${USER})` },
@@ -148,8 +149,8 @@ describe('access to the schema of sessions', () => {
     if (/Agent|Approval/.test(field)) await askForApproval();
     const { errors, data } = await askFor(field, ask, 'the owner', 's');
     expect(errors).toEqual([]);
-    // Nothing runs that could be stopped.
-    if (!field.endsWith('stopAgent')) expect(Object.values(data)[0]).toBeTruthy();
+    // Nothing runs that could be stopped, and no model was asked.
+    if (!/stopAgent|modelRequest/.test(field)) expect(Object.values(data)[0]).toBeTruthy();
   });
 
   it.each([

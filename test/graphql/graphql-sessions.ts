@@ -10,6 +10,7 @@ import {
   type TurnReference,
 } from '../../src/index.js';
 import type { ExplainedEvent, ViewExplanation } from '../../src/sessions/operations/explain-view.js';
+import type { ModelRequestReport } from '../../src/sessions/operations/get-model-request.js';
 import type { SessionRecord } from '../../src/storage.js';
 import type { SessionClient } from '../../src/testing/open-sessions.js';
 import { VIEW_REASONS, type ViewReason } from '../../src/sessions/domain/view-reason.js';
@@ -114,6 +115,13 @@ export class GraphqlSessions implements SessionClient {
     return { events: nodes.map(({ body }) => body), ...seqs, ...cursorOf(pageInfo) };
   }
 
+  async getModelRequest(
+    request: Parameters<SessionClient['getModelRequest']>[0],
+  ): ReturnType<SessionClient['getModelRequest']> {
+    const answer = await this.#ask<ModelRequestReport | null>('modelRequest', request);
+    return answer === null ? undefined : withoutNulls(answer);
+  }
+
   async explainView({
     config,
     limit,
@@ -132,7 +140,7 @@ export class GraphqlSessions implements SessionClient {
       reason: reasonOf(reason),
       ...(by !== null && { by }),
     }));
-    return { events, ...others, ...cursorOf(pageInfo) };
+    return { events, ...others, view: withoutNulls(others.view), ...cursorOf(pageInfo) };
   }
 
   async stateAt(request: Parameters<SessionClient['stateAt']>[0]): ReturnType<SessionClient['stateAt']> {
@@ -284,4 +292,11 @@ function reasonOf(name: string): ViewReason {
   const reason = VIEW_REASONS.find((each) => each.toUpperCase() === name.replaceAll('_', ''));
   if (!reason) throw new Error(`There is no reason ${name}`);
   return reason;
+}
+
+/** GraphQL has null where REST has nothing. */
+function withoutNulls<Value>(value: Value): Value {
+  if (Array.isArray(value) || typeof value !== 'object' || value === null) return value;
+  const given = Object.entries(value).filter(([, each]) => each !== null);
+  return Object.fromEntries(given.map(([name, each]: [string, unknown]) => [name, withoutNulls(each)])) as Value;
 }

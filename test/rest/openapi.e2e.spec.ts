@@ -74,7 +74,11 @@ describe.each(frameworks)('the OpenAPI document on %s', (framework) => {
       ['long', 'e-1'],
     ] as const) {
       const content = { role: 'user', parts: [{ text: 'Hello' }] };
-      await app.sessions.appendEvent({ session: { ...KEY, id: session }, event: { id, author: 'user', content } });
+      const said = session === 'long' ? { modelRequest: { given: [], instructions: 'Be brief.' } } : {};
+      await app.sessions.appendEvent({
+        session: { ...KEY, id: session },
+        event: { id, author: 'user', content, ...said },
+      });
     }
     await app.summaries.createSessionSummary({ session: { ...KEY, id: 'long' }, force: true });
   });

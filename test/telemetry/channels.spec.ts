@@ -47,6 +47,7 @@ describe('the channels of operations', () => {
       listEvents: () => sessions.listEvents(KEY),
       stateAt: () => sessions.stateAt({ ...KEY, seq: 0 }),
       explainView: () => sessions.explainView(KEY),
+      getModelRequest: () => sessions.getModelRequest({ ...KEY, seq: 1 }).catch(() => undefined),
       stateChanges: () => sessions.stateChanges(KEY),
       consume: async () => (await sessions.consume({ name: 'mail', handler: () => undefined })).stop(),
       appendEvent: () => sessions.appendEvent({ session: { ...USER, id: 'cart' }, event: { author: 'user' } }),

@@ -4,8 +4,9 @@ import { AppPool } from '../support/app-pool.js';
 import { GraphqlApp } from '../graphql/graphql-app.js';
 import { GraphqlSessions } from '../graphql/graphql-sessions.js';
 import { NOT_MAPPED } from './not-mapped.js';
+import { OpenPrompts } from './open-prompts.js';
 
-const apps = new AppPool((service) => GraphqlApp.start({ services: { sessions: service } }));
+const apps = new AppPool((service) => GraphqlApp.start({ access: OpenPrompts, services: { sessions: service } }));
 
 afterAll(async () => {
   await apps.close();

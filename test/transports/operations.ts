@@ -1,5 +1,5 @@
 import type { SessionsClient } from '../../src/client/index.js';
-import type { EventInput, SessionPage, SessionService } from '../../src/index.js';
+import type { EventInput, ModelRequestReport, SessionPage, SessionService } from '../../src/index.js';
 import type { SessionAction } from '../../src/sessions/rest/index.js';
 import type { SummarizerSessionManager } from '../../src/summarizer/index.js';
 import type { Values } from './made-requests.js';
@@ -128,6 +128,28 @@ const USAGE = {
   client: (client, request: Parameters<SessionsClient['getUsage']>[0]) => client.getUsage(request),
 } as const satisfies Partial<Expected>;
 
+const MODEL_REQUESTS: readonly ModelRequestReport[] = [
+  { seq: 1, id: 'e', timestamp: 0, given: [], isExact: false },
+  {
+    seq: LARGEST,
+    id: 'c/+=& ä',
+    author: 'ä',
+    branch: 'a.b',
+    timestamp: LARGE,
+    model: 'm',
+    usage: { promptTokenCount: 5 },
+    given: [
+      [LARGE, LARGE],
+      [1, 2],
+    ],
+    isExact: true,
+    durationMs: 0.5,
+    instructions: { hash: 'h', isKept: true },
+    tools: { hash: 'i', isKept: false },
+    change: { seq: 1, stableUntilSeq: 0, added: [[1, 2]], removed: [], isPromptSame: true, areToolsSame: false },
+  },
+];
+
 const RUN = {
   asks: ['write session'],
   calls: 'withTurn',
@@ -171,6 +193,13 @@ export const OPERATIONS: Readonly<Record<RowName, Expected>> = {
     replies: SESSIONS,
   },
   listEvents: { asks: ['read session'], calls: 'listEvents' },
+  getModelRequest: {
+    asks: ['read session'],
+    calls: 'getModelRequest',
+    good: { seq: 1 },
+    // What only some may see is in the contract of the service, and in `prompts-access`.
+    replies: MODEL_REQUESTS,
+  },
   explainView: { asks: ['read session'], calls: ['explainView', explained] },
   appendEvent: {
     asks: ['write session'],

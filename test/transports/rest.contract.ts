@@ -3,18 +3,13 @@ import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { SessionService } from '../../src/index.js';
-import {
-  FASTIFY_OPTIONS,
-  OpenAccess,
-  ProblemFilter,
-  limitBodies,
-  SessionsRestModule,
-} from '../../src/sessions/rest/index.js';
+import { FASTIFY_OPTIONS, ProblemFilter, limitBodies, SessionsRestModule } from '../../src/sessions/rest/index.js';
 import { type CreateSessions, type Skip, describeSessionService, sessionsOver } from '../../src/testing/index.js';
 import { AppPool } from '../support/app-pool.js';
 import { testStores } from '../support/stores.js';
 import { RemoteSessions, withHandledRejections } from '../rest/remote/remote-sessions.js';
 import { type Framework, frameworks } from '../rest/rest-app.js';
+import { OpenPrompts } from './open-prompts.js';
 
 /** What of the contract does not go over HTTP, and why. */
 const NOT_OVER_HTTP: readonly Skip[] = [
@@ -44,7 +39,7 @@ async function serve(service: SessionService, framework: Framework): Promise<INe
   @Global()
   @Module({ providers: [{ provide: SessionService, useValue: service }], exports: [SessionService] })
   class ServiceModule {}
-  @Module({ imports: [ServiceModule, SessionsRestModule.forRoot({ access: OpenAccess })] })
+  @Module({ imports: [ServiceModule, SessionsRestModule.forRoot({ access: OpenPrompts })] })
   class AppModule {}
   const app =
     framework === 'Express'

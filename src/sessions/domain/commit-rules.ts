@@ -24,13 +24,14 @@ export function refusalOf(
   seen: readonly (StoredEvent | undefined)[],
   now: number,
 ): AppendOutcome | undefined {
-  const { incarnation, expectedVersion, lastSeq, firstSeq, marksSeq } = commit.preconditions;
+  const { incarnation, expectedVersion, lastSeq, firstSeq, marksSeq, knownSeq = 0 } = commit.preconditions;
   if (!record || isExpired(record.expiresAt, now)) return { kind: 'missing' };
   if (incarnation !== undefined && incarnation !== record.incarnation) return { kind: 'missing' };
   if (seen.some(isThere)) return { kind: 'seen', events: seen, record };
   const refusal = turnRefusal(commit, record, now);
   if (refusal) return refusal;
   if (isStale(record, expectedVersion)) return { kind: 'stale', lastSeq: record.lastSeq };
+  if (knownSeq > record.lastSeq) return { kind: 'unknownEvent' };
   return isAsExpected(record, { lastSeq, firstSeq, marksSeq }) ? undefined : { kind: 'overtaken' };
 }
 

@@ -34,6 +34,8 @@ export interface Preconditions {
   readonly firstSeq?: number | undefined;
   /** No summary and no rewind follows this event. Set by a summary. */
   readonly marksSeq?: number | undefined;
+  /** The log has this event: a model was given it. */
+  readonly knownSeq?: number | undefined;
   /** The turn of this token is held, by the store's clock. Not empty. */
   readonly turnToken?: string | undefined;
 }
@@ -114,5 +116,7 @@ export type AppendOutcome =
   | { readonly kind: 'full' }
   /** A scope cannot have that much state: see `stateExcess`. Checked last. */
   | { readonly kind: 'stateFull'; readonly excess: StateExcess }
+  /** `knownSeq` did not hold. */
+  | { readonly kind: 'unknownEvent' }
   /** `lastSeq` or `marksSeq` did not hold: read again and retry. */
   | { readonly kind: 'overtaken' };

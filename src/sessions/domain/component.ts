@@ -11,6 +11,18 @@ export function componentSessionOf({ appName, userId, sessionId }: SessionKey): 
   return JSON.stringify([appName, userId, sessionId]);
 }
 
+const REQUEST_TEXTS = 'model-requests';
+
+/** Where the instructions and lists of tools of the session's model requests are: a session of components that goes with the session. */
+export function requestTextsOf({ appName, userId, sessionId }: SessionKey): string {
+  return JSON.stringify([appName, userId, sessionId, REQUEST_TEXTS]);
+}
+
+/** The sessions of components that belong to a session. */
+export function componentSessionsOf(key: SessionKey): readonly string[] {
+  return [componentSessionOf(key), requestTextsOf(key)];
+}
+
 /** How the names of all sessions of components begin that belong to the sessions of an app or a user; `''` without an app. */
 export function componentPrefixOf({ appName, userId }: Partial<SessionKey>): string {
   if (appName === undefined) return '';
@@ -22,9 +34,15 @@ export function sessionOfComponents(session: string): SessionKey | undefined {
   if (!session.startsWith('["')) return undefined;
   try {
     const ids: unknown = JSON.parse(session);
-    if (!Array.isArray(ids) || ids.length !== 3) return undefined;
-    const [appName, userId, sessionId] = ids as unknown[];
-    if (typeof appName !== 'string' || typeof userId !== 'string' || typeof sessionId !== 'string') return undefined;
+    if (!Array.isArray(ids) || ids.length > 4) return undefined;
+    const [appName, userId, sessionId, part = REQUEST_TEXTS] = ids as unknown[];
+    if (
+      part !== REQUEST_TEXTS ||
+      typeof appName !== 'string' ||
+      typeof userId !== 'string' ||
+      typeof sessionId !== 'string'
+    )
+      return undefined;
     return { appName, userId, sessionId };
   } catch {
     return undefined;

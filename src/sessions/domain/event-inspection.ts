@@ -1,5 +1,6 @@
 import type { FunctionCall, FunctionResponse, Part } from './content.js';
-import type { EventLike } from './event.js';
+import type { EventLike, LoggedEvent } from './event.js';
+import type { ModelRequest } from './model-request.js';
 
 /**
  * All fields of an event, a content, a part or of actions, by their names: also those that have no type here.
@@ -94,4 +95,11 @@ export function textsOf(event: Inspected): string[] {
 
 function partsOf(event: Inspected): Part[] {
   return event.content?.parts ?? [];
+}
+
+/** An event that says what its model was given. */
+export type Answer = LoggedEvent & { readonly modelRequest: ModelRequest };
+
+export function isAnswer(event: LoggedEvent): event is Answer {
+  return event.modelRequest !== undefined && event.modelRequest !== null;
 }

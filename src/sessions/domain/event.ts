@@ -2,6 +2,7 @@ import { randomId } from './clock.js';
 import type { Content, ContentInput } from './content.js';
 import { setField } from './json-value.js';
 import type { MetadataDelta } from './metadata.js';
+import type { ModelRequest } from './model-request.js';
 
 /** A summary that replaces the events `fromSeq` to `toSeq`. The event with this action holds the text. */
 export interface Compaction {
@@ -80,6 +81,8 @@ interface EventFields {
   usageMetadata?: UsageMetadata;
   /** The model that answered. */
   modelVersion?: string;
+  /** What the model was given whose answer the event is. */
+  modelRequest?: ModelRequest;
   errorCode?: string;
   errorMessage?: string;
   finishReason?: string;

@@ -1,10 +1,12 @@
 import type { StoredEvent } from './commit.js';
+import type { LoggedEvent } from './event.js';
 import { isAnchor, isRewind, isSummary } from './event-inspection.js';
 import { summaryIdOf } from './ids.js';
 import type { InitialEvent, InitialLog } from './session-record.js';
 import { groupOf } from './event-group.js';
 import { LogReplay } from './log-replay.js';
-import { isInRanges } from './seq-ranges.js';
+import { hashesIn, renumberedRequest } from './model-request.js';
+import { type SeqRange, isInRanges } from './seq-ranges.js';
 import { stateDifference, StateFold } from './state-history.js';
 import { loggedEvent } from './stored-json.js';
 import type { ViewMarks } from './view-marks.js';
@@ -23,6 +25,8 @@ export interface Fork {
   readonly baseState: string;
   /** The session's own state after the last one. */
   readonly state: Record<string, unknown>;
+  /** Of the texts that model requests among its events name. */
+  readonly textHashes: ReadonlySet<string>;
 }
 
 /**
@@ -94,8 +98,10 @@ export class ForkedLog {
       this.#source.add(loggedEvent(last));
     }
     const ids = new Set(this.#copies.map(({ stored }) => stored.id));
+    const textHashes = new Set<string>();
     return {
-      log: initialLog([...(this.#summary ? [copyOfSummary(this.#summary, ids)] : []), ...this.#copies]),
+      textHashes,
+      log: initialLog([...(this.#summary ? [copyOfSummary(this.#summary, ids)] : []), ...this.#copies], textHashes),
       baseState: this.#baseState,
       state: this.#source.toRecord(),
     };
@@ -136,14 +142,38 @@ function copyOfSummary(stored: StoredEvent, ids: ReadonlySet<string>): Copy {
   return { stored, become: () => ({ ...event, id, seq: undefined, actions: { ...event.actions, compaction } }) };
 }
 
-function initialLog(copies: readonly Copy[]): InitialLog {
+/** Where the events of the source are in the fork, by their numbers in the source. */
+function stretchesOf(copies: readonly Copy[]): readonly (SeqRange & { readonly shift: number })[] {
+  const stretches: { from: number; to: number; shift: number }[] = [];
+  for (const [index, { stored }] of copies.entries()) {
+    const last = stretches.at(-1);
+    const shift = index + 1 - stored.seq;
+    if (last?.shift === shift) last.to = stored.seq;
+    else stretches.push({ from: stored.seq, to: stored.seq, shift });
+  }
+  return stretches.toSorted((a, b) => a.from - b.from);
+}
+
+/** What a model was given has other numbers in the fork, which may not have all of it. */
+function renumbered({ seq: _seq, ...event }: LoggedEvent, stretches: ReturnType<typeof stretchesOf>): string {
+  return JSON.stringify({
+    ...event,
+    ...(event.modelRequest && { modelRequest: renumberedRequest(event.modelRequest, stretches) }),
+  });
+}
+
+/** @param textHashes gets those of the texts that its model requests name */
+function initialLog(copies: readonly Copy[], textHashes: Set<string>): InitialLog {
   const events: InitialEvent[] = [];
+  const stretches = stretchesOf(copies);
   const replay = new LogReplay();
   let [tipSeq, marksSeq, highWater] = [0, 0, 0];
   for (const { stored, become } of copies) {
     const seq = events.length + 1;
-    const payload = become ? JSON.stringify(become(seq)) : stored.payload;
-    const event = loggedEvent({ payload, seq });
+    const copied = become ? JSON.stringify(become(seq)) : stored.payload;
+    const event = loggedEvent({ payload: copied, seq });
+    for (const hash of hashesIn(event.modelRequest)) textHashes.add(hash);
+    const payload = event.modelRequest ? renumbered(event, stretches) : copied;
     replay.add(event);
     if (!isSummary(event)) tipSeq = seq;
     if (isSummary(event) || isRewind(event)) marksSeq = seq;

@@ -96,6 +96,7 @@ const EVENT = namesOf<Event>({
   longRunningToolIds: true,
   usageMetadata: true,
   modelVersion: true,
+  modelRequest: true,
   errorCode: true,
   errorMessage: true,
   finishReason: true,

@@ -14,6 +14,7 @@ import { KeptEvent } from './kept-event.js';
 import { jsonCopyOfFields } from './json-value.js';
 import type { MetadataChange } from './metadata-entries.js';
 import { metadataChanges } from './metadata.js';
+import { type HashedText, submittedRequest } from './model-request.js';
 import { submittedMetadataDelta } from './submitted-metadata.js';
 import { submittedChanges } from './submitted-state.js';
 import { type ModelUsage, usageOfEvent } from './usage.js';
@@ -37,6 +38,8 @@ export class SubmittedEvent implements ComparedEvent {
     readonly temp: StateChanges,
     /** Changes of the session's metadata. */
     readonly metadata: readonly MetadataChange[],
+    /** Texts that the event names by their hashes, to be kept beside the log. */
+    readonly texts: readonly HashedText[],
   ) {
     this.counts = countsOf(event);
     this.kept = isKept ? KeptEvent.of(event, limits.maxEventBytes) : undefined;
@@ -98,23 +101,28 @@ export function submitEvent(input: EventInput, { limits, clock, newId, storage }
   event.actions.stateDelta = stored === NO_CHANGES ? {} : stored.stateDelta;
   if (stored.stateRemovals.length > 0) event.actions.stateRemovals = [...stored.stateRemovals];
   if (metadataDelta) event.actions.metadataDelta = metadataDelta;
+  const asked = submittedRequest(input.modelRequest, '$.modelRequest', limits);
+  if (asked) event.modelRequest = asked.request;
   const { timestamp } = input;
   event.timestamp = isMissing(timestamp) ? clock.now() : epochMilliseconds(timestamp, '$.timestamp');
   assertAuthor(event);
   const givenTimestamp = isTimestampGiven(input) ? input.timestamp : undefined;
   const metadata = metadataDelta ? metadataChanges(metadataDelta) : NO_METADATA;
-  return new SubmittedEvent(event, limits, storage?.isInProcess ?? false, givenTimestamp, stored, temp, metadata);
+  const isKept = storage?.isInProcess ?? false;
+  const texts = asked?.texts ?? NO_TEXTS;
+  return new SubmittedEvent(event, limits, isKept, givenTimestamp, stored, temp, metadata, texts);
 }
 
 const NO_METADATA: readonly MetadataChange[] = Object.freeze([]);
+const NO_TEXTS: readonly HashedText[] = Object.freeze([]);
 
 function isStoredKey(key: string): boolean {
   return !isTempKey(key);
 }
 
-/** The store assigns `seq`. Changes of state and metadata have checks of their own. */
+/** The store assigns `seq`. Changes of state and metadata, and what a model was given, have checks of their own. */
 const ACTIONS = { without: ['stateDelta', 'stateRemovals', 'metadataDelta'] };
-const NOT_GIVEN = ['seq'];
+const NOT_GIVEN = ['seq', 'modelRequest'];
 
 function normalised(input: EventInput, actions: object, limits: WriteLimits): Event {
   const { maxDepth, maxEventBytes: maxBytes } = limits;

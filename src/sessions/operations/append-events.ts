@@ -11,6 +11,7 @@ import { type SessionEnvironment, storeCommit } from '../session-environment.js'
 import type { AppTransaction } from '../storage/session-storage.js';
 import { appendControlEvent } from './append-control-event.js';
 import { acceptAppend, completeAppend, withEventIds } from './complete-append.js';
+import { keepTexts, settleTexts } from './request-texts.js';
 import { type GivenEvent, type PreparedAppend, type PreparedEvent, prepareAppend } from './prepared-append.js';
 import { type TurnReference, turnPart } from './turns.js';
 
@@ -94,6 +95,8 @@ export async function commitEvents(
   if (marksSeq !== undefined && !(event && isSummary(event))) {
     throw new InvalidInputError('is only allowed for summaries', 'expectedMarksSeq');
   }
+  const texts = append.events.flatMap(({ submitted }) => submitted.texts);
+  const fresh = texts.length > 0 ? await keepTexts(env, key, texts) : [];
   const endsPartials = request.endPartials;
   const commit = endsTurn || endsPartials ? { ...append.commit, endsTurn, endsPartials } : append.commit;
   if (request.transaction !== undefined) {
@@ -107,6 +110,7 @@ export async function commitEvents(
   } catch (error) {
     throw withEventIds(error, commit);
   }
+  if (texts.length > 0) await settleTexts(env, key, { texts, fresh }, outcome);
   const completion = completeAppend(env, append, outcome, learner);
   if (completion.updating) await completion.updating;
   return completion;

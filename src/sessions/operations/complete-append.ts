@@ -2,6 +2,7 @@ import { CHECKPOINT_EVERY } from '../domain/checkpoint.js';
 import type { AppendOutcome, Commit, StoredEvent } from '../domain/commit.js';
 import {
   EventConflictError,
+  InvalidInputError,
   LimitExceededError,
   SessionNotFoundError,
   SessionsError,
@@ -14,6 +15,7 @@ import { isSameEvent, timestampOf } from '../domain/event-digest.js';
 import type { EventInput, LoggedEvent } from '../domain/event.js';
 import type { SessionKey } from '../domain/ids.js';
 import { metadataLimitText } from '../domain/metadata-entries.js';
+import { lastGiven } from '../domain/model-request.js';
 import type { SessionRecord } from '../domain/session-record.js';
 import type { Session } from '../domain/session.js';
 import { writeExcessError } from '../domain/state-size.js';
@@ -57,6 +59,16 @@ export function completeAppend(
   return { events, duplicate, updating };
 }
 
+/** Of several events, whichever names the latest one. */
+function unknownEventError(events: readonly PreparedEvent[]): InvalidInputError {
+  const [last] = events.toSorted((a, b) => lastNamed(b) - lastNamed(a));
+  return new InvalidInputError('must name events that come before this one', `${last?.path}.modelRequest.given`);
+}
+
+function lastNamed({ submitted: { event } }: PreparedEvent): number {
+  return event.modelRequest ? lastGiven(event.modelRequest) : 0;
+}
+
 interface AcceptedAppend {
   readonly stored: Appended | Seen;
   readonly appended: readonly AppendedEvent[];
@@ -91,6 +103,8 @@ function acceptedOutcome(outcome: AppendOutcome, { key, events, commit }: Prepar
       throw new TurnRequiredError(key.sessionId);
     case 'stale':
       throw new StaleSessionError(preconditions.expectedVersion ?? outcome.lastSeq, outcome.lastSeq);
+    case 'unknownEvent':
+      throw unknownEventError(events);
     case 'full': {
       const [first] = events;
       const path = first && events.length === 1 ? `${first.path}.actions.metadataDelta` : '$.events';

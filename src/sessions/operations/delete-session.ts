@@ -26,7 +26,7 @@ export async function deleteSession(env: SessionEnvironment, request: DeleteSess
   const key = checkedSessionKey(request);
   const expected = expectedSession(key, request);
   if (expected && !isDeletable((await env.storage.read({ key }))?.record, expected)) return;
-  await env.hooks.runBeforeDelete(key);
+  await Promise.all([env.hooks.runBeforeDelete(key), env.requestTexts.remove(key)]);
   await env.storage.delete({ ...key, ...expected });
   announce(env, key);
 }

@@ -39,6 +39,14 @@ export async function eraseUser(
   return { sessions };
 }
 
+/** Removes all that the store of a service has of a user, and what hooks know of. Consumers look again for what is due. */
+export async function eraseServedUser(env: SessionEnvironment, request: UserKey): Promise<ErasedUser> {
+  const before = (user: UserKey): Promise<void> => env.hooks.runBeforeErase(user, env.storage.components);
+  const erased = await eraseUser(env, request, { before });
+  env.changeBell.ring();
+  return erased;
+}
+
 /** Removes the component state of the user's sessions. */
 export async function eraseComponents(components: ComponentStore, user: UserKey): Promise<void> {
   // What has expired is not listed.

@@ -3,11 +3,14 @@ import { type SessionKey, checkedSessionKey, sessionKeyOf } from '../domain/ids.
 import { optionalCount } from '../domain/input-checks.js';
 import { checkedLimit, checkedOrder, leftAfter, LogCursor, type LogPageRequest } from '../domain/paging.js';
 import type { SeqRange } from '../domain/seq-ranges.js';
+import { givenRanges } from '../domain/model-request.js';
+import { stableUntil } from '../domain/request-difference.js';
 import { estimateTokens } from '../domain/token-estimate.js';
 import { type GetSessionConfig, type ViewItem, checkedViewConfig, viewItem } from '../domain/view-item.js';
 import { ViewDecisions } from '../domain/view-decisions.js';
 import { type ViewReason, isInView } from '../domain/view-reason.js';
 import { type SessionEnvironment, isReadShorter, readFilter } from '../session-environment.js';
+import { lastAnswerBefore } from './get-model-request.js';
 import { IncarnationReads } from './incarnation-reads.js';
 import { PageReader } from './list-events.js';
 import { readView } from './read-view.js';
@@ -46,6 +49,11 @@ export interface ViewExplanation {
     readonly tokens: number;
     /** Whether events are left out because the view would have more than `limits.maxViewBytes`. */
     readonly isTruncated: boolean;
+    /**
+     * With which event the beginning ends that the view has in common with what a model was given last; 0 for none. Missing if none of
+     * the last 200 events says what its model was given.
+     */
+    readonly stableUntilSeq?: number | undefined;
   };
   /** First retained event; earlier ones were trimmed. */
   readonly firstSeq: number;
@@ -78,6 +86,7 @@ export async function explainView(env: SessionEnvironment, request: ExplainViewR
   const page = await reader.read(wanted, limit, maxPageBytes);
   const end = reader.endOf(wanted, page);
 
+  const answer = await lastAnswerBefore(env, reads, record.lastSeq + 1);
   const decisions = new ViewDecisions({
     ...read.source,
     marks: record.marks,
@@ -93,6 +102,7 @@ export async function explainView(env: SessionEnvironment, request: ExplainViewR
       events: read.view.length,
       tokens: read.view.reduce((sum, { event }) => sum + estimateTokens(event.content), 0),
       isTruncated: read.isTruncated === true,
+      ...(answer && { stableUntilSeq: stableUntil(answer.modelRequest.given, givenRanges(read.view).given) }),
     },
     firstSeq: record.firstSeq,
     lastSeq: record.lastSeq,

@@ -44,7 +44,7 @@ export async function forkSession(env: SessionEnvironment, request: ForkSessionR
   const newId = isBlank(request.newSessionId) ? env.newId() : request.newSessionId;
   assertId(newId, 'newSessionId');
 
-  const { log, baseState, state, metadata, turnsOnly, present } = await readFork(env, key, atSeq, {
+  const { log, baseState, state, metadata, turnsOnly, present, textHashes } = await readFork(env, key, atSeq, {
     keepsServerState: !request.onServerState,
   });
   const serverState = serverKeysIn(stateDifference(present, state), env, key.appName);
@@ -59,6 +59,7 @@ export async function forkSession(env: SessionEnvironment, request: ForkSessionR
     maxStateBytes: env.stateLimits,
   });
   if (!stored) throw new SessionExistsError(newId);
+  await env.requestTexts.copy(key, newKey, textHashes, stored.record.incarnation);
   announce(env, newKey);
   const saving = saveCheckpoints(env, stored.record, log.events.length);
   if (saving) env.tasks.trackInBackground(saving);

@@ -5,6 +5,7 @@ export * from './create-session.js';
 export * from './delete-session.js';
 export * from './erase-user.js';
 export * from './explain-view.js';
+export * from './get-model-request.js';
 export * from './fork-session.js';
 export * from './get-session.js';
 export * from './list-events.js';

@@ -1,11 +1,12 @@
 import { ByteBudget, eventBytes, MOST_PER_READ } from '../domain/byte-budget.js';
 import type { StoredEvent } from '../domain/commit.js';
 import { readableEvent } from '../domain/damaged-event.js';
-import { checkedLimit, checkedOrder, leftAfter, LogCursor, type LogPageRequest } from '../domain/paging.js';
+import { checkedLimit, checkedOrder, leftAfter, LogCursor, type LogPageRequest, MAX_LIMIT } from '../domain/paging.js';
 import { InvalidInputError } from '../domain/errors.js';
+import { isAnswer } from '../domain/event-inspection.js';
 import type { LoggedEvent } from '../domain/event.js';
 import { type SessionKey, checkedSessionKey } from '../domain/ids.js';
-import { optionalCount } from '../domain/input-checks.js';
+import { optionalCount, optionalFlag } from '../domain/input-checks.js';
 import { type SeqRange, isInRanges } from '../domain/seq-ranges.js';
 import type { SessionEnvironment } from '../session-environment.js';
 import type { StoredSession } from '../storage/session-storage.js';
@@ -20,6 +21,8 @@ export interface ListEventsRequest extends SessionKey, LogPageRequest {
   readonly beforeSeq?: number | undefined;
   /** Only events of this invocation, without rewinds. Others are not read, however long the log is. */
   readonly invocationId?: string | undefined;
+  /** Only answers that say what their model was given. A page looks at 1,000 events, so it may be empty and have a next one. */
+  readonly modelRequests?: boolean | undefined;
 }
 
 /** A page of a log. */
@@ -50,6 +53,7 @@ export async function listEventsUpTo(
   const limit = checkedLimit(request.limit);
   const order = checkedOrder(request.order, 'asc');
   const invocationId = checkedInvocation(request.invocationId);
+  const onlyAnswers = optionalFlag(request.modelRequests, 'modelRequests') ?? false;
   const cursor = LogCursor.parse(request.cursor, order);
   const wanted = stretchOf(request, cursor);
 
@@ -58,14 +62,18 @@ export async function listEventsUpTo(
     const isNear = Boolean(cursor ?? (order === 'asc' ? request.afterSeq : request.beforeSeq));
     const reading = new InvocationReader(reads, invocationId, order);
     const { events, bytes, rest } = await reading.read(wanted, limit, maxBytes, isNear);
-    return { ...pageOf(reads, events, order, rest && (order === 'asc' ? rest.from - 1 : rest.to + 1)), bytes };
+    const shown = onlyAnswers ? events.filter(isAnswer) : events;
+    return { ...pageOf(reads, shown, order, rest && (order === 'asc' ? rest.from - 1 : rest.to + 1)), bytes };
   }
   const reading = new PageReader(reads, order);
-  const page = await reading.read(wanted, limit, maxBytes);
+  const page = await reading.read(wanted, onlyAnswers && limit > 0 ? MAX_LIMIT : limit, maxBytes);
   const bytes = page.reduce((sum, event) => sum + eventBytes(event), 0);
   const events = page.map(readableEvent);
   damage.look(key, events);
-  return { ...pageOf(reads, events, order, reading.endOf(wanted, page)), bytes };
+  if (!onlyAnswers) return { ...pageOf(reads, events, order, reading.endOf(wanted, page)), bytes };
+  const answers = events.filter(isAnswer).slice(0, limit);
+  const last = answers.length === limit ? answers.at(-1) : events.at(-1);
+  return { ...pageOf(reads, answers, order, reading.endOf(wanted, last ? [last] : [])), bytes };
 }
 
 /** @param end of the page, if there may be another one */
@@ -120,7 +128,7 @@ export class PageReader {
   }
 
   /** The last event of a page of the range; nothing if no other page follows. */
-  endOf(wanted: SeqRange | undefined, page: readonly StoredEvent[]): number | undefined {
+  endOf(wanted: SeqRange | undefined, page: readonly Pick<StoredEvent, 'seq'>[]): number | undefined {
     const end = page.at(-1)?.seq;
     return wanted !== undefined && end !== undefined && this.#hasMore(wanted, end) ? end : undefined;
   }

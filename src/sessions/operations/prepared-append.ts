@@ -12,6 +12,7 @@ import type { SessionKey } from '../domain/ids.js';
 import { underPath } from '../domain/input-checks.js';
 import { misspelledFields } from '../domain/misspelled-fields.js';
 import { foldMetadata } from '../domain/metadata-entries.js';
+import { lastGiven } from '../domain/model-request.js';
 import type { CommitEvent } from '../domain/session-record.js';
 import { stateWrites } from '../domain/stored-json.js';
 import { usageByModel } from '../domain/usage.js';
@@ -134,8 +135,18 @@ function commitOf(
     usage: usageIncrement(env, events),
     // Summaries do not renew a session.
     expiry: events.some(isOfSummary) ? undefined : env.lifetimes,
-    preconditions,
+    preconditions: withKnownEvents(events, preconditions),
   };
+}
+
+/** Events that models were given must be in the log: those before, or earlier ones of the commit. */
+function withKnownEvents(events: readonly PreparedEvent[], preconditions: Preconditions): Preconditions {
+  let knownSeq = 0;
+  for (const [index, { submitted }] of events.entries()) {
+    const { modelRequest } = submitted.event;
+    if (modelRequest) knownSeq = Math.max(knownSeq, lastGiven(modelRequest) - index);
+  }
+  return knownSeq > 0 ? { ...preconditions, knownSeq } : preconditions;
 }
 
 function commitEventOf({ submitted }: PreparedEvent): CommitEvent {

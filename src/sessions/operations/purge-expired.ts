@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { assertWholeNumber } from '../domain/input-checks.js';
 import type { SessionEnvironment } from '../session-environment.js';
-import type { PurgeCounts } from '../storage/session-storage.js';
+import type { PurgeCounts, SessionStorage } from '../storage/session-storage.js';
 
 const DEFAULT_BATCH_SIZE = 500;
 /** Larger batches would delay appends. */
@@ -29,8 +29,18 @@ export async function purgeExpired(
       userStates: total.userStates + batch.userStates,
       appStates: total.appStates + batch.appStates,
     };
-    if (options?.signal?.aborted || Math.max(batch.sessions, batch.userStates, batch.appStates) < batchSize)
-      return total;
+    if (options?.signal?.aborted || Math.max(batch.sessions, batch.userStates, batch.appStates) < batchSize) break;
+    await setImmediate();
+  }
+  await purgeTexts(storage, batchSize, options?.signal ?? undefined);
+  return total;
+}
+
+/** What model requests named expires with its session. */
+async function purgeTexts({ components }: SessionStorage, batchSize: number, signal?: AbortSignal): Promise<void> {
+  for (;;) {
+    const count = await components?.purgeExpired(batchSize);
+    if (count !== batchSize || signal?.aborted) return;
     await setImmediate();
   }
 }

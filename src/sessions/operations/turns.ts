@@ -149,11 +149,14 @@ export interface HeldTurn extends Turn {
   readonly markEnded: () => void;
 }
 
+/** Work in a turn. */
+export type TurnWork<Result> = (turn: HeldTurn) => Result | Promise<Result>;
+
 /** Runs work in a turn: begins it, renews it and ends it. */
 export async function withTurn<Result>(
   env: SessionEnvironment,
   request: BeginTurnRequest,
-  work: (turn: HeldTurn) => Result | Promise<Result>,
+  work: TurnWork<Result>,
 ): Promise<Result> {
   if (typeof work !== 'function') throw new InvalidInputError('must be a function', 'work');
   const askedAt = performance.now();

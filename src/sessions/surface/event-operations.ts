@@ -8,6 +8,7 @@ import type { GetSessionConfig } from '../domain/view-item.js';
 import { referenceTo } from '../domain/session.js';
 import type { AppendEventsResult } from '../operations/append-events.js';
 import type { ExplainViewRequest } from '../operations/explain-view.js';
+import { type ModelRequestQuery, withoutPrompts } from '../operations/get-model-request.js';
 import type { ListEventsRequest } from '../operations/list-events.js';
 import { APPENDS_EVENT, APPENDS_EVENTS } from '../transport/request-writes.js';
 import type { SessionService } from '../session.service.js';
@@ -25,10 +26,11 @@ import {
   WATCH,
   eventNode,
 } from './event-shapes.js';
+import { MODEL_REQUEST } from './request-shapes.js';
 import { type Asked, type Reply, type ResponseHeader, type RoutedOperation, rowOf, surface } from './operation.js';
 import { SESSION } from './paths.js';
 import { NARROWING } from './session-shapes.js';
-import { choice, integer, json, jsonOf, listOf, optional, text } from './shape.js';
+import { choice, flag, integer, json, jsonOf, listOf, optional, text } from './shape.js';
 
 /** The conditions of a write. */
 interface Conditions extends SessionKey {
@@ -76,6 +78,9 @@ export const EVENT_OPERATIONS = surface({
         afterSeq: optional(integer('Only events after this one.')),
         beforeSeq: optional(integer('Only events before this one.')),
         invocationId: optional(text('Only events of this invocation, without rewinds.', { minLength: 1 })),
+        modelRequests: optional(
+          flag('Only answers that say what their model was given. A page may be empty and have a next one.'),
+        ),
       },
       result: EVENT_PAGE,
       run: (request: ListEventsRequest, { services }) => services.sessions.listEvents(request),
@@ -94,6 +99,32 @@ export const EVENT_OPERATIONS = surface({
       ) => services.sessions.explainView({ ...request, config: { numRecentEvents, afterTimestamp, afterSeq } }),
       route: { at: `GET ${SESSION}/view/explanation`, answers: 'A page of explained events.', holds: 'much' },
       graphql: { type: 'query', name: 'explainView' },
+    }),
+    getModelRequest: row({
+      summary: 'Says what a model was given for an answer, and what changed since it was asked before',
+      description:
+        'Instructions and tools are shown to those whom the access rule `allowsPrompts`; others get their hashes.',
+      access: ['read', 'session'],
+      request: {
+        seq: integer('The event that is the answer.', { minimum: 1 }),
+        since: optional(
+          integer('The answer to the request to compare with. Default: the one before by the same agent.', {
+            minimum: 1,
+          }),
+        ),
+      },
+      result: MODEL_REQUEST,
+      async run(query: ModelRequestQuery, { services, access, request }) {
+        const report = await services.sessions.getModelRequest(query);
+        return report && !(await access.allowsPrompts(query, request)) ? withoutPrompts(report) : report;
+      },
+      route: {
+        at: `GET ${SESSION}/model-request`,
+        answers: 'The request.',
+        holds: 'much',
+        others: [{ status: 204, description: 'The event does not say what a model was given.' }],
+      },
+      graphql: { type: 'query', name: 'modelRequest', isNullable: true },
     }),
     appendEvent: row({
       summary: 'Appends an event',

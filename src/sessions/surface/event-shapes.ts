@@ -15,6 +15,7 @@ import {
   ANY_OBJECT,
 } from './shape.js';
 import type { Field, Fields, JsonSchema, Shape } from './shape.js';
+import { RANGES } from './request-shapes.js';
 import { METADATA_DELTA } from './metadata-shapes.js';
 import { STATE, STATE_REMOVALS } from './state-shapes.js';
 
@@ -108,6 +109,13 @@ const GIVEN: Fields = {
   turnComplete: maybeRest(flag()),
   interrupted: maybeRest(flag()),
   groundingMetadata: maybeRest(json()),
+  modelRequest: maybeRest(
+    json('What the model was given whose answer the event is. Instructions and tools are kept beside the log.', {
+      ...ANY_OBJECT,
+      required: ['given'],
+      properties: { given: RANGES },
+    }),
+  ),
 };
 
 /** The known fields of an event in GraphQL: an event may have any others, and `body` has all of them. */

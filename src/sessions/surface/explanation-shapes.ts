@@ -42,6 +42,11 @@ const EXPLAINED_VIEW = shape<ViewExplanation['view']>('ExplainedView', {
     events: integer('Events in the view.'),
     tokens: integer('An estimate of what they cost as input of a model.'),
     isTruncated: flag('Whether events are left out because they would not fit.'),
+    stableUntilSeq: optional(
+      integer(
+        'With which event the beginning ends that the view has in common with what a model was given last; 0 for none. Missing if none of the last 200 events says what its model was given.',
+      ),
+    ),
   },
 });
 

@@ -11,6 +11,7 @@ export const TRACED_OPERATIONS = [
   'delete',
   'listEvents',
   'explainView',
+  'getModelRequest',
   'stateAt',
   'stateChanges',
   'consume',

@@ -148,6 +148,13 @@ export class AccessChecks {
     };
   }
 
+  /** Whether who asks may see the instructions and tools of model requests in a session that was checked. */
+  async allowsPrompts({ appName, userId, sessionId }: SessionKey, request: unknown): Promise<boolean> {
+    const user = await this.#userOf(request);
+    const asked = { action: 'read', target: 'session', appName, userId, sessionId, user, request } as AccessRequest;
+    return this.#isYes(await this.#access.allowsPrompts(asked), 'allowsPrompts()');
+  }
+
   /**
    * Those of these apps in which the caller may list sessions, or some of them: of their own, or of everybody.
    *

@@ -46,6 +46,10 @@ class ServiceAccess extends ConfiguredAccess {
   override allowsServerState(): boolean {
     return true;
   }
+
+  override allowsPrompts(): boolean {
+    return true;
+  }
 }
 
 /** Options of {@link clientAccess}. */
@@ -105,6 +109,10 @@ class RoleAccess extends ConfiguredAccess {
 
   override async allowsServerState(asked: AccessRequest): Promise<boolean> {
     return this.#oneOf(asked, async (rule) => rule.allowsServerState(asked));
+  }
+
+  override async allowsPrompts(asked: AccessRequest): Promise<boolean> {
+    return this.#oneOf(asked, async (rule) => rule.allowsPrompts(asked));
   }
 
   /** Only rules that the answer comes from: a right in some sessions must not become one in those of another role. */

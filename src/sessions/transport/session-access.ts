@@ -96,6 +96,11 @@ export abstract class SessionAccess<User extends AccessUser | undefined = Access
   allowsServerState(_request: AccessRequest<User>): Answer {
     return false;
   }
+
+  /** Whether the user may also see the instructions and tools of model requests in this session. By default nobody may. */
+  allowsPrompts(_request: AccessRequest<User>): Answer {
+    return false;
+  }
 }
 
 /**

@@ -77,6 +77,7 @@ const MAY_BE_REPEATED: ReadonlySet<AppendOutcome['kind']> = new Set([
   'turnLost',
   'turnRequired',
   'stale',
+  'unknownEvent',
   'overtaken',
   'full',
   'stateFull',

@@ -15,6 +15,7 @@ import { idempotency } from './idempotency.js';
 import { limits } from './limits.js';
 import { lists } from './lists.js';
 import { metadata } from './metadata.js';
+import { modelRequests } from './model-requests.js';
 import { narrowing } from './narrowing.js';
 import { ownership } from './ownership.js';
 import { parallel } from './parallel.js';
@@ -61,6 +62,7 @@ export const TOPICS = [
   rewinds,
   rewinding,
   explaining,
+  modelRequests,
   forking,
   forkViews,
   narrowing,

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Entry, isRewind, isSummary } from './entries.js';
 import { wholeView } from './moments.js';
+import { factOf, forkedFact } from './requests.js';
 import { type Changes, type StateMap, apply, only, storedChangesOf } from './state.js';
 import { contentText } from './submission.js';
 
@@ -16,15 +17,29 @@ export function forkOf(initial: Changes, source: readonly Entry[]): ModelFork {
   const visible = view.filter((entry) => !isSummary(entry));
   const summary = view.find(isSummary);
   const log: Entry[] = summary ? [coveringNothing(summary, visible)] : [];
+  /** Where each entry was. */
+  const origins: number[] = summary ? [summary.seq] : [];
   const base = stateBefore(initial, source, visible[0]);
   const state = new Map(base);
   for (const [index, entry] of [...visible, undefined].entries()) {
-    if (index > 0) appendStateChange(log, state, stateBefore(initial, source, entry), lastRewindBefore(source, entry));
+    const rewind = lastRewindBefore(source, entry);
+    if (index > 0) appendStateChange(log, state, stateBefore(initial, source, entry), rewind);
+    if (rewind && log.length > origins.length) origins.push(rewind.seq);
     if (!entry) break;
     log.push({ ...entry, seq: log.length + 1 });
+    origins.push(entry.seq);
     apply(state, only(storedChangesOf(entry.event.actions), 'session'));
   }
-  return { initial: { set: [...base], removed: [] }, log };
+  const places = new Map(origins.map((seq, index) => [seq, index + 1]));
+  return { initial: { set: [...base], removed: [] }, log: log.map((entry) => withFact(entry, places)) };
+}
+
+/** What a model was given has other numbers in the fork. */
+function withFact(entry: Entry, places: ReadonlyMap<number, number>): Entry {
+  const fact = factOf(entry.event);
+  if (!fact) return entry;
+  const event = { ...entry.event, modelRequest: forkedFact(fact, places) };
+  return { ...entry, event, submitted: contentText(event) };
 }
 
 /** The session's own state right before an entry, or at the end. */

@@ -8,6 +8,7 @@ import { ModelObject } from './model-object.js';
 import type { ModelKey, ModelSession } from './model-session.js';
 import { ModelStore, textOf } from './model-store.js';
 import type { Narrowing } from './narrowing.js';
+import { stableUntil } from './requests.js';
 import { Refusal } from './refusal.js';
 import type { ModelSettings } from './settings.js';
 import { type ModelTurn, type ModelTurnPart, type ModelTurnRequest, assertTurn, begun } from './turns.js';
@@ -91,6 +92,11 @@ export class Model {
     const session = this.store.live(key);
     if (!session) return undefined;
     return explanationOf(session.log, { whole: session.view(), shown }, this.readFilter(), narrowing, this.clock.now());
+  }
+
+  /** With which event the beginning ends that a view shares with what a model was given last. */
+  stableUntil(key: ModelKey, shown: readonly Entry[]): number | undefined {
+    return stableUntil(this.store.live(key)?.log ?? [], shown);
   }
 
   fork(key: ModelKey, newKey: ModelKey, atSeq?: number): ModelObject {

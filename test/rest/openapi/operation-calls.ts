@@ -29,6 +29,7 @@ interface OperationCalls {
     | 'forkSession'
     | 'listEvents'
     | 'explainView'
+    | 'getModelRequest'
     | 'outlook'
     | 'stateAt'
     | 'stateChanges'
@@ -225,6 +226,14 @@ export const OPERATION_CALLS: Readonly<Record<string, OperationCalls>> = {
   explainView: {
     method: 'explainView',
     calls: [{ status: 200 }, { status: 200, query: '?numRecentEvents=1&fromSeq=1&limit=1&order=desc' }],
+  },
+  getModelRequest: {
+    method: 'getModelRequest',
+    calls: [
+      { status: 200, ids: { sessionId: 'long' }, query: '?seq=1' },
+      { status: 204, query: '?seq=1' },
+      { status: 400 },
+    ],
   },
   getSummaryOutlook: { method: 'outlook', calls: [{ status: 200 }] },
   getSummary: {

@@ -64,6 +64,12 @@ export class RemoteSessions implements SessionClient {
     return this.#told(part, () => this.#client.explainView({ ...part, ...config }));
   }
 
+  async getModelRequest(
+    request: Parameters<SessionClient['getModelRequest']>[0],
+  ): ReturnType<SessionClient['getModelRequest']> {
+    return this.#told(request, () => this.#client.getModelRequest(request));
+  }
+
   async stateAt(request: Parameters<SessionClient['stateAt']>[0]): ReturnType<SessionClient['stateAt']> {
     return this.#told(request, () => this.#client.stateAt(request));
   }

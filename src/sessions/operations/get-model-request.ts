@@ -1,0 +1,158 @@
+import { readableEvent } from '../domain/damaged-event.js';
+import { InvalidInputError } from '../domain/errors.js';
+import type { LoggedEvent, UsageMetadata } from '../domain/event.js';
+import { type SessionKey, checkedSessionKey } from '../domain/ids.js';
+import { optionalCount } from '../domain/input-checks.js';
+import { type Answer, isAnswer } from '../domain/event-inspection.js';
+import type { ModelRequest, SeqPair } from '../domain/model-request.js';
+import { type RequestDifference, requestDifference } from '../domain/request-difference.js';
+import { retentionProblem } from '../domain/session-record.js';
+import type { SessionEnvironment } from '../session-environment.js';
+import { IncarnationReads } from './incarnation-reads.js';
+import { PageReader } from './list-events.js';
+
+/** The answer of a model, and the request to compare with. */
+export interface ModelRequestQuery extends SessionKey {
+  /** The event that is the answer. */
+  readonly seq: number;
+  /** The answer to the request to compare with. Default: the agent's one before, if it is among the 200 events before. */
+  readonly since?: number | undefined;
+}
+
+/** Instructions or tools, as a request names them. */
+export interface RequestText {
+  /** Equal texts have equal hashes. */
+  readonly hash: string;
+  /** Whether the store has it. It does not keep what is too long, and nothing with `history.keepPrompts: false`. */
+  readonly isKept: boolean;
+  /** As it was given. Missing if it is not kept. Clients get it only if the access rule `allowsPrompts`. */
+  readonly value?: unknown;
+}
+
+/** What a model was given for an answer. */
+export interface ModelRequestReport extends Pick<ModelRequest, 'durationMs'> {
+  /** The event that is the answer. */
+  readonly seq: number;
+  readonly id: string;
+  readonly author?: string | undefined;
+  readonly branch?: string | undefined;
+  readonly timestamp: number;
+  readonly model?: string | undefined;
+  readonly usage?: UsageMetadata | undefined;
+  /** The events that the model was given, in the order in which it got them. */
+  readonly given: readonly SeqPair[];
+  /** Whether it was given these events and no others. */
+  readonly isExact: boolean;
+  readonly instructions?: RequestText | undefined;
+  readonly tools?: RequestText | undefined;
+  /** What changed since the request to compare with, if there is one. */
+  readonly change?: RequestDifference | undefined;
+}
+
+/** Says what a model was given for an answer; `undefined` if the event says nothing about that. It renews nothing. */
+export async function getModelRequest(
+  env: SessionEnvironment,
+  request: ModelRequestQuery,
+): Promise<ModelRequestReport | undefined> {
+  const key = checkedSessionKey(request);
+  const seq = requiredSeq(request.seq, 'seq');
+  const since = request.since === undefined || request.since === null ? undefined : requiredSeq(request.since, 'since');
+  const reads = new IncarnationReads(env.storage, key, undefined);
+  const event = await readAnswer(reads, seq, 'seq');
+  if (!isAnswer(event)) return undefined;
+  const other = await otherAnswer(env, reads, event, since);
+  const { promptHash, toolsHash, given, isExact = true, durationMs } = event.modelRequest;
+  const [instructions, tools] = await Promise.all([promptHash, toolsHash].map((hash) => readText(env, key, hash)));
+  const { id, author, branch, timestamp, modelVersion: model, usageMetadata: usage } = event;
+  return {
+    seq,
+    id,
+    ...(author !== undefined && { author }),
+    ...(branch !== undefined && { branch }),
+    timestamp,
+    ...(model !== undefined && { model }),
+    ...(usage && { usage }),
+    given,
+    isExact,
+    ...(durationMs !== undefined && { durationMs }),
+    ...(instructions && { instructions }),
+    ...(tools && { tools }),
+    ...(other && { change: requestDifference({ seq: other.seq, ...other.modelRequest }, event.modelRequest) }),
+  };
+}
+
+/** How far back to look: few events first, since a model is usually asked again soon. */
+const LOOKED_AT = [20, 180];
+
+/**
+ * The last answer before an event.
+ *
+ * @param isMeant which one. Default: any
+ */
+export async function lastAnswerBefore(
+  { limits }: SessionEnvironment,
+  reads: IncarnationReads,
+  before: number,
+  isMeant: (answer: Answer) => boolean = () => true,
+): Promise<Answer | undefined> {
+  const reader = new PageReader(reads, 'desc');
+  let to = before - 1;
+  for (const size of to > 0 ? LOOKED_AT : []) {
+    const page = await reader.read({ from: 1, to }, size, limits.maxPageBytes);
+    const found = page.map(readableEvent).find((event): event is Answer => isAnswer(event) && isMeant(event));
+    const end = reader.endOf({ from: 1, to }, page);
+    if (found || end === undefined) return found;
+    to = end - 1;
+  }
+  return undefined;
+}
+
+async function otherAnswer(
+  env: SessionEnvironment,
+  reads: IncarnationReads,
+  { seq, author, branch }: Answer,
+  since: number | undefined,
+): Promise<Answer | undefined> {
+  if (since === undefined) {
+    return lastAnswerBefore(env, reads, seq, (other) => other.author === author && other.branch === branch);
+  }
+  const other = await readAnswer(reads, since, 'since');
+  if (isAnswer(other)) return other;
+  throw new InvalidInputError('must be an event that says what its model was given', 'since');
+}
+
+async function readAnswer(reads: IncarnationReads, seq: number, path: string): Promise<LoggedEvent> {
+  const { record, events } = await reads.read({ window: { ranges: [{ from: seq, to: seq }], limit: 1 } });
+  const stored = events.find((event) => event.seq === seq);
+  if (stored) return readableEvent(stored);
+  throw retentionProblem(record, seq, path) ?? new InvalidInputError('must be the number of an event', path);
+}
+
+async function readText(
+  { requestTexts }: SessionEnvironment,
+  key: SessionKey,
+  hash: string | undefined,
+): Promise<RequestText | undefined> {
+  if (hash === undefined) return undefined;
+  const text = await requestTexts.read(key, hash);
+  return text === undefined ? { hash, isKept: false } : { hash, isKept: true, value: JSON.parse(text) as unknown };
+}
+
+function requiredSeq(value: unknown, path: string): number {
+  const seq = optionalCount(value, path);
+  if (seq) return seq;
+  throw new InvalidInputError('must be the number of an event', path);
+}
+
+/** What clients see that may not see instructions and tools. */
+export function withoutPrompts({ instructions, tools, ...report }: ModelRequestReport): ModelRequestReport {
+  return {
+    ...report,
+    ...(instructions && { instructions: withoutValue(instructions) }),
+    ...(tools && { tools: withoutValue(tools) }),
+  };
+}
+
+function withoutValue({ hash, isKept }: RequestText): RequestText {
+  return { hash, isKept };
+}
