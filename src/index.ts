@@ -1,7 +1,7 @@
 export { ConfigurationError } from './config/configuration-error.js';
 export type { CronSchedule } from './config/session-settings.js';
 export { renderInstruction } from './state/instruction-template.js';
-export { defineState, StateDefinition, type StateValues, type TypedState } from './state/define-state.js';
+export { defineState, type StateDefinition, type StateValues, type TypedState } from './state/define-state.js';
 export { serverOnly, type ServerOnlySchema } from './state/server-only.js';
 export { StatePrefix, type StoredScope } from './state/scopes.js';
 export { State } from './state/state.js';

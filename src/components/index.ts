@@ -38,7 +38,7 @@ export type {
   ComponentStore,
 } from '../sessions/storage/component-store.js';
 export { InMemoryComponentStore } from '../sessions/storage/in-memory/in-memory-component-store.js';
-export { COMPONENTS_CLEANUP_NAME, ComponentsCleanup } from './components.cleanup.js';
+export { ComponentsCleanup } from './components.cleanup.js';
 export { COMPONENT_STORE, ComponentsModule } from './components.module.js';
 export type { ComponentsModuleOptions } from './components-options.js';
 export { JsonFileComponentStore, type JsonFileComponentStoreOptions } from './json-files/json-file-component-store.js';

@@ -4,6 +4,6 @@ export { type EnvironmentReading, type SessionsConfig, sessionsFromEnvironment }
 export { type SummarizerConfig, summarizerConfig, summarizerFromEnvironment } from './summarizer.config.js';
 export type { TlsChoice, TlsSettings } from './tls-settings.js';
 // What settings are made of.
-export type { HistorySettings, SessionLimits, TtlSettings, WriteLimits } from './session-settings.js';
+export type { HistorySettings, SessionLimits, TtlSettings } from './session-settings.js';
 export type { DatabaseSettings, RedisSettings, StoreSettings } from './store-settings.js';
 export type { BudgetOwner, ModelPrice, UsageBudget, UsageBudgets, UsageSettings } from './usage-settings.js';

@@ -1,4 +1,4 @@
-export { DEFAULT_SUMMARIZER, type ModelAddress, type SummarizerSettings } from '../config/summarizer-settings.js';
+export type { ModelAddress, SummarizerSettings } from '../config/summarizer-settings.js';
 export * from './models/index.js';
 export { type SessionSummary, textOfSummary, withSummaryAsInstruction } from './session-summary.js';
 export type { CoveredEvents, SummaryOutlook, ThresholdState } from './summary-outlook.js';
@@ -21,7 +21,6 @@ export {
 } from './summarizer-session.manager.js';
 export { SUMMARIZER_OPTIONS, SummarizerModule } from './summarizer.module.js';
 export { SummarizerSweep } from './summarizer.sweep.js';
-export { SWEEP_NAME } from './summary-worker.js';
 export {
   type SummaryFacts,
   type Threshold,

@@ -4,7 +4,6 @@ import type { ModuleMetadata } from '@nestjs/common';
 import { ScheduleModule, SchedulerRegistry } from '@nestjs/schedule';
 import { Test, type TestingModule } from '@nestjs/testing';
 import {
-  COMPONENTS_CLEANUP_NAME,
   COMPONENT_STORE,
   ComponentSession,
   type ComponentStore,
@@ -12,6 +11,7 @@ import {
   ComponentsModule,
   InMemoryComponentStore,
 } from '../../src/components/index.js';
+import { COMPONENTS_CLEANUP_NAME } from '../../src/components/components.cleanup.js';
 import { InMemorySessionStorage, SessionService, SessionsModule } from '../../src/index.js';
 import { ManualClock } from '../../src/testing/manual-clock.js';
 import { temporaryFolder } from './support/stores.js';

@@ -11,6 +11,7 @@ const CALLED: Readonly<Record<string, readonly string[]>> = {
   agents: ['AgentSessions', 'AgentRun', 'AgentRegistry', 'AgentContext'],
   client: ['SessionsClient'],
   components: ['ComponentSession', 'ComponentManager'],
+  storage: ['SessionStorage', 'SessionStore'],
   summarizer: ['SummarizerSessionManager'],
 };
 

@@ -1,5 +1,6 @@
 import { SessionService } from '../../src/index.js';
-import type { Lease, LeaseRequest, LeaseStore } from '../../src/storage.js';
+import type { Lease, LeaseStore } from '../../src/storage.js';
+import type { LeaseRequest } from '../../src/sessions/storage/coordination.js';
 import { ManualClock } from '../../src/testing/index.js';
 import { describeRedis } from '../support/redis-servers.js';
 

@@ -1,5 +1,6 @@
 import { InMemorySessionStorage, SessionService, StoreUnavailableError } from '../../src/index.js';
-import type { AppendOutcome, Commit, ReadRequest, StoredSession, TouchRequest } from '../../src/storage.js';
+import type { AppendOutcome, Commit, ReadRequest, StoredSession } from '../../src/storage.js';
+import type { TouchRequest } from '../../src/sessions/storage/delete-and-touch.js';
 import { ManualClock } from '../../src/testing/index.js';
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 'one' };

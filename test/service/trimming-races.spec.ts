@@ -1,5 +1,5 @@
 import { InMemorySessionStorage, SessionService } from '../../src/index.js';
-import type { TrimRequest } from '../../src/storage.js';
+import type { TrimRequest } from '../../src/sessions/storage/session-storage.js';
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 'one' };
 

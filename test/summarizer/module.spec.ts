@@ -2,12 +2,12 @@ import { type INestApplicationContext, Injectable, Module } from '@nestjs/common
 import { ScheduleModule, SchedulerRegistry } from '@nestjs/schedule';
 import { SessionService, SessionsModule } from '../../src/index.js';
 import {
-  SWEEP_NAME,
   SummarizerModule,
   type SummarizerOptions,
   SummarizerSessionManager,
   SummarizerSweep,
 } from '../../src/summarizer/index.js';
+import { SWEEP_NAME } from '../../src/summarizer/summary-worker.js';
 import { startApp } from '../module/support/apps.js';
 import { KEY, SESSION, ScriptedModel, turns } from './summarized-sessions.js';
 

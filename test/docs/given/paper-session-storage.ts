@@ -1,4 +1,5 @@
-import { type Clock, InMemorySessionStorage } from 'nestjs-agent-sessions';
+import { InMemorySessionStorage } from 'nestjs-agent-sessions';
+import type { Clock } from 'nestjs-agent-sessions/storage';
 import type { OpenStorage } from 'nestjs-agent-sessions/testing';
 
 /** The store of a reader. */
