@@ -3,12 +3,10 @@ import { type IdGenerator, randomId } from '../sessions/domain/clock.js';
 import { environmentBehind } from '../sessions/service-environment.js';
 import type { SessionService } from '../sessions/session.service.js';
 import { Semaphore } from '../sessions/storage/semaphore.js';
-import type { AskEnvironment } from './ask/ask-environment.js';
 import { AgentFailedError } from './errors/agent-failed-error.js';
 import { PartialFlusher } from './turn/partial-flusher.js';
 import { type PartialSettings, partialSettings } from './turn/partial-log.js';
-import { type RunLimits, RunPlaces } from './ask/run-limits.js';
-import { WaitingMemory, waitingLimits } from './ask/waiting-memory.js';
+import { type AskEnvironment, type RunLimits, RunPlaces, WaitingMemory, waitingLimits } from './ask/run-limits.js';
 
 /** The parts and settings of {@link AgentSessions}. */
 export interface AgentSessionsOptions {
@@ -62,7 +60,7 @@ const OPTION_NAMES: Readonly<Record<keyof AgentSessionsOptions, true>> = {
 const LOADS_AT_ONCE = 2;
 
 /** Checks the options, and fills in missing ones. */
-export function environmentOf(options: AgentSessionsOptions, isClosing: () => boolean): AskEnvironment {
+export function environmentOf(options: AgentSessionsOptions, draining: AbortSignal): AskEnvironment {
   checkOptionNames(options, OPTION_NAMES);
   const { sessions, newId = randomId, turnTtlMs = 30_000, pollMs = 1_000, graceMs = 5_000 } = options;
   const { onError, onRunFailure } = listenersOf(options);
@@ -82,7 +80,7 @@ export function environmentOf(options: AgentSessionsOptions, isClosing: () => bo
     runs: new RunPlaces({ leases: storage.leases, ttlMs: turnTtlMs, onError }, options.maxRuns),
     waitingMemory: new WaitingMemory(waitingLimits(options)),
     loads: new Semaphore(LOADS_AT_ONCE),
-    isClosing,
+    draining,
   };
 }
 

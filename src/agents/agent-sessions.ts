@@ -5,14 +5,15 @@ import { type SessionKey, checkedSessionKey } from '../sessions/domain/ids.js';
 import { assertWholeNumber, requireRequest } from '../sessions/domain/input-checks.js';
 import { referenceTo } from '../sessions/domain/session.js';
 import { tracedWork } from '../sessions/tracing/trace.js';
-import type { RunProcess } from './ask/abandoned-runs.js';
-import type { AskEnvironment } from './ask/ask-environment.js';
+import type { AskEnvironment } from './ask/run-limits.js';
+import { RunProcess } from './ask/run-process.js';
 import { holderOf, runningInvocation } from './turn/agent-environment.js';
 import { AgentRun } from './ask/agent-run.js';
 import { type AgentSessionsOptions, environmentOf } from './agent-options.js';
 import { type HandedOver, stopEvent, withdrawEvent } from './turn/control-events.js';
 import { checkedAnswer } from './invocation/invocation-approvals.js';
-import { InvocationStop, isHandOver } from './invocation/invocation-stop.js';
+import { RunEvents } from './turn/run-events.js';
+import { isHandOver } from './turn/turn-news.js';
 import {
   type PendingApprovalPage,
   type PendingApprovalsRequest,
@@ -65,26 +66,12 @@ export interface StopRunRequest extends SessionKey {
 export class AgentSessions {
   readonly #env: AskEnvironment;
   readonly #drainMs: number;
-  readonly #running = new Set<AgentRun>();
   /** The run whose handler calls, if it is one of this instance. */
   readonly #caller = new AsyncLocalStorage<{ isOver: boolean }>();
-  /** Aborts when it begins to close: what waits is left to others. */
-  readonly #draining = new AbortController();
-  /** Aborts when there is no more time: what works is left to others. */
-  readonly #closing = new AbortController();
-  /** Messages of others that runs of this process answer. */
-  readonly #kept = new Set<Promise<void>>();
-  readonly #process: RunProcess = {
-    closing: this.#closing.signal,
-    keep: (work) => {
-      this.#kept.add(work);
-      void work.finally(() => this.#kept.delete(work));
-    },
-  };
+  readonly #process = new RunProcess();
 
   constructor(options: AgentSessionsOptions) {
-    const isClosing = (): boolean => this.#draining.signal.aborted;
-    this.#env = environmentOf(requireRequest(options), isClosing);
+    this.#env = environmentOf(requireRequest(options), this.#process.draining);
     this.#drainMs = checkedDrainMs(options.drainMs ?? DEFAULT_DRAIN_MS);
   }
 
@@ -150,7 +137,7 @@ export class AgentSessions {
   async expireApprovals(request: ExpireApprovalsRequest, handler: RunHandler): Promise<number> {
     const { outputKey, outputSchema, onMismatch, ...owner } = requireRequest(request);
     return expireAll(expiredApprovals(this.#env.sessions, owner), this.#env.graceMs, async (place) => {
-      if (this.#draining.signal.aborted) return 0;
+      if (this.#process.draining.aborted) return 0;
       const checked = checkedExpiry({ ...place, policy: 'reject', outputKey, outputSchema, onMismatch });
       return this.#expire(checked, handler);
     });
@@ -173,14 +160,7 @@ export class AgentSessions {
    */
   async close({ drainMs = this.#drainMs }: CloseAgentsOptions = {}): Promise<void> {
     checkedDrainMs(drainMs);
-    const why = new InvocationStop('handed over');
-    this.#draining.abort(why);
-    const timer = setTimeout(() => this.#closing.abort(why), drainMs);
-    // Those at work may begin others.
-    while (this.#running.size + this.#kept.size > 0) {
-      await Promise.allSettled([...[...this.#running].map(({ result }) => result), ...this.#kept]);
-    }
-    clearTimeout(timer);
+    await this.#process.close(drainMs);
   }
 
   #start(
@@ -192,36 +172,36 @@ export class AgentSessions {
     if (typeof handler !== 'function') throw new InvalidInputError('must be a function', 'handler');
     const byCaller = signal ? [signal] : [];
     const isWithinRun = this.#caller.getStore()?.isOver === false;
-    const waiting = forwardedAbort([isWithinRun ? this.#closing.signal : this.#draining.signal, ...byCaller]);
-    const working = forwardedAbort([this.#closing.signal, ...byCaller]);
+    const { closing, draining } = this.#process;
+    const waiting = forwardedAbort([isWithinRun ? closing : draining, ...byCaller]);
+    const working = forwardedAbort([closing, ...byCaller]);
     const signals = [waiting.signal, working.signal] as const;
     const caller = { isOver: false };
     const { key } = checked;
     // An approval that expires has nobody who could ask again.
     const isFree = checked.answer?.isExpiry === true;
+    const events = new RunEvents();
     // What the closures here hold stays until the run is over, so the message is not among it.
-    const requested = new RequestedRun(this.#env, checked, handler, ...signals, this.#process);
+    const requested = new RequestedRun(this.#env, checked, handler, ...signals, this.#process, events);
     const { invocationId, agentName } = checked;
-    const run = new AgentRun(invocationId, key.sessionId, (tell) =>
-      this.#caller.run(caller, () =>
-        tracedWork(
-          'run',
-          () => ({ ...key, invocationId, agentName }),
-          async () => {
-            await prepare();
-            if (isFree || waiting.signal.aborted) return requested.perform(tell);
-            return this.#env.runs.within(key, async () => requested.perform(tell));
-          },
-        ),
+    const result = this.#caller.run(caller, () =>
+      tracedWork(
+        'run',
+        () => ({ ...key, invocationId, agentName }),
+        async () => {
+          await prepare();
+          if (isFree || waiting.signal.aborted) return requested.perform();
+          return this.#env.runs.within(key, async () => requested.perform());
+        },
       ),
     );
+    const run = new AgentRun(invocationId, key.sessionId, events, result);
     // Nobody waits for what is refused.
-    if (!isHandOver(waiting.signal)) this.#running.add(run);
+    if (!isHandOver(waiting.signal)) this.#process.keep(run.result);
     const end = (): void => {
       caller.isOver = true;
       waiting.release();
       working.release();
-      this.#running.delete(run);
     };
     void run.result.then(end, end);
     return run;
@@ -271,7 +251,7 @@ export class AgentSessions {
     const { sessions, newId, turnTtlMs } = this.#env;
     const checked = checkedRun({ ...key, newMessage: 'stop', invocationId, agentName, create: false }, newId);
     const due = { ...checked, message, entry };
-    const work = new TurnWork(this.#env, due, NO_HANDLER, () => undefined, AbortSignal.abort());
+    const work = new TurnWork(this.#env, due, NO_HANDLER, new RunEvents(), AbortSignal.abort());
     const holder = holderOf(invocationId);
     await sessions.withTurn({ ...key, holder, ttlMs: turnTtlMs }, (turn) => work.run(turn, undefined));
     return true;

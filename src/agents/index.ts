@@ -42,7 +42,7 @@ export { AgentContext } from './invocation/agent-context.js';
 export { agentLoop, type AgentLoop, type AgentLoopOptions, type ModelAnswer } from './invocation/agent-loop.js';
 export { AgentRun } from './ask/agent-run.js';
 export type { NamedCall } from '../sessions/domain/open-calls.js';
-export type { RunEvent } from './turn/run-event.js';
+export type { RunEvent } from './turn/run-events.js';
 export { AgentsClosingError } from './errors/closing-error.js';
 export type { AgentSessionsOptions } from './agent-options.js';
 export { AgentSessions, type CloseAgentsOptions, type StopRunRequest } from './agent-sessions.js';

@@ -190,9 +190,10 @@ describe('the watch that waiting messages share', () => {
     const [first, second] = waiting.map(
       (invocationId, index) => new Noticing({ ...WAITING, invocationId, seq: index + 1 }),
     );
-    const leave = [queueWatchOf(sessions, KEY).join(first as Noticing)];
+    const watch = queueWatchOf(sessions, KEY);
+    watch.join(first as Noticing);
     await until(() => first?.seqs.length === 3);
-    leave.push(queueWatchOf(sessions, KEY).join(second as Noticing));
+    queueWatchOf(sessions, KEY).join(second as Noticing);
     await until(() => second?.seqs.length === 2);
     await sessions.appendEvents({ session: SESSION, events: [{ author: 'system' }] });
     await until(() => second?.seqs.length === 3);
@@ -200,7 +201,7 @@ describe('the watch that waiting messages share', () => {
       [2, 3, 4, 5],
       [3, 4, 5],
     ]);
-    for (const stop of leave) stop();
+    for (const member of [first, second]) watch.leave(member as Noticing);
     expect(queueWatchIn(sessions, KEY)).toBeUndefined();
     await sessions.close();
   });

@@ -430,6 +430,32 @@ export const entriesWithoutPeers = [
   'transfer/index.ts',
 ];
 
+/**
+ * The functions that the rooms of a run take from outside, and why. What a lower room has to say, it returns, or adds to an object that
+ * it was given: so a run reads from top to bottom.
+ */
+export const handedFunctions: Readonly<Record<string, string>> = {
+  'agents/ask/expired-approvals.ts: goOn': 'It paces runs, and begins none itself.',
+  'agents/ask/queue.ts: isEnough': 'It asks about events, and changes nothing.',
+  'agents/ask/run-limits.ts: work': 'A place lasts as long as the work.',
+  'agents/ask/run-request.ts: newId': 'The app may make ids.',
+  'agents/ask/run-request.ts: onMismatch': 'The app is told.',
+  'agents/invocation/agent-loop.ts: model': 'The app asks its model.',
+  'agents/invocation/approvals.ts: is': 'It asks about approvals, and changes nothing.',
+  'agents/invocation/approvals.ts: isGone': 'It asks about approvals, and changes nothing.',
+  'agents/invocation/handler-events.ts: handler': 'The app answers.',
+  'agents/invocation/output-key.ts: onMismatch': 'The app is told.',
+  'agents/invocation/tool-context.ts: next': 'A tool of the app changes a value.',
+  'agents/invocation/tool.ts: onError': 'The app is told.',
+  'agents/invocation/tool.ts: when': 'The app says what is tried again.',
+  'agents/invocation/unique-call-ids.ts: newId': 'The app may make ids.',
+  'agents/invocation/withdrawn-approvals.ts: work': 'It is tried again.',
+  'agents/turn/agent-environment.ts: onError': 'The app is told.',
+  'agents/turn/agent-environment.ts: onRunFailure': 'The app is told.',
+  'agents/turn/partial-flusher.ts: newId': 'The app may make ids.',
+  'agents/turn/partial-flusher.ts: onError': 'The app is told.',
+};
+
 /** The files that try again in their own way, and why `sessions/domain/retry-overtaken.ts` is not for them. */
 export const ownRetries: Readonly<Record<string, string>> = {
   'sessions/domain/retry-overtaken.ts': 'It is the common retry.',

@@ -10,11 +10,13 @@ import {
   findVagueNames,
 } from './checks.js';
 import { publicFiles } from './entry-points.js';
+import { handedFunctionsIn } from './handed-functions.js';
 import {
   appFiles,
   browserEntries,
   decidingRules,
   entriesWithoutPeers,
+  handedFunctions,
   layers,
   maxLines,
   ownRetries,
@@ -48,6 +50,15 @@ describe('The source code', () => {
 
   it('tries again in one way', () => {
     expect(findOwnRetries(files, ownRetries)).toEqual([]);
+  });
+
+  it('hands no function down to the rooms of a run, but those of the app and a few with a reason', () => {
+    const handed = files
+      .filter(({ path }) => /^agents\/(ask|invocation|turn)\//.test(path))
+      .flatMap(({ path }) =>
+        handedFunctionsIn(readFileSync(resolve('src', path), 'utf8')).map((name) => `${path}: ${name}`),
+      );
+    expect([...new Set(handed)].toSorted()).toEqual(Object.keys(handedFunctions).toSorted());
   });
 
   it('decides nothing in a store', () => {

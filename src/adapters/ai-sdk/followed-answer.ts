@@ -36,11 +36,11 @@ export function followedAnswer(
   const followed = { key, invocationId, agentName, afterSeq: message?.seq ?? session.version };
   // The answer begins anew. What the page has of it cannot be taken back: it resumes a new stream.
   const anew = new AbortController();
-  const tell = (event: RunEvent): void => {
+  const add = (event: RunEvent): void => {
     if (isDiscard(event) && chunks.hasSaidPart) anew.abort();
     if (!anew.signal.aborted) send(chunks.add(event));
   };
-  followInvocation(env, followed, tell, AbortSignal.any([left.signal, anew.signal]))
+  followInvocation(env, followed, { add }, AbortSignal.any([left.signal, anew.signal]))
     .then(({ events, isClosed }) => {
       send(chunks.end());
       if (anew.signal.aborted) {

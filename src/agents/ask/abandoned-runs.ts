@@ -7,15 +7,9 @@ import { readQueue } from './queue.js';
 import type { KeptRequest } from './run-request.js';
 import type { RunHandler } from '../invocation/agent-context.js';
 import { TurnWork } from './turn-work.js';
-import { untilAborted } from '../invocation/until-aborted.js';
-
-/** The process of a run, for what is not the caller's. */
-export interface RunProcess {
-  /** Aborts when the process hands over the runs that are at work. */
-  readonly closing: AbortSignal;
-  /** Waits for this work when it closes. */
-  readonly keep: (work: Promise<void>) => void;
-}
+import { untilAborted } from '../turn/turn-news.js';
+import { RunEvents } from '../turn/run-events.js';
+import type { RunProcess } from './run-process.js';
 
 /** After as many failures of the message before it, a request fails as well. */
 const MAX_FAILURES = 3;
@@ -64,7 +58,7 @@ export class AbandonedRuns {
     const { invocationId, message = {}, policy, stateDelta, customMetadata, rewindTo } = first;
     const asked = { invocationId, message, policy, stateDelta, customMetadata, rewindTo };
     const due = { ...request, ...asked, answer: undefined, state: undefined, retriesFailure: false, entry: first };
-    const work = new TurnWork(env, due, handler, () => undefined, process.closing);
+    const work = new TurnWork(env, due, handler, new RunEvents(), process.closing);
     const turn = { ...request.key, holder: holderOf(invocationId), ttlMs: env.turnTtlMs };
     let hasBegun = false;
     // Its caller, if there is one, follows the log. A failing handler left a clean log.

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Content } from '../../sessions/domain/content.js';
+import { EventConflictError } from '../../sessions/domain/errors.js';
 import type { EventInput, LoggedEvent } from '../../sessions/domain/event.js';
 import type { Session } from '../../sessions/domain/session.js';
 import type { EventPage } from '../../sessions/operations/list-events.js';
@@ -10,13 +11,13 @@ import {
   inQueueOrder,
   isInterrupting,
   invocationOfMessage,
+  messageIdOf,
   queueEntryOf,
   queuedIn,
   dequeuedEvent,
   withdrawnBy,
 } from '../turn/control-events.js';
-import { batchLimitsOf, batchWith } from '../turn/message-batches.js';
-import { type QueuePlace, isWhole, readMessages } from '../turn/queue-place.js';
+import { type QueuePlace, batchLimitsOf, batchWith, isWhole, readMessages } from '../turn/queue-place.js';
 import { readQueue } from './queue.js';
 import type { CheckedRun } from './run-request.js';
 
@@ -117,4 +118,17 @@ export async function messagesOf(
 /** Compares what JSON keeps. */
 export function isSameContent({ content }: EventInput, message: Content): boolean {
   return isDeepStrictEqual(content, JSON.parse(JSON.stringify({ role: 'user', ...message })));
+}
+
+/** The message was stored by an earlier request, outside of the view. */
+export class RepeatedMessage extends Error {
+  constructor(readonly seq: number) {
+    super('The message was stored before');
+  }
+}
+
+/** Where the message of an invocation was stored before, if the error says so. */
+export function repeatedAt(error: unknown, invocationId: string): number | undefined {
+  if (error instanceof RepeatedMessage) return error.seq;
+  return error instanceof EventConflictError && error.eventId === messageIdOf(invocationId) ? error.seq : undefined;
 }

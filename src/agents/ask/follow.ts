@@ -4,7 +4,7 @@ import { SessionNotFoundError } from '../../sessions/domain/errors.js';
 import type { SessionKey } from '../../sessions/domain/ids.js';
 import { type AgentEnvironment, runningInvocation } from '../turn/agent-environment.js';
 import type { WatchedEvent } from '../../sessions/operations/state-history.js';
-import type { RunEvent } from '../turn/run-event.js';
+import type { RunEvents } from '../turn/run-events.js';
 import { isControlEvent, isDiscard, invocationOfMessage, queueEntryOf } from '../turn/control-events.js';
 import { InvocationTail } from '../invocation/invocation-tail.js';
 
@@ -28,15 +28,15 @@ const PAGE = 100;
 /**
  * Follows an invocation that another process, or another call, runs. Ends when its turn is over, or with the signal.
  *
- * @param tell gets each event, partial ones too
+ * @param shown gets each event, partial ones too
  *
  * @example
- * const { isClosed } = await followInvocation({ sessions, pollMs: 1_000, onError }, followed, (event) => send(event), signal);
+ * const { isClosed } = await followInvocation({ sessions, pollMs: 1_000, onError }, followed, { add: send }, signal);
  */
 export async function followInvocation(
   env: Pick<AgentEnvironment, 'sessions' | 'pollMs' | 'onError'>,
   { key, invocationId, afterSeq, agentName }: Followed,
-  tell: (event: RunEvent) => void,
+  shown: Pick<RunEvents, 'add'>,
   signal: AbortSignal,
 ): Promise<FollowedEnd> {
   const { sessions } = env;
@@ -46,7 +46,7 @@ export async function followInvocation(
   const take = ({ position: _position, ...event }: WatchedEvent): void => {
     if (event.partial === true) {
       const { seq: _seq, ...said } = event;
-      if (event.invocationId === invocationId) tell({ ...said, partial: true });
+      if (event.invocationId === invocationId) shown.add({ ...said, partial: true });
       return;
     }
     if (event.seq <= seq) return;
@@ -58,7 +58,7 @@ export async function followInvocation(
     tail.add(event);
     if (invocationOfMessage(event) !== undefined) return;
     events.push(event);
-    tell(event);
+    shown.add(event);
   };
   const over = new AbortController();
   const check = async (): Promise<void> => {

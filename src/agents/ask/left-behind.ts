@@ -9,8 +9,12 @@ import type { AgentEnvironment } from '../turn/agent-environment.js';
 import { approvalMarksIn, hasApprovals, isAskedBy, waitingEvent, withoutApprovals } from '../invocation/approvals.js';
 import { dequeuedEvent, discardsOf, queuedIn } from '../turn/control-events.js';
 import type { DueRun } from './due-run.js';
-import { interruptedResponses } from '../invocation/interrupted-calls.js';
-import { InvocationTail, lastInvocation, showsLastInvocation } from '../invocation/invocation-tail.js';
+import {
+  InvocationTail,
+  interruptedResponses,
+  lastInvocation,
+  showsLastInvocation,
+} from '../invocation/invocation-tail.js';
 import { readNewestUntil } from './queue.js';
 import { withoutRewound } from '../../sessions/domain/rewound-events.js';
 import { storedInvocation } from '../turn/stored-invocation.js';

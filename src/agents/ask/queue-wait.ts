@@ -11,8 +11,7 @@ import {
   queueEntryOf,
   withdrawnBy,
 } from '../turn/control-events.js';
-import { leadsFirstBatch, batchLimitsOf } from '../turn/message-batches.js';
-import type { QueuePlace } from '../turn/queue-place.js';
+import { type QueuePlace, batchLimitsOf, leadsFirstBatch } from '../turn/queue-place.js';
 import type { Seen } from './run-decision.js';
 import { type QueueMember, type QueueWatch, queueWatchOf } from './queue-watch.js';
 
@@ -26,7 +25,6 @@ const LONGEST_PAUSE = 5;
  */
 export class QueueWait implements QueueMember {
   readonly #watch: QueueWatch;
-  readonly #leave: () => void;
   readonly #ahead = new Set<string>();
   /** Messages that wait no longer, and since when. */
   readonly #gone = new Map<string, number>();
@@ -50,11 +48,11 @@ export class QueueWait implements QueueMember {
     private readonly signal: AbortSignal,
   ) {
     this.#watch = queueWatchOf(env.sessions, key);
-    this.#leave = this.#watch.join(this);
+    this.#watch.join(this);
   }
 
   stop(): void {
-    this.#leave();
+    this.#watch.leave(this);
   }
 
   /** Says which other messages wait. */

@@ -29,26 +29,29 @@ export class QueueWatch {
   #freeSince: number | undefined;
   #lookedAt = -Infinity;
 
-  /** @param forget called when nobody waits any more, or the watch ended */
+  /** @param all those of the service, by the names of their sessions */
   constructor(
     private readonly sessions: SessionService,
     private readonly key: SessionKey,
-    private readonly forget: () => void,
-  ) {}
+    private readonly all: Map<string, QueueWatch>,
+  ) {
+    all.set(sessionNameOf(key), this);
+  }
 
-  /** Tells the member each event after its own. Returns how to leave. */
-  join(member: QueueMember): () => void {
+  /** Tells the member each event after its own, until it leaves. */
+  join(member: QueueMember): void {
     const { seq } = member.entry;
     this.#members.add(member);
     // The first one begins with its own event, so that it is known as it was stored.
     if (this.#seq === undefined) void this.#watch((this.#seq = seq - 1));
     else if (this.#seq > seq) void this.#catchUp(member, this.#seq);
-    return () => {
-      this.#members.delete(member);
-      if (this.#members.size > 0) return;
-      this.#ending.abort();
-      this.forget();
-    };
+  }
+
+  leave(member: QueueMember): void {
+    this.#members.delete(member);
+    if (this.#members.size > 0) return;
+    this.#ending.abort();
+    this.#forget();
   }
 
   /** Says that a message waits. */
@@ -118,8 +121,13 @@ export class QueueWatch {
     for (const invocationId of dequeuedBy(event)) this.#known.delete(invocationId);
   }
 
+  #forget(): void {
+    const name = sessionNameOf(this.key);
+    if (this.all.get(name) === this) this.all.delete(name);
+  }
+
   #end(failure?: { readonly error: unknown }): void {
-    this.forget();
+    this.#forget();
     for (const member of this.#members) member.noticeEnd(failure);
   }
 }
@@ -135,12 +143,5 @@ export function queueWatchIn(sessions: SessionService, key: SessionKey): QueueWa
 export function queueWatchOf(sessions: SessionService, key: SessionKey): QueueWatch {
   const watches = watchesOfServices.get(sessions) ?? new Map<string, QueueWatch>();
   watchesOfServices.set(sessions, watches);
-  const name = sessionNameOf(key);
-  const begun = watches.get(name);
-  if (begun) return begun;
-  const watch = new QueueWatch(sessions, key, () => {
-    if (watches.get(name) === watch) watches.delete(name);
-  });
-  watches.set(name, watch);
-  return watch;
+  return watches.get(sessionNameOf(key)) ?? new QueueWatch(sessions, key, watches);
 }

@@ -7,14 +7,15 @@ import {
   TurnHeldError,
 } from '../../sessions/domain/errors.js';
 import { type Session, referenceTo } from '../../sessions/domain/session.js';
-import { AbandonedRuns, type RunProcess } from './abandoned-runs.js';
-import type { AskEnvironment } from './ask-environment.js';
+import { AbandonedRuns } from './abandoned-runs.js';
+import type { RunProcess } from './run-process.js';
+import type { AskEnvironment } from './run-limits.js';
 import { holderOf, runningInvocation } from '../turn/agent-environment.js';
-import type { RunEvent } from '../turn/run-event.js';
+import type { RunEvents } from '../turn/run-events.js';
 import { AgentsClosingError } from '../errors/closing-error.js';
 import { dequeuedEvent, queueEvent, queuedIn, withdrawEvent } from '../turn/control-events.js';
 import { followInvocation } from './follow.js';
-import { isHandOver } from '../invocation/invocation-stop.js';
+import { isHandOver } from '../turn/turn-news.js';
 import { QueueWait } from './queue-wait.js';
 import { type MessagePlace, type Seen, type Step, decideStep } from './run-decision.js';
 import { type QueuePlace, isWhole, placeOf } from '../turn/queue-place.js';
@@ -35,7 +36,6 @@ export class RequestedRun {
   #isStored = false;
   /** Whether the log has the message already. */
   #hasBegun = false;
-  #tell: (event: RunEvent) => void = () => undefined;
   /** Gives back the memory that it counts for while it waits. */
   #release: (() => void) | undefined;
   readonly #budget: BudgetHold;
@@ -51,14 +51,13 @@ export class RequestedRun {
     /** Ends the work: by the caller, or when the process has no time left. */
     private readonly working: AbortSignal,
     process: RunProcess,
+    private readonly shown: RunEvents,
   ) {
     this.#budget = new BudgetHold(env);
     this.#abandoned = new AbandonedRuns(env, withoutMessage(request), handler, process);
   }
 
-  /** @param tell gets each event */
-  async perform(tell: (event: RunEvent) => void): Promise<RunResult> {
-    this.#tell = tell;
+  async perform(): Promise<RunResult> {
     try {
       return await this.#perform();
     } finally {
@@ -166,7 +165,7 @@ export class RequestedRun {
     const { env, request, handler, working } = this;
     const { key } = request;
     const entry = this.#entry;
-    const work = new TurnWork(env, { ...request, entry, hasBudget: this.#budget.isHeld }, handler, this.#tell, working);
+    const work = new TurnWork(env, { ...request, entry, hasBudget: this.#budget.isHeld }, handler, this.shown, working);
     let hasBegun = false;
     try {
       const holder = holderOf(work.invocationId);
@@ -296,7 +295,7 @@ export class RequestedRun {
     const { env, request, signal } = this;
     const followed = { key: request.key, invocationId, afterSeq, agentName: request.agentName };
     for (let isFirst = true; ; isFirst = false) {
-      const { events, isClosed } = await followInvocation(env, followed, this.#tell, signal);
+      const { events, isClosed } = await followInvocation(env, followed, this.shown, signal);
       if (!isClosed) this.#throwIfHandedOver();
       if (!isClosed && !signal.aborted && invocationId === request.invocationId) return undefined;
       if (isClosed || signal.aborted || !(await this.#isHandedOver(invocationId))) {

@@ -1,8 +1,13 @@
 import { checkOptionNames } from '../../config/option-checks.js';
 import { digestOf } from '../../sessions/domain/json-digest.js';
 import type { UserKey } from '../../sessions/domain/ids.js';
+import { LimitExceededError } from '../../sessions/domain/errors.js';
+import { commitBytes } from '../../sessions/domain/batches.js';
 import { assertWholeNumber } from '../../sessions/domain/input-checks.js';
 import { type PlaceOptions, takePlace } from '../../sessions/leases/take-place.js';
+import type { Semaphore } from '../../sessions/storage/semaphore.js';
+import type { AgentEnvironment } from '../turn/agent-environment.js';
+import { type Brought, MOST_HELD_BYTES, broughtBytes, tempOf } from '../turn/queue-place.js';
 import { type RunLimit, RunLimitError } from '../errors/run-limit-error.js';
 
 /** The most runs at once, working and waiting. */
@@ -65,4 +70,67 @@ export class RunPlaces {
 /** Names no user, since leases are left when a user is erased. */
 function nameOf(...owner: readonly string[]): string {
   return `runs:${digestOf(owner)}`;
+}
+
+/** What messages may hold in memory while they wait. */
+export interface WaitingLimits {
+  /** The most `temp:` state of one message, as JSON. It is never stored, so the process keeps it. */
+  readonly maxTempBytes: number;
+  /** The most bytes of all that wait in this instance. */
+  readonly maxWaitingBytes: number;
+}
+
+const DEFAULT_WAITING: WaitingLimits = { maxTempBytes: 65_536, maxWaitingBytes: 67_108_864 };
+
+/** Checks the limits, and fills in missing ones. */
+export function waitingLimits(given: Partial<Record<keyof WaitingLimits, number | undefined>>): WaitingLimits {
+  const { maxTempBytes = DEFAULT_WAITING.maxTempBytes, maxWaitingBytes = DEFAULT_WAITING.maxWaitingBytes } = given;
+  const range = { from: 0, to: Number.MAX_SAFE_INTEGER };
+  assertWholeNumber(maxTempBytes, { path: 'maxTempBytes', ...range });
+  assertWholeNumber(maxWaitingBytes, { path: 'maxWaitingBytes', ...range });
+  return { maxTempBytes, maxWaitingBytes };
+}
+
+/**
+ * The memory of the messages that wait in an instance, also of those whose clients have gone. One that has no room is refused before it
+ * is stored, so its client can send it again.
+ */
+export class WaitingMemory {
+  #held = 0;
+
+  constructor(private readonly limits: WaitingLimits) {}
+
+  /**
+   * Counts what a request holds until it is released.
+   *
+   * @param isInLog whether its message is in the log while it waits
+   */
+  reserve(request: Partial<Brought>, isInLog: boolean): () => void {
+    const { maxTempBytes, maxWaitingBytes } = this.limits;
+    const temp = tempOf(request.stateDelta);
+    const tempBytes = temp ? commitBytes(temp) : 0;
+    if (tempBytes > maxTempBytes) {
+      const what = `the temp: keys of a message that waits may have ${maxTempBytes} bytes, these have ${tempBytes}`;
+      throw new LimitExceededError(`${what}. Send less, or keep it in the state of the session`, 'stateDelta');
+    }
+    const brought = broughtBytes(request);
+    const bytes = isInLog && brought > MOST_HELD_BYTES ? tempBytes : brought;
+    if (this.#held + bytes > maxWaitingBytes) {
+      throw new RunLimitError({ scope: 'process', unit: 'bytes', limit: maxWaitingBytes });
+    }
+    this.#held += bytes;
+    let isHeld = true;
+    return () => {
+      if (isHeld) this.#held -= bytes;
+      isHeld = false;
+    };
+  }
+}
+
+/** What requests need besides: how many may work and wait. */
+export interface AskEnvironment extends AgentEnvironment {
+  readonly runs: RunPlaces;
+  readonly waitingMemory: WaitingMemory;
+  /** Lets few at a time load the session that their result has. */
+  readonly loads: Semaphore;
 }

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { LoggedEvent } from '../../sessions/domain/event.js';
 import type { AgentRun } from './agent-run.js';
-import type { RunEvent } from '../turn/run-event.js';
+import type { RunEvent } from '../turn/run-events.js';
 
 /** How long a stream waits for a run that cannot begin, so that it is refused like a request that is wrong. */
 const BEGIN_MS = 250;

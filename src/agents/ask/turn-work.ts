@@ -9,7 +9,7 @@ import { answerEvent, answerNoteOf, answeredError, answersIn, refusalEvent } fro
 import { approvalMarksIn, isExpired, questionsIn, withoutApprovals } from '../invocation/approvals.js';
 import type { AgentEnvironment } from '../turn/agent-environment.js';
 import { AgentsClosingError } from '../errors/closing-error.js';
-import type { RunEvent } from '../turn/run-event.js';
+import type { RunEvents } from '../turn/run-events.js';
 import {
   type TakenMessage,
   discardsOf,
@@ -25,26 +25,27 @@ import {
 } from '../turn/control-events.js';
 import {
   type DueRun,
+  RepeatedMessage,
   isSameContent,
   isWithdrawn,
   messagesOf,
   mustWaitFor,
+  repeatedAt,
   waitingMessages,
   wasWithdrawn,
   wholeDue,
 } from './due-run.js';
 import { failureIn } from '../errors/failure-reason.js';
 import { type GivenApproval, checkedAnswer } from '../invocation/invocation-approvals.js';
-import { interruptedResponses } from '../invocation/interrupted-calls.js';
-import { InvocationTail, lastInvocation } from '../invocation/invocation-tail.js';
+import { InvocationTail, interruptedResponses, lastInvocation } from '../invocation/invocation-tail.js';
 import { Invocation } from '../invocation/invocation.js';
-import { InvocationStop, isHandOver } from '../invocation/invocation-stop.js';
+import type { InvocationStart } from '../invocation/invocation-messages.js';
+import { InvocationStop, isHandOver } from '../turn/turn-news.js';
 import { untilNotOvertaken, withdrawApprovals } from '../invocation/withdrawn-approvals.js';
 import type { StandardSchema } from '../../state/standard-schema.js';
 import { LeftBehind } from './left-behind.js';
 import type { QueuePlace } from '../turn/queue-place.js';
 import { findMessage } from './queue.js';
-import { RepeatedMessage, repeatedAt } from './repeated-message.js';
 import { BudgetHold } from '../invocation/run-budget.js';
 import type { GivenAnswer, RunResult } from './run-request.js';
 import type { RunHandler } from '../invocation/agent-context.js';
@@ -76,7 +77,7 @@ export class TurnWork {
     private readonly env: AgentEnvironment,
     private due: DueRun,
     private readonly handler: RunHandler,
-    private readonly tell: (event: RunEvent) => void,
+    private readonly shown: RunEvents,
     private readonly signal: AbortSignal,
   ) {
     this.#left = new LeftBehind(env, due);
@@ -252,7 +253,7 @@ export class TurnWork {
     }
     // Of an answered approval, the caller gets what follows the answer.
     const shown = given ? [] : earlier.filter((event) => event.seq > (afterSeq ?? 0) && isOfAnswer(event));
-    for (const event of shown) this.tell(event);
+    for (const event of shown) this.shown.add(event);
     const tail = new InvocationTail(this.due.agentName, earlier);
     if (stored && stored.invocationId !== invocationId) {
       // Another invocation took the message, and its turn is over.
@@ -305,11 +306,11 @@ export class TurnWork {
   async #carryOut(
     turn: HeldTurn,
     session: Session,
-    start: ConstructorParameters<typeof Invocation>[0],
+    start: InvocationStart,
     opening: readonly EventInput[],
   ): Promise<RunResult> {
-    const log = new TurnLog(this.env, session, turn, (event) => invocation.notice(event));
-    const invocation = new Invocation(start, log, this.tell, turn.signal);
+    const log = new TurnLog(this.env, session, turn, start.invocationId);
+    const invocation = new Invocation(start, log, this.shown);
     const { signal } = this;
     const stop = (): void => invocation.stop(isHandOver(signal) ? 'handed over' : 'stopped');
     log.removeWithNextCommit(this.#left.messageIds);

@@ -10,7 +10,7 @@ import { KEY_FIELDS } from '../../sessions/surface/ids-and-pages.js';
 import { AccessChecks } from '../../sessions/transport/access-checks.js';
 import { RequireAccess } from '../../sessions/transport/session-access.js';
 import { AgentRegistry } from '../agent-registry.js';
-import type { RunEvent } from '../turn/run-event.js';
+import type { RunEvent } from '../turn/run-events.js';
 import { RunReading } from '../ask/run-reading.js';
 import { RUNS } from '../run-writes.js';
 import { RUN, RUN_EVENT, type RunMessage, STREAMING, runEventNode } from '../surface/agent-shapes.js';

@@ -10,7 +10,7 @@ import { isControlEvent } from '../turn/control-events.js';
 import { assertIsEvent, authoredEvent, iteratorOf } from './handler-events.js';
 import type { Asker } from './invocation-approvals.js';
 import { ToolContext } from './tool-context.js';
-import { ToolRun } from './tool-run.js';
+import { type DoneTools, ToolRun } from './tool-run.js';
 import type { TurnLog } from '../turn/turn-log.js';
 import type { ToolOptions, Tools } from './tool.js';
 
@@ -25,7 +25,7 @@ export type RunHandler = (
 /** The running invocation, as its context sees it. */
 export interface InvocationView {
   readonly session: Session;
-  readonly log: Pick<TurnLog, 'report' | 'checkOfParts'>;
+  readonly log: Pick<TurnLog, 'report' | 'newParts'>;
   readonly invocationId: string;
   readonly agentName: string;
   readonly messages: readonly Content[];
@@ -36,7 +36,7 @@ export interface InvocationView {
   find(call: FunctionCall): NumberedCall | undefined;
   takeMessages(): Promise<readonly Content[]>;
   /** What tools have done is stored even if the invocation ends before the handler yields it. */
-  keep(run: ToolRun): void;
+  readonly done: DoneTools;
   requestApproval<Payload>(request: ApprovalRequest<Payload>, asker: Asker): Promise<ApprovalResult<Payload>>;
 }
 
@@ -156,7 +156,7 @@ export class AgentContext {
    */
   async callTools<Args>(tools: Tools<Args>, options: ToolOptions = {}): Promise<EventInput> {
     const run = new ToolRun(this, this.#openCalls, tools, options, this.invocation.log);
-    this.invocation.keep(run);
+    this.invocation.done.add(run);
     return run.result();
   }
 

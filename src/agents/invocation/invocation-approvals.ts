@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { InvalidInputError } from '../../sessions/domain/errors.js';
+import { EventConflictError, InvalidInputError } from '../../sessions/domain/errors.js';
 import { isByUser } from '../../sessions/domain/event-inspection.js';
 import type { FunctionCall } from '../../sessions/domain/content.js';
 import type { EventInput } from '../../sessions/domain/event.js';
@@ -20,7 +20,9 @@ import {
   approvalMarksIn,
   isExpired,
   questionsIn,
+  withoutApprovals,
 } from './approvals.js';
+import type { InvocationTail } from './invocation-tail.js';
 import { ApprovalPending } from './tool-context.js';
 import type { TurnLog } from '../turn/turn-log.js';
 
@@ -66,11 +68,11 @@ export class InvocationApprovals {
   #refusal: InvalidInputError | undefined;
   #given: GivenApproval | undefined;
 
-  /** @param store stores the event with an answer */
   constructor(
     { invocationId, earlier, given }: AskingInvocation,
-    private readonly log: Pick<TurnLog, 'session' | 'now' | 'report'>,
-    private readonly store: (answer: EventInput) => Promise<void>,
+    private readonly log: Pick<TurnLog, 'session' | 'now' | 'report' | 'append' | 'news' | 'signal'>,
+    /** What the invocation would leave behind. */
+    private readonly tail: InvocationTail,
   ) {
     this.#invocationId = invocationId;
     this.#given = given;
@@ -85,11 +87,6 @@ export class InvocationApprovals {
   /** Why the answer was refused. Then it must not be stored, and the approval stays pending. */
   get refusal(): InvalidInputError | undefined {
     return this.#refusal;
-  }
-
-  /** Forgets the given answer: another one is stored. */
-  drop(): void {
-    this.#given = undefined;
   }
 
   /** The handler may not ask for the answer that it was given. It is answered all the same. */
@@ -159,9 +156,26 @@ export class InvocationApprovals {
     this.#storing = this.#storing
       .catch(() => undefined)
       .then(async () => {
-        if (!this.#answers.has(approvalId)) await this.store(answer);
+        if (!this.#answers.has(approvalId)) await this.#store(answer);
       });
     await this.#storing;
+  }
+
+  async #store(answer: EventInput): Promise<void> {
+    const { log } = this;
+    try {
+      const marked = withoutApprovals([answer], log.session, (id) => answerIdOf(id) === answer.id);
+      for (const event of await log.append(marked, { withState: false })) {
+        this.tail.add(event);
+        this.add(event);
+      }
+    } catch (error) {
+      if (!(error instanceof EventConflictError)) throw error;
+      // Who stopped the invocation while it waited was faster.
+      this.#given = undefined;
+      log.news.stop('stopped');
+      log.signal.throwIfAborted();
+    }
   }
 
   async #accepted<Payload>(

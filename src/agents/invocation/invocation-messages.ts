@@ -3,16 +3,32 @@ import { StaleSessionError } from '../../sessions/domain/errors.js';
 import type { EventInput, LoggedEvent } from '../../sessions/domain/event.js';
 import {
   type QueueEntry,
+  type TakenMessage,
   handOverEvent,
   messageEvent,
   invocationOfMessage,
-  queueEntryOf,
-  withdrawnBy,
 } from '../turn/control-events.js';
 import { inBatches } from '../../sessions/domain/batches.js';
-import { type QueuePlace, placeOf } from '../turn/queue-place.js';
-import type { InvocationStart } from './invocation-start.js';
+import type { GivenApproval } from './invocation-approvals.js';
+import type { OutputRule } from './output-key.js';
 import { type TurnLog, isRefusal } from '../turn/turn-log.js';
+
+/** What an invocation begins with. */
+export interface InvocationStart {
+  /** The message of the invocation, for its approvals. */
+  readonly messageSeq?: number | undefined;
+  readonly invocationId: string;
+  readonly agentName: string;
+  readonly output: OutputRule | undefined;
+  readonly messages: readonly TakenMessage[];
+  readonly isResumed: boolean;
+  /** What the invocation stored before, if it is resumed. */
+  readonly earlier: readonly LoggedEvent[];
+  /** The part of it that belongs to this run. */
+  readonly shown: readonly LoggedEvent[];
+  /** The answer with which it goes on. */
+  readonly given?: GivenApproval | undefined;
+}
 
 /** What an invocation answers: the messages that it began with, and those that came with `merge`. */
 export class InvocationMessages {
@@ -21,7 +37,6 @@ export class InvocationMessages {
   readonly #own: Content;
   #ownSeq: number | undefined;
   #seq: number;
-  #waiting: readonly QueuePlace[] = [];
   #taking: Promise<unknown> = Promise.resolve();
 
   constructor(
@@ -47,14 +62,6 @@ export class InvocationMessages {
     if (asked === this.start.invocationId) this.#ownSeq = event.seq;
   }
 
-  /** An event that somebody else appended. */
-  notice(event: LoggedEvent): void {
-    const withdrawn = withdrawnBy(event);
-    this.#forget(this.#waiting.filter(({ invocationId }) => invocationId === withdrawn));
-    const entry = queueEntryOf(event);
-    if (entry?.policy === 'merge') this.#waiting = [...this.#waiting, placeOf(entry)];
-  }
-
   /** The event that leaves the invocation to another process. */
   handOver(sessionId: string, agentName: string): EventInput {
     const handedOver = { messageSeq: this.#ownSeq ?? this.#seq, agentName };
@@ -69,7 +76,7 @@ export class InvocationMessages {
   }
 
   async #take(): Promise<readonly Content[]> {
-    const [places = []] = inBatches(this.#waiting, this.log.batchLimits);
+    const [places = []] = inBatches(this.log.news.messages, this.log.batchLimits);
     if (places.length === 0) return [];
     const entries = await this.log.readMessages(places);
     try {
@@ -82,10 +89,10 @@ export class InvocationMessages {
       }
       if (!isRefusal(error)) throw error;
       // They get turns of their own, where what the store refuses leaves the queue.
-      this.#forget(places);
+      this.log.news.forget(places);
       return [];
     }
-    this.#forget(places);
+    this.log.news.forget(places);
     const messages = entries.map(({ message }) => message);
     this.contents.push(...messages);
     return messages;
@@ -93,9 +100,5 @@ export class InvocationMessages {
 
   #events(entries: readonly QueueEntry[]): EventInput[] {
     return entries.map((entry) => messageEvent({ ...entry, isQueued: true }, this.start.invocationId));
-  }
-
-  #forget(places: readonly QueuePlace[]): void {
-    this.#waiting = this.#waiting.filter((place) => !places.includes(place));
   }
 }

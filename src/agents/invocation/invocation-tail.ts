@@ -10,10 +10,11 @@ import {
   namedCall,
   problemResponses,
 } from '../../sessions/domain/open-calls.js';
+import type { Session } from '../../sessions/domain/session.js';
 import { plainCopyOf } from '../../sessions/domain/plain-copy.js';
 import { answeredCalls, callKey, longRunningCallsIn } from '../../sessions/domain/tool-pairs.js';
 import { FAILURE_MESSAGES } from '../errors/agent-failed-error.js';
-import { awaitsApproval } from './approvals.js';
+import { approvalMarksIn, awaitsApproval, questionsIn } from './approvals.js';
 import { isControlEvent, invocationOfMessage } from '../turn/control-events.js';
 import { type Failure, failedBy } from '../errors/failure-reason.js';
 import { UnfinishedAnswers } from './unfinished-answers.js';
@@ -214,4 +215,28 @@ export function showsLastInvocation(events: readonly LoggedEvent[]): boolean {
 
 function lastSaid(events: readonly LoggedEvent[]): LoggedEvent | undefined {
   return events.findLast((event) => !isControlEvent(event) && event.author !== 'system');
+}
+
+/**
+ * Responses to the open calls of an invocation whose tools may have begun: nobody may call them again. If it waits, each tool is
+ * done, or has not passed what it asks. If a process has left it in the middle, that is known only of calls that still ask.
+ *
+ * @param tail what the events leave behind
+ */
+export function interruptedResponses(
+  invocationId: string,
+  events: readonly LoggedEvent[],
+  tail: Pick<InvocationTail, 'isWaiting' | 'openCalls'>,
+  session: Pick<Session, 'id' | 'metadata'>,
+): EventInput[] {
+  if (tail.isWaiting) return [];
+  const marks = approvalMarksIn(session.id, session.metadata);
+  const asking = new Set<string | undefined>();
+  for (const event of events.filter((each) => !isByUser(each))) {
+    // A later call may have the same id.
+    for (const { id } of getFunctionCalls(event)) asking.delete(id);
+    for (const [approvalId, { call }] of questionsIn(event)) if (call && marks.has(approvalId)) asking.add(call.id);
+  }
+  const interrupted = tail.openCalls.filter(({ call: { id } }) => id === undefined || !asking.has(id));
+  return problemResponses(interrupted, invocationId, 'The tool was interrupted.');
 }

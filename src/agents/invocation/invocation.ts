@@ -1,14 +1,12 @@
-import { setMaxListeners } from 'node:events';
 import type { Content, FunctionCall } from '../../sessions/domain/content.js';
 import type { EventInput, LoggedEvent } from '../../sessions/domain/event.js';
-import { EventConflictError, type InvalidInputError, TurnLostError } from '../../sessions/domain/errors.js';
+import type { InvalidInputError } from '../../sessions/domain/errors.js';
 import type { NumberedCall } from '../../sessions/domain/open-calls.js';
 import type { Session } from '../../sessions/domain/session.js';
-import { isByUser, isRewind } from '../../sessions/domain/event-inspection.js';
+import { isByUser } from '../../sessions/domain/event-inspection.js';
 import { AgentContext } from './agent-context.js';
-import type { AgentFailedError } from '../errors/agent-failed-error.js';
-import type { RunEvent } from '../turn/run-event.js';
-import { answerIdOf } from './approval-ids.js';
+import { type AgentFailedError, failureOf } from '../errors/agent-failed-error.js';
+import type { RunEvents } from '../turn/run-events.js';
 import { AgentsClosingError } from '../errors/closing-error.js';
 import {
   type ApprovalRequest,
@@ -19,65 +17,65 @@ import {
   waitingEvent,
   withoutApprovals,
 } from './approvals.js';
-import { isInterrupting, queueEntryOf, stopRequestOf, withdrawnBy } from '../turn/control-events.js';
-import { type HandlerIterator, assertIsEvent, authoredEvent, iteratorOf, nextOf } from './handler-events.js';
-import { DoneTools } from './done-tools.js';
-import { EarlyAnswers } from './early-answers.js';
+import {
+  EarlyAnswers,
+  type HandlerIterator,
+  assertIsEvent,
+  authoredEvent,
+  iteratorOf,
+  nextOf,
+} from './handler-events.js';
 import { type Asker, InvocationApprovals } from './invocation-approvals.js';
-import { InvocationMessages } from './invocation-messages.js';
-import type { InvocationStart } from './invocation-start.js';
-import { InvocationStop, Stopping } from './invocation-stop.js';
+import { InvocationMessages, type InvocationStart } from './invocation-messages.js';
+import { InvocationStop, untilAborted } from '../turn/turn-news.js';
 import { type Interruption, InvocationTail, KEPT_AT_THE_END } from './invocation-tail.js';
 import { type OutputRule, reportedOutput, withOutput } from './output-key.js';
 import { RunBudget } from './run-budget.js';
 import type { RunHandler } from './agent-context.js';
 import type { RunStatus } from './run-status.js';
 import { ApprovalPending } from './tool-context.js';
-import type { ToolRun } from './tool-run.js';
+import { DoneTools } from './tool-run.js';
 import { type TurnLog, isRefusal } from '../turn/turn-log.js';
 import { withUniqueCallIds } from './unique-call-ids.js';
-import { untilAborted } from './until-aborted.js';
 
 /** Runs a handler in a held turn, and stores what it yields. */
 export class Invocation {
   readonly invocationId: string;
   readonly agentName: string;
   readonly isResumed: boolean;
-  readonly signal: AbortSignal;
+  readonly done = new DoneTools();
   readonly #output: OutputRule | undefined;
   readonly #messages: InvocationMessages;
   readonly #stored: LoggedEvent[];
   readonly #tail: InvocationTail;
-  readonly #stopping = new Stopping();
   readonly #approvals: InvocationApprovals;
-  readonly #done = new DoneTools();
   #early: EarlyAnswers | undefined;
   #isTaking = false;
-  readonly #budget = new RunBudget(() => this.log.checkBudget());
+  readonly #budget = new RunBudget();
 
-  /** @param turnSignal aborts when the turn is lost */
   constructor(
     start: InvocationStart,
     readonly log: TurnLog,
-    private readonly tell: (event: RunEvent) => void,
-    turnSignal: AbortSignal,
+    /** Gets what readers of the run see. */
+    private readonly shown: RunEvents,
   ) {
     this.invocationId = start.invocationId;
     this.agentName = start.agentName;
     this.isResumed = start.isResumed;
-    this.#output = start.output && reportedOutput(start.output, (warning) => log.report(warning));
+    this.#output = start.output && reportedOutput(start.output, log);
     this.#messages = new InvocationMessages(start, log);
     this.#tail = new InvocationTail(start.agentName, start.earlier);
     this.#stored = [...start.shown];
     if (start.isResumed) this.#tail.reopen();
-    this.#approvals = new InvocationApprovals(start, log, (answer) => this.#storeAnswer(answer));
-    this.signal = AbortSignal.any([turnSignal, this.#stopping.signal]);
-    // Many tools may listen. Node would warn of the eleventh.
-    setMaxListeners(0, this.signal);
+    this.#approvals = new InvocationApprovals(start, log, this.#tail);
   }
 
   get session(): Session {
     return this.log.session;
+  }
+
+  get signal(): AbortSignal {
+    return this.log.signal;
   }
 
   get messages(): readonly Content[] {
@@ -105,31 +103,17 @@ export class Invocation {
       this.#messages.adopt(event);
       if (isByUser(event)) continue;
       this.#stored.push(event);
-      this.tell(event);
+      this.shown.add(event);
     }
   }
 
   /** Ends the invocation soon, with a clean log. A handler that may just have said everything can return, and is not handed over. */
   stop(why: InvocationStop['why']): void {
-    this.#stopping.stop(why, why === 'handed over' && (this.#tail.isClosed || this.#isTaking));
-  }
-
-  /** An event that somebody else appended. */
-  notice(event: LoggedEvent): void {
-    // It has ended the turn, so nothing more can be stored.
-    if (isRewind(event)) this.#stopping.abort(new TurnLostError(this.session.id));
-    if ([stopRequestOf(event)?.invocationId, withdrawnBy(event)].includes(this.invocationId)) this.stop('stopped');
-    const entry = queueEntryOf(event);
-    if (entry && isInterrupting(entry.policy)) this.stop('interrupted');
-    this.#messages.notice(event);
+    this.log.news.stop(why, why === 'handed over' && (this.#tail.isClosed || this.#isTaking));
   }
 
   takeMessages(): Promise<readonly Content[]> {
     return this.#messages.take();
-  }
-
-  keep(run: ToolRun): void {
-    this.#done.add(run);
   }
 
   async requestApproval<Payload>(request: ApprovalRequest<Payload>, asker: Asker): Promise<ApprovalResult<Payload>> {
@@ -138,7 +122,7 @@ export class Invocation {
 
   /** Runs the handler to its end. In every case the turn ends with a clean log, unless it was lost. */
   async run(handler: RunHandler): Promise<RunStatus> {
-    if (this.isResumed) this.#early = new EarlyAnswers(handler, this.openCalls, (warning) => this.log.report(warning));
+    if (this.isResumed) this.#early = new EarlyAnswers(handler, this.openCalls, this.log);
     const events = iteratorOf(() => handler(new AgentContext(this)));
     try {
       for (;;) {
@@ -156,14 +140,14 @@ export class Invocation {
       void events.return?.()?.catch(() => undefined);
       return this.#end(error);
     } finally {
-      this.#stopping.end();
+      this.log.news.end();
     }
   }
 
   /** Ends the turn after an error, which may be the wish to stop or to wait. */
   async #end(error: unknown): Promise<RunStatus> {
     if (error instanceof AgentsClosingError && this.log.isClosing) this.stop('handed over');
-    const { reason } = this.#stopping.signal;
+    const { reason } = this.log.news.signal;
     if (reason instanceof InvocationStop) {
       if (reason.why === 'handed over') return this.#handOver();
       await this.#close(reason.why);
@@ -172,21 +156,31 @@ export class Invocation {
     const { refusal } = this.#approvals;
     if (this.signal.aborted || !(refusal || error instanceof ApprovalPending)) return this.#fail(error);
     // Other agents may still run tools, which nobody may run again.
-    await untilAborted(this.#done.settled(), this.signal);
+    await untilAborted(this.done.settled(), this.signal);
     if (this.signal.aborted) return this.#end(error);
     if (refusal) return this.#refuse(refusal);
     try {
       await this.#suspend();
       return 'waiting';
     } catch (problem) {
-      return this.#stopping.signal.reason instanceof InvocationStop ? this.#end(problem) : this.#fail(problem);
+      return this.log.news.signal.reason instanceof InvocationStop ? this.#end(problem) : this.#fail(problem);
     }
   }
 
   async #fail(error: unknown): Promise<never> {
     // A lost turn can write nothing.
     this.signal.throwIfAborted();
-    throw await this.log.failed(error, this, (failure) => this.#close('failed', failure));
+    const { log, invocationId, agentName } = this;
+    const cause = log.causeOf(error);
+    const failure = failureOf(error, { ...log.key, invocationId, agentName });
+    const isClosed = await this.#close('failed', failure).then(
+      () => true,
+      () => false,
+    );
+    // A repeated request goes on if the log stays open.
+    if (cause === 'budget' || (cause === 'store' && !isClosed)) throw error;
+    log.reportFailure(failure);
+    throw failure;
   }
 
   async #next(events: HandlerIterator): Promise<IteratorResult<EventInput, EventInput | void>> {
@@ -203,13 +197,18 @@ export class Invocation {
     if (stamped.partial !== true) {
       const whole = this.#tail.withUsage(stamped);
       await this.#append([whole]);
-      await this.#budget.check(whole);
+      if (this.#budget.decidesAfter(whole)) await this.log.checkBudget();
       return;
     }
     // It is not in the log; its text is kept if no final event follows.
     this.#tail.add(stamped);
     const { id, ...place } = this.log.say(stamped);
-    this.tell({ ...stamped, ...(stamped.id === undefined && id !== undefined && { id }), ...place, partial: true });
+    this.shown.add({
+      ...stamped,
+      ...(stamped.id === undefined && id !== undefined && { id }),
+      ...place,
+      partial: true,
+    });
   }
 
   /** A final response ends the turn by itself; otherwise an event says that nothing follows. */
@@ -262,7 +261,7 @@ export class Invocation {
 
   /** What tools have done since the last event. */
   #responses(): EventInput[] {
-    return this.#done.responses(this.#tail.openCalls).map((event) => this.#stamped(event));
+    return this.done.responses(this.#tail.openCalls).map((event) => this.#stamped(event));
   }
 
   /**
@@ -287,22 +286,6 @@ export class Invocation {
       await this.#append([...done, this.#stamped(waitingEvent())], { endsTurn: true });
     }
     throw refusal;
-  }
-
-  async #storeAnswer(answer: EventInput): Promise<void> {
-    try {
-      const marked = withoutApprovals([answer], this.session, (id) => answerIdOf(id) === answer.id);
-      for (const event of await this.log.append(marked, { withState: false })) {
-        this.#tail.add(event);
-        this.#approvals.add(event);
-      }
-    } catch (error) {
-      if (!(error instanceof EventConflictError)) throw error;
-      // Who stopped the invocation while it waited was faster.
-      this.#approvals.drop();
-      this.stop('stopped');
-      this.signal.throwIfAborted();
-    }
   }
 
   /** State, text or responses that cannot be stored must not keep the log from being closed. */
@@ -330,9 +313,9 @@ export class Invocation {
       this.#tail.add(event);
       this.#approvals.add(event);
       this.#stored.push(event);
-      this.tell(event);
+      this.shown.add(event);
     }
-    this.#done.keepOnly(this.#tail.openCalls);
+    this.done.keepOnly(this.#tail.openCalls);
   }
 
   #stamped(event: EventInput): EventInput {

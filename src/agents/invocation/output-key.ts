@@ -1,5 +1,6 @@
 import { isFinalResponse } from '../../sessions/domain/event-inspection.js';
 import { type EventInput, type EventLike, keepFilledInTimestamp } from '../../sessions/domain/event.js';
+import type { TurnLog } from '../turn/turn-log.js';
 import { type StandardSchema, validateWith } from '../../state/standard-schema.js';
 
 /** Which output of which agent is saved under which state key. */
@@ -68,8 +69,8 @@ function parsedOutput(text: string, { outputKey, onMismatch }: OutputRule, schem
 }
 
 /** The rule of a run: whoever is not told reads it in the server's log. */
-export function reportedOutput(rule: OutputRule, report: (warning: Error) => void): OutputRule {
-  return { onMismatch: (problem) => report(new OutputMismatchWarning(rule.author, problem)), ...rule };
+export function reportedOutput(rule: OutputRule, log: Pick<TurnLog, 'report'>): OutputRule {
+  return { onMismatch: (problem) => log.report(new OutputMismatchWarning(rule.author, problem)), ...rule };
 }
 
 class OutputMismatchWarning extends Error {

@@ -54,14 +54,11 @@ export class BudgetHold {
 export class RunBudget {
   #hasAnswered = false;
 
-  /** @param refuse throws if the budget is used up */
-  constructor(private readonly refuse: () => Promise<void>) {}
-
-  /** After the event was stored: its tokens count. */
-  async check(event: EventInput): Promise<void> {
-    if (!event.usageMetadata) return;
+  /** Whether the budget decides if the run goes on after this event, whose tokens count. */
+  decidesAfter(event: EventInput): boolean {
+    if (!event.usageMetadata) return false;
     const mayBeLast = isFinalResponse(event) && !this.#hasAnswered;
     this.#hasAnswered ||= mayBeLast;
-    if (!mayBeLast) await this.refuse();
+    return !mayBeLast;
   }
 }

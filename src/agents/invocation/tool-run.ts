@@ -8,7 +8,7 @@ import { issuePath } from '../../state/standard-schema.js';
 import { AgentsClosingError } from '../errors/closing-error.js';
 import { ApprovalPending, ToolContext, type ToolInvocation, type ToolOutcome, type ToolStart } from './tool-context.js';
 import { ToolError, ToolTimeoutError, errorResponse } from './tool-errors.js';
-import type { TurnLog } from '../turn/turn-log.js';
+import type { CommitParts, TurnLog } from '../turn/turn-log.js';
 import { type Tool, type ToolDefinition, type ToolOptions, checkedToolOptions } from './tool.js';
 
 const FIRST_PAUSE_MS = 200;
@@ -28,15 +28,15 @@ export class ToolRun {
     readonly calls: readonly NumberedCall[],
     tools: Readonly<Record<string, Tool | ToolDefinition<object>>>,
     defaults: ToolOptions,
-    log: Pick<TurnLog, 'report' | 'checkOfParts'>,
+    log: Pick<TurnLog, 'report' | 'newParts'>,
   ) {
-    const check = log.checkOfParts();
+    const parts = log.newParts();
     const options = checkedToolOptions(defaults);
     this.settled = Promise.allSettled(
       calls.map(async (call) => {
         const { name } = call.call;
         const tool = Object.hasOwn(tools, name) ? tools[name] : undefined;
-        this.#outcomes.set(call, await new ToolCall(context, call, tool, options, log, check).outcome());
+        this.#outcomes.set(call, await new ToolCall(context, call, tool, options, log, parts).outcome());
       }),
     );
   }
@@ -57,6 +57,30 @@ export class ToolRun {
   }
 }
 
+/** What tools have done, and the handler has not yielded yet. Agents that work side by side run tools at the same time. */
+export class DoneTools {
+  #runs: ToolRun[] = [];
+
+  add(run: ToolRun): void {
+    this.#runs.push(run);
+  }
+
+  /** Forgets what is answered. */
+  keepOnly(open: readonly NumberedCall[]): void {
+    this.#runs = this.#runs.filter(({ calls }) => calls.some((call) => open.includes(call)));
+  }
+
+  /** Their responses to calls that are open. */
+  responses(open: readonly NumberedCall[]): EventInput[] {
+    return this.#runs.flatMap((run) => run.responses(run.calls.filter((call) => open.includes(call))));
+  }
+
+  /** Waits until no tool works any more. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#runs.map((run) => run.settled));
+  }
+}
+
 /** A call, from its arguments to its response. */
 class ToolCall {
   readonly #tool: Pick<ToolDefinition<object>, 'input' | 'approval' | 'run'> | undefined;
@@ -71,8 +95,8 @@ class ToolCall {
     tool: Tool | ToolDefinition<object> | undefined,
     defaults: ToolOptions,
     private readonly log: Pick<TurnLog, 'report'>,
-    /** Throws if the response cannot be stored, together with those before it. */
-    private readonly check: (response: EventInput) => void,
+    /** The responses of the other calls, with which its own is stored. */
+    private readonly parts: CommitParts,
   ) {
     this.#tool = typeof tool === 'function' ? { run: tool } : tool;
     const { retries, timeoutMs, onError } = typeof tool === 'object' ? checkedToolOptions(tool) : {};
@@ -168,7 +192,7 @@ class ToolCall {
   /** What cannot be stored must not take with it what the other tools did. The tool has run, so it is not called again. */
   #checked(outcome: ToolOutcome): ToolOutcome {
     try {
-      this.check({ ...outcome.tool.draft(outcome.response), invocationId: this.context.invocationId });
+      this.parts.add({ ...outcome.tool.draft(outcome.response), invocationId: this.context.invocationId });
       return outcome;
     } catch (error) {
       throw new ToolError(this.call.call.name, 'has run, but what it returned or changed cannot be stored', error);

@@ -14,7 +14,7 @@ import type { Problem } from '../../sessions/transport/problems.js';
 import { RequireAccess } from '../../sessions/transport/session-access.js';
 import { AgentRegistry } from '../agent-registry.js';
 import type { AgentRun } from '../ask/agent-run.js';
-import type { RunEvent } from '../turn/run-event.js';
+import type { RunEvent } from '../turn/run-events.js';
 import type { ApprovalAnswer } from '../invocation/approvals.js';
 import { beginInOrder, withoutRepeated } from '../ask/run-reading.js';
 import { ApiRunStream, ApiEvents, ApiRunProblems } from './agent-responses.js';

@@ -7,7 +7,7 @@ import { Route } from '../../sessions/rest/route.js';
 import { SessionRoutes } from '../../sessions/rest/session-routes.js';
 import { AccessChecks } from '../../sessions/transport/access-checks.js';
 import { AgentRegistry } from '../agent-registry.js';
-import type { RunEvent } from '../turn/run-event.js';
+import type { RunEvent } from '../turn/run-events.js';
 import { STREAM_AGENT } from '../surface/agent-operations.js';
 import type { RunMessage } from '../surface/agent-shapes.js';
 import { sendRuns } from './sent-runs.js';

@@ -4,7 +4,7 @@ import type { CurrentExchange } from '../../sessions/rest/http-exchange.js';
 import { type SentEvents, sendEvents } from '../../sessions/rest/sent-events.js';
 import type { AccessChecks } from '../../sessions/transport/access-checks.js';
 import type { AgentRun } from '../ask/agent-run.js';
-import type { RunEvent } from '../turn/run-event.js';
+import type { RunEvent } from '../turn/run-events.js';
 import { RunReading } from '../ask/run-reading.js';
 
 /** How the events of runs are sent. */

@@ -17,7 +17,7 @@ import {
   shape,
   text,
 } from '../../sessions/surface/shape.js';
-import type { RunEvent } from '../turn/run-event.js';
+import type { RunEvent } from '../turn/run-events.js';
 import type { AskedCall, PendingApproval } from '../invocation/approvals.js';
 import { RUN_POLICIES, type RunPolicy } from '../turn/control-events.js';
 import type { PendingApprovalPage } from '../invocation/pending-approvals.js';

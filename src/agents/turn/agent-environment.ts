@@ -24,8 +24,8 @@ export interface AgentEnvironment {
   readonly onRunFailure: (failure: AgentFailedError) => void;
   /** Saves partial events. Undefined if they are not to be saved. */
   readonly partials: PartialFlusher | undefined;
-  /** Whether this instance hands over its runs, or soon will. */
-  readonly isClosing: () => boolean;
+  /** Aborts when this instance begins to close: it hands over its runs, or soon will. */
+  readonly draining: AbortSignal;
 }
 
 const SEPARATOR = '/';

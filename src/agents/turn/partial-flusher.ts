@@ -1,3 +1,4 @@
+import type { EventInput } from '../../sessions/domain/event.js';
 import { signalsOf } from '../../sessions/session-signals.js';
 import type { PartialOutcome, PartialWrite } from '../../sessions/domain/partial-event.js';
 import type { SessionStorage } from '../../sessions/storage/session-storage.js';
@@ -36,7 +37,20 @@ export class PartialFlusher {
 
   /** The partial events of a turn. Close them with {@link forget}. */
   logOf(target: PartialTarget): PartialLog {
-    return new PartialLog(target, this.settings, this.env.newId, (log) => this.#wait(log));
+    return new PartialLog(target, this.settings, this.env.newId);
+  }
+
+  /** Collects a partial event of the turn, and saves it soon. Returns its place: see {@link PartialLog.add}. */
+  say(log: PartialLog, event: EventInput): ReturnType<PartialLog['add']> {
+    const place = log.add(event);
+    this.#wait(log);
+    return place;
+  }
+
+  /** Saves again, after a commit of the turn. */
+  resume(log: PartialLog): void {
+    log.resume();
+    this.#wait(log);
   }
 
   /** Waits until a write of the turn that is on its way has arrived, so that a commit can remove what it saved. */
@@ -54,7 +68,7 @@ export class PartialFlusher {
 
   #wait(log: PartialLog): void {
     // It waits again once its write has arrived.
-    if (this.#onWay.has(log)) return;
+    if (!log.isPending || this.#onWay.has(log)) return;
     this.#waiting.add(log);
     if (this.#timer) return;
     this.#timer = setTimeout(() => this.#flush(), this.#pause());
@@ -76,6 +90,7 @@ export class PartialFlusher {
       const saving = this.#save(log, write).then((outcome) => {
         this.#onWay.delete(log);
         log.settle(outcome);
+        this.#wait(log);
       });
       this.#onWay.set(log, saving);
     }

@@ -81,12 +81,10 @@ export class PartialLog {
   /** What a commit that is on its way completes. Nothing is saved meanwhile, since it would be removed, too. */
   #commit: { readonly completed: ReadonlyMap<string, OpenMessage>; readonly endsTurn: boolean } | undefined;
 
-  /** @param onPending called when there is something to save */
   constructor(
     private readonly target: PartialTarget,
     private readonly settings: PartialSettings,
     private readonly newId: IdGenerator,
-    private readonly onPending: (log: PartialLog) => void,
   ) {}
 
   get key(): SessionKey {
@@ -120,7 +118,6 @@ export class PartialLog {
     if (message.isFull) return place;
     message.by = by;
     message.pending = joinedParts(message.pending, parts);
-    this.onPending(this);
     return place;
   }
 
@@ -148,7 +145,6 @@ export class PartialLog {
     if (outcome?.kind === 'lost') this.close();
     if (outcome?.kind === 'saved') this.#written = undefined;
     if (!outcome) this.#isInDoubt = true;
-    this.#wake();
   }
 
   /**
@@ -189,7 +185,6 @@ export class PartialLog {
   /** Saves again, after a commit. */
   resume(): void {
     this.#commit = undefined;
-    this.#wake();
   }
 
   /** Nothing is saved any more. */
@@ -199,8 +194,9 @@ export class PartialLog {
     this.#written = undefined;
   }
 
-  #wake(): void {
-    if (this.#written || [...this.#open.values()].some(({ pending }) => pending.length > 0)) this.onPending(this);
+  /** Whether there is something to save. */
+  get isPending(): boolean {
+    return this.#written !== undefined || [...this.#open.values()].some(({ pending }) => pending.length > 0);
   }
 
   get #bytes(): number {

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { BatchLimits } from '../../sessions/domain/batches.js';
 import { BudgetExceededError } from '../../sessions/domain/budget-error.js';
 import { type EventInput, type LoggedEvent, keepFilledInTimestamp } from '../../sessions/domain/event.js';
@@ -8,7 +9,7 @@ import {
   StoreUnavailableError,
   TurnLostError,
 } from '../../sessions/domain/errors.js';
-import { sessionKeyOf } from '../../sessions/domain/ids.js';
+import { type SessionKey, sessionKeyOf } from '../../sessions/domain/ids.js';
 import { retryUnknown } from '../../sessions/domain/retry-overtaken.js';
 import { incarnationOf } from '../../sessions/domain/session-tracking.js';
 import type { Session } from '../../sessions/domain/session.js';
@@ -18,19 +19,20 @@ import type { AppendEventsRequest } from '../../sessions/operations/append-event
 import { submittedEvent } from '../../sessions/operations/prepared-append.js';
 import type { HeldTurn } from '../../sessions/operations/turns.js';
 import { environmentBehind } from '../../sessions/service-environment.js';
+import type { SessionService } from '../../sessions/session.service.js';
 import { type SessionNews, signalsOf } from '../../sessions/session-signals.js';
 import { trackedValuesOf } from '../../state/state.js';
 import type { AgentEnvironment } from './agent-environment.js';
-import { type AgentFailedError, type FailedRun, failureOf } from '../errors/agent-failed-error.js';
-import { batchLimitsOf } from './message-batches.js';
-import { type QueuePlace, readMessages } from './queue-place.js';
+import type { AgentFailedError } from '../errors/agent-failed-error.js';
+import { type QueuePlace, batchLimitsOf, readMessages } from './queue-place.js';
 import type { QueueEntry } from './control-events.js';
 import type { PartialLog } from './partial-log.js';
+import { TurnNews } from './turn-news.js';
 
 const PAGE = 100;
 
 /**
- * The log of a session during a turn: appends with the turn's token, and tells events of other writers. It reads nothing
+ * The log of a session during a turn: appends with the turn's token, and notices events of other writers. It reads nothing
  * while only this turn writes, since the numbers of its own events show that nothing lies between.
  */
 export class TurnLog {
@@ -48,15 +50,23 @@ export class TurnLog {
   readonly #stops: (() => void)[] = [];
   readonly #partials: PartialLog | undefined;
 
-  /** @param onForeign gets the events that others append */
+  /** What others append. */
+  readonly news: TurnNews;
+  /** Aborts when the invocation is to end, and when the turn is lost. */
+  readonly signal: AbortSignal;
+
   constructor(
     private readonly env: AgentEnvironment,
     session: Session,
     private readonly turn: HeldTurn,
-    private readonly onForeign: (event: LoggedEvent) => void,
+    invocationId: string,
   ) {
     this.session = session;
     this.#seq = session.version;
+    this.news = new TurnNews(session.id, invocationId);
+    this.signal = AbortSignal.any([turn.signal, this.news.signal]);
+    // Many tools may listen. Node would warn of the eleventh.
+    setMaxListeners(0, this.signal);
     const incarnation = incarnationOf(session);
     if (incarnation === undefined) return;
     this.#partials = env.partials?.logOf({ key: this.key, incarnation, turnToken: turn.token });
@@ -72,7 +82,7 @@ export class TurnLog {
   }
 
   get isClosing(): boolean {
-    return this.env.isClosing();
+    return this.env.draining.aborted;
   }
 
   /** Refuses with `BudgetExceededError` if a budget is used up. */
@@ -86,7 +96,7 @@ export class TurnLog {
   }
 
   /** The key of the session. */
-  get key(): { readonly appName: string; readonly userId: string; readonly sessionId: string } {
+  get key(): SessionKey {
     return sessionKeyOf({ ...this.session, sessionId: this.session.id });
   }
 
@@ -114,21 +124,9 @@ export class TurnLog {
     if (this.#partials) this.env.partials?.forget(this.#partials);
   }
 
-  /** A check for events that are to be stored as one: it throws as the store would. */
-  checkOfParts(): (event: EventInput) => void {
-    const env = environmentBehind(this.env.sessions);
-    const { maxEventBytes } = env.limits;
-    let bytes = 0;
-    return (event) => {
-      const { payload } = submittedEvent(env, this.key, event);
-      const more = Buffer.byteLength(payload);
-      if (bytes + more > maxEventBytes) {
-        throw new LimitExceededError(
-          `the responses of all tools of a message may have ${maxEventBytes} bytes together`,
-        );
-      }
-      bytes += more;
-    };
+  /** Checks events that are to be stored as one. */
+  newParts(): CommitParts {
+    return new CommitParts(this.env.sessions, this.key);
   }
 
   /** Waits until it is known what others appended before the last own event. */
@@ -156,27 +154,15 @@ export class TurnLog {
     this.env.onError(error);
   }
 
-  /**
-   * Ends a run in which this was thrown, and returns what its caller gets: if the store fails and the log stays open, the same error,
-   * since a repeated request goes on, and if the budget is used up; otherwise the failure of the agent.
-   *
-   * @param close writes the failure
-   */
-  async failed(
-    error: unknown,
-    { invocationId, agentName }: Pick<FailedRun, 'invocationId' | 'agentName'>,
-    close: (failure: AgentFailedError) => Promise<void>,
-  ): Promise<unknown> {
-    const isOfStore = error === this.#error && isPassing(error);
-    const failure = failureOf(error, { ...this.key, invocationId, agentName });
-    const isClosed = await close(failure).then(
-      () => true,
-      () => false,
-    );
-    // A used budget is no failure of the agent.
-    if ((isOfStore && !isClosed) || error === this.#overBudget) return error;
+  /** What this error is about, if it ends a run: the store, which may take the same write later; a used up budget; or the agent. */
+  causeOf(error: unknown): 'store' | 'budget' | 'agent' {
+    if (error === this.#overBudget) return 'budget';
+    return error === this.#error && isPassing(error) ? 'store' : 'agent';
+  }
+
+  /** Tells the app that an agent has failed. */
+  reportFailure(failure: AgentFailedError): void {
     this.env.onRunFailure(failure);
-    return failure;
   }
 
   /**
@@ -184,7 +170,7 @@ export class TurnLog {
    * the message was said before.
    */
   say(event: EventInput): { readonly id?: string; readonly offset?: number } {
-    return this.#partials?.add(event) ?? {};
+    return (this.#partials && this.env.partials?.say(this.#partials, event)) ?? {};
   }
 
   /** Whether the turn must not end without a commit, since there are partial events to remove. */
@@ -223,7 +209,7 @@ export class TurnLog {
       this.#noteOwn(stored);
       return stored;
     } finally {
-      this.#partials?.resume();
+      if (this.#partials) this.env.partials?.resume(this.#partials);
       this.#isAppending = false;
     }
   }
@@ -302,10 +288,31 @@ export class TurnLog {
       for (const event of events) {
         if (event.seq <= this.#seq) continue;
         this.#seq = event.seq;
-        if (!this.#own.delete(event.seq)) this.onForeign(event);
+        if (!this.#own.delete(event.seq)) this.news.notice(event);
       }
       if (events.length === 0 || this.#seq >= lastSeq) return;
     }
+  }
+}
+
+/** The responses of tools that are to be stored with one event. */
+export class CommitParts {
+  #bytes = 0;
+
+  constructor(
+    private readonly sessions: SessionService,
+    private readonly key: SessionKey,
+  ) {}
+
+  /** Throws as the store would. */
+  add(event: EventInput): void {
+    const env = environmentBehind(this.sessions);
+    const { maxEventBytes } = env.limits;
+    const more = Buffer.byteLength(submittedEvent(env, this.key, event).payload);
+    if (this.#bytes + more > maxEventBytes) {
+      throw new LimitExceededError(`the responses of all tools of a message may have ${maxEventBytes} bytes together`);
+    }
+    this.#bytes += more;
   }
 }
 
