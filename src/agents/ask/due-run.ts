@@ -77,6 +77,7 @@ export async function waitingMessages(
   turn: HeldTurn,
 ): Promise<QueuePlace[]> {
   const queued = queuedIn(session);
+  if (queued.size === 0) return [];
   const queue = await readQueue(env, key, queued);
   const lost = new Set(queued);
   for (const invocationId of [own, ...queue.map((entry) => entry.invocationId)]) lost.delete(invocationId);

@@ -61,6 +61,7 @@ export class RequestedRun {
     try {
       return await this.#perform();
     } finally {
+      this.#stopWaiting();
       this.#release?.();
       await this.#budget.giveBack();
     }
@@ -73,15 +74,11 @@ export class RequestedRun {
     this.#isStored = answer !== undefined || (retriesFailure && (await this.#isInLog()));
     if (!this.#isStored) await this.#reserveBudget();
     if (!this.#isStored && isNewSession) await this.#create();
-    try {
-      let seen: Seen = { sight: 'begins' };
-      for (;;) {
-        const next = await this.#take(decideStep(seen.sight, this.#place, this.request.policy), seen);
-        if ('status' in next) return next;
-        seen = next;
-      }
-    } finally {
-      this.#stopWaiting();
+    let seen: Seen = { sight: 'begins' };
+    for (;;) {
+      const next = await this.#take(decideStep(seen.sight, this.#place, this.request.policy), seen);
+      if ('status' in next) return next;
+      seen = next;
     }
   }
 

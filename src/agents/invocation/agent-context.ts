@@ -8,7 +8,9 @@ import type { State } from '../../state/state.js';
 import { type ApprovalRequest, type ApprovalResult, isApprovalEvent } from './approvals.js';
 import { isControlEvent } from '../turn/control-events.js';
 import { assertIsEvent, authoredEvent, iteratorOf } from './handler-events.js';
-import type { Asker } from './invocation-approvals.js';
+import type { InvocationApprovals } from './invocation-approvals.js';
+import type { InvocationMessages } from './invocation-messages.js';
+import type { InvocationTail } from './invocation-tail.js';
 import { ToolContext } from './tool-context.js';
 import { type DoneTools, ToolRun } from './tool-run.js';
 import type { TurnLog } from '../turn/turn-log.js';
@@ -28,16 +30,14 @@ export interface InvocationView {
   readonly log: Pick<TurnLog, 'report' | 'newParts'>;
   readonly invocationId: string;
   readonly agentName: string;
-  readonly messages: readonly Content[];
   readonly isResumed: boolean;
   readonly signal: AbortSignal;
-  /** Those of all agents. */
-  readonly openCalls: readonly NumberedCall[];
-  find(call: FunctionCall): NumberedCall | undefined;
-  takeMessages(): Promise<readonly Content[]>;
+  readonly messages: InvocationMessages;
+  readonly approvals: InvocationApprovals;
+  /** Knows the calls of all agents. */
+  readonly tail: InvocationTail;
   /** What tools have done is stored even if the invocation ends before the handler yields it. */
   readonly done: DoneTools;
-  requestApproval<Payload>(request: ApprovalRequest<Payload>, asker: Asker): Promise<ApprovalResult<Payload>>;
 }
 
 /**
@@ -90,12 +90,12 @@ export class AgentContext {
 
   /** The message to answer: the last one, if several came together. */
   get message(): Content {
-    return this.invocation.messages.at(-1) ?? {};
+    return this.messages.at(-1) ?? {};
   }
 
   /** All messages that began the invocation, and those that joined it. */
   get messages(): readonly Content[] {
-    return this.invocation.messages;
+    return this.invocation.messages.contents;
   }
 
   /** The conversation: the view of the session, without approvals and without events that only control turns. */
@@ -125,7 +125,7 @@ export class AgentContext {
    * @example for (const message of await context.takeMessages()) prompt.add(message);
    */
   async takeMessages(): Promise<readonly Content[]> {
-    return this.invocation.takeMessages();
+    return this.invocation.messages.take();
   }
 
   /**
@@ -138,7 +138,7 @@ export class AgentContext {
    * }
    */
   tool(call: FunctionCall): ToolContext {
-    const found = this.invocation.find(call);
+    const found = this.invocation.tail.find(call);
     const isOwn = !found || nameOf(found) === this.#name;
     return new ToolContext(isOwn ? this : this.as(found.author, found.branch), found?.call ?? call);
   }
@@ -218,12 +218,12 @@ export class AgentContext {
     call?: FunctionCall,
     number?: number,
   ): Promise<ApprovalResult<Payload>> {
-    const found = call && this.invocation.find(call);
-    return this.invocation.requestApproval(request, { speaker: this.#speaker, call, found, number });
+    const found = call && this.invocation.tail.find(call);
+    return this.invocation.approvals.request(request, { speaker: this.#speaker, call, found, number });
   }
 
   get #openCalls(): readonly NumberedCall[] {
-    return this.invocation.openCalls.filter((call) => nameOf(call) === this.#name);
+    return this.invocation.tail.openCalls.filter((call) => nameOf(call) === this.#name);
   }
 
   get #name(): string {

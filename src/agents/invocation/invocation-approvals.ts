@@ -70,7 +70,7 @@ export class InvocationApprovals {
 
   constructor(
     { invocationId, earlier, given }: AskingInvocation,
-    private readonly log: Pick<TurnLog, 'session' | 'now' | 'report' | 'append' | 'news' | 'signal'>,
+    private readonly log: Pick<TurnLog, 'session' | 'env' | 'report' | 'append' | 'news' | 'signal'>,
     /** What the invocation would leave behind. */
     private readonly tail: InvocationTail,
   ) {
@@ -128,7 +128,7 @@ export class InvocationApprovals {
     const mark = this.#markOf(approvalId);
     if (mark) return this.#refusedIfExpired(approvalId, mark, request.schema);
     const { speaker, found, call } = asker;
-    const asked = { ...question, expiresAt: expiresAt(request, this.log.now()) };
+    const asked = { ...question, expiresAt: expiresAt(request, this.log.env.clock.now()) };
     this.#asked.set(approvalId, { approvalId, question: asked, speaker: found ?? speaker, call: found?.call ?? call });
     throw new ApprovalPending();
   }
@@ -144,7 +144,7 @@ export class InvocationApprovals {
     mark: ApprovalMark,
     schema: ApprovalRequest<Payload>['schema'],
   ): Promise<ApprovalResult<Payload>> {
-    if (!isExpired(mark, this.log.now())) throw new ApprovalPending();
+    if (!isExpired(mark, this.log.env.clock.now())) throw new ApprovalPending();
     await this.#storeOnce(approvalId, refusalEvent(approvalId, 'expired', mark));
     // Somebody has stopped the invocation.
     if (!this.#answers.has(approvalId)) throw new ApprovalPending();

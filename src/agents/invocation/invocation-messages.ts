@@ -9,6 +9,7 @@ import {
   invocationOfMessage,
 } from '../turn/control-events.js';
 import { inBatches } from '../../sessions/domain/batches.js';
+import { batchLimitsOf, readMessages } from '../turn/queue-place.js';
 import type { GivenApproval } from './invocation-approvals.js';
 import type { OutputRule } from './output-key.js';
 import { type TurnLog, isRefusal } from '../turn/turn-log.js';
@@ -76,9 +77,10 @@ export class InvocationMessages {
   }
 
   async #take(): Promise<readonly Content[]> {
-    const [places = []] = inBatches(this.log.news.messages, this.log.batchLimits);
+    const { env, key, news } = this.log;
+    const [places = []] = inBatches(news.messages, batchLimitsOf(env.sessions));
     if (places.length === 0) return [];
-    const entries = await this.log.readMessages(places);
+    const entries = await readMessages(env, key, places);
     try {
       if (entries.length > 0) await this.log.append(this.#events(entries), { ifUnchanged: true });
     } catch (error) {
@@ -89,10 +91,10 @@ export class InvocationMessages {
       }
       if (!isRefusal(error)) throw error;
       // They get turns of their own, where what the store refuses leaves the queue.
-      this.log.news.forget(places);
+      news.forget(places);
       return [];
     }
-    this.log.news.forget(places);
+    news.forget(places);
     const messages = entries.map(({ message }) => message);
     this.contents.push(...messages);
     return messages;

@@ -1,22 +1,12 @@
-import type { Content, FunctionCall } from '../../sessions/domain/content.js';
 import type { EventInput, LoggedEvent } from '../../sessions/domain/event.js';
 import type { InvalidInputError } from '../../sessions/domain/errors.js';
-import type { NumberedCall } from '../../sessions/domain/open-calls.js';
 import type { Session } from '../../sessions/domain/session.js';
 import { isByUser } from '../../sessions/domain/event-inspection.js';
 import { AgentContext } from './agent-context.js';
 import { type AgentFailedError, failureOf } from '../errors/agent-failed-error.js';
 import type { RunEvents } from '../turn/run-events.js';
 import { AgentsClosingError } from '../errors/closing-error.js';
-import {
-  type ApprovalRequest,
-  type ApprovalResult,
-  approvalEvents,
-  hasApprovals,
-  isAskedBy,
-  waitingEvent,
-  withoutApprovals,
-} from './approvals.js';
+import { approvalEvents, hasApprovals, isAskedBy, waitingEvent, withoutApprovals } from './approvals.js';
 import {
   EarlyAnswers,
   type HandlerIterator,
@@ -25,7 +15,7 @@ import {
   iteratorOf,
   nextOf,
 } from './handler-events.js';
-import { type Asker, InvocationApprovals } from './invocation-approvals.js';
+import { InvocationApprovals } from './invocation-approvals.js';
 import { InvocationMessages, type InvocationStart } from './invocation-messages.js';
 import { InvocationStop, untilAborted } from '../turn/turn-news.js';
 import { type Interruption, InvocationTail, KEPT_AT_THE_END } from './invocation-tail.js';
@@ -45,10 +35,10 @@ export class Invocation {
   readonly isResumed: boolean;
   readonly done = new DoneTools();
   readonly #output: OutputRule | undefined;
-  readonly #messages: InvocationMessages;
+  readonly messages: InvocationMessages;
   readonly #stored: LoggedEvent[];
-  readonly #tail: InvocationTail;
-  readonly #approvals: InvocationApprovals;
+  readonly tail: InvocationTail;
+  readonly approvals: InvocationApprovals;
   #early: EarlyAnswers | undefined;
   #isTaking = false;
   readonly #budget = new RunBudget();
@@ -63,11 +53,11 @@ export class Invocation {
     this.agentName = start.agentName;
     this.isResumed = start.isResumed;
     this.#output = start.output && reportedOutput(start.output, log);
-    this.#messages = new InvocationMessages(start, log);
-    this.#tail = new InvocationTail(start.agentName, start.earlier);
+    this.messages = new InvocationMessages(start, log);
+    this.tail = new InvocationTail(start.agentName, start.earlier);
     this.#stored = [...start.shown];
-    if (start.isResumed) this.#tail.reopen();
-    this.#approvals = new InvocationApprovals(start, log, this.#tail);
+    if (start.isResumed) this.tail.reopen();
+    this.approvals = new InvocationApprovals(start, log, this.tail);
   }
 
   get session(): Session {
@@ -78,18 +68,6 @@ export class Invocation {
     return this.log.signal;
   }
 
-  get messages(): readonly Content[] {
-    return this.#messages.contents;
-  }
-
-  get openCalls(): readonly NumberedCall[] {
-    return this.#tail.openCalls;
-  }
-
-  find(call: FunctionCall): NumberedCall | undefined {
-    return this.#tail.find(call);
-  }
-
   /** The stored events, in order, without messages. */
   get events(): readonly LoggedEvent[] {
     return this.#stored;
@@ -98,9 +76,9 @@ export class Invocation {
   /** Events of the invocation that were stored for its beginning. */
   adopt(events: readonly LoggedEvent[]): void {
     for (const event of events) {
-      this.#tail.add(event);
-      this.#approvals.add(event);
-      this.#messages.adopt(event);
+      this.tail.add(event);
+      this.approvals.add(event);
+      this.messages.adopt(event);
       if (isByUser(event)) continue;
       this.#stored.push(event);
       this.shown.add(event);
@@ -109,20 +87,12 @@ export class Invocation {
 
   /** Ends the invocation soon, with a clean log. A handler that may just have said everything can return, and is not handed over. */
   stop(why: InvocationStop['why']): void {
-    this.log.news.stop(why, why === 'handed over' && (this.#tail.isClosed || this.#isTaking));
-  }
-
-  takeMessages(): Promise<readonly Content[]> {
-    return this.#messages.take();
-  }
-
-  async requestApproval<Payload>(request: ApprovalRequest<Payload>, asker: Asker): Promise<ApprovalResult<Payload>> {
-    return this.#approvals.request(request, asker);
+    this.log.news.stop(why, why === 'handed over' && (this.tail.isClosed || this.#isTaking));
   }
 
   /** Runs the handler to its end. In every case the turn ends with a clean log, unless it was lost. */
   async run(handler: RunHandler): Promise<RunStatus> {
-    if (this.isResumed) this.#early = new EarlyAnswers(handler, this.openCalls, this.log);
+    if (this.isResumed) this.#early = new EarlyAnswers(handler, this.tail.openCalls, this.log);
     const events = iteratorOf(() => handler(new AgentContext(this)));
     try {
       for (;;) {
@@ -146,14 +116,14 @@ export class Invocation {
 
   /** Ends the turn after an error, which may be the wish to stop or to wait. */
   async #end(error: unknown): Promise<RunStatus> {
-    if (error instanceof AgentsClosingError && this.log.isClosing) this.stop('handed over');
+    if (error instanceof AgentsClosingError && this.log.env.draining.aborted) this.stop('handed over');
     const { reason } = this.log.news.signal;
     if (reason instanceof InvocationStop) {
       if (reason.why === 'handed over') return this.#handOver();
       await this.#close(reason.why);
       return reason.why;
     }
-    const { refusal } = this.#approvals;
+    const { refusal } = this.approvals;
     if (this.signal.aborted || !(refusal || error instanceof ApprovalPending)) return this.#fail(error);
     // Other agents may still run tools, which nobody may run again.
     await untilAborted(this.done.settled(), this.signal);
@@ -179,29 +149,29 @@ export class Invocation {
     );
     // A repeated request goes on if the log stays open.
     if (cause === 'budget' || (cause === 'store' && !isClosed)) throw error;
-    log.reportFailure(failure);
+    log.env.onRunFailure(failure);
     throw failure;
   }
 
   async #next(events: HandlerIterator): Promise<IteratorResult<EventInput, EventInput | void>> {
     const result = await nextOf(events, this.signal);
     // Also if the handler caught it.
-    if (this.#approvals.refusal) throw this.#approvals.refusal;
+    if (this.approvals.refusal) throw this.approvals.refusal;
     return result;
   }
 
   async #take(event: EventInput): Promise<void> {
     assertIsEvent(event, 'yield');
     const stamped = this.#stamped(event);
-    this.#early?.check(stamped, this.openCalls);
+    this.#early?.check(stamped, this.tail.openCalls);
     if (stamped.partial !== true) {
-      const whole = this.#tail.withUsage(stamped);
+      const whole = this.tail.withUsage(stamped);
       await this.#append([whole]);
       if (this.#budget.decidesAfter(whole)) await this.log.checkBudget();
       return;
     }
     // It is not in the log; its text is kept if no final event follows.
-    this.#tail.add(stamped);
+    this.tail.add(stamped);
     const { id, ...place } = this.log.say(stamped);
     this.shown.add({
       ...stamped,
@@ -215,17 +185,17 @@ export class Invocation {
   async #finish(last: EventInput | undefined): Promise<void> {
     if (last !== undefined) assertIsEvent(last, 'return');
     if (last?.partial === true) await this.#take(last);
-    await this.#approvals.storeUnread();
-    this.#approvals.noteUnasked();
+    await this.approvals.storeUnread();
+    this.approvals.noteUnasked();
     const ends: EventInput[] = [];
-    const tail = this.#tail.copy();
+    const tail = this.tail.copy();
     const add = (...events: readonly EventInput[]): void => {
       for (const event of events) tail.add(event);
       ends.push(...events);
     };
     if (last && last.partial !== true) {
       const ending = tail.withUsage(this.#stamped(last));
-      this.#early?.check(ending, this.openCalls);
+      this.#early?.check(ending, this.tail.openCalls);
       add(ending);
     }
     const said = this.#said(tail);
@@ -239,7 +209,7 @@ export class Invocation {
   }
 
   /** What was said in partial events only is an answer all the same. */
-  #said(tail = this.#tail): EventInput[] {
+  #said(tail = this.tail): EventInput[] {
     return tail.said(this.invocationId).map((event) => this.#stamped(event));
   }
 
@@ -250,10 +220,10 @@ export class Invocation {
 
   /** Ends the turn until the approvals are answered. */
   async #suspend(): Promise<void> {
-    await this.#approvals.storeUnread();
+    await this.approvals.storeUnread();
     const { invocationId, agentName, session } = this;
-    const run = { sessionId: session.id, invocationId, agentName, messageSeq: this.#messages.seq };
-    const asking = approvalEvents(this.#approvals.asked, run);
+    const run = { sessionId: session.id, invocationId, agentName, messageSeq: this.messages.seq };
+    const asking = approvalEvents(this.approvals.asked, run);
     const ends = asking.length > 0 ? asking : [waitingEvent()];
     const events = [...this.#said(), ...this.#responses(), ...ends.map((event) => this.#stamped(event))];
     await this.#append(events, { endsTurn: true });
@@ -261,7 +231,7 @@ export class Invocation {
 
   /** What tools have done since the last event. */
   #responses(): EventInput[] {
-    return this.done.responses(this.#tail.openCalls).map((event) => this.#stamped(event));
+    return this.done.responses(this.tail.openCalls).map((event) => this.#stamped(event));
   }
 
   /**
@@ -269,12 +239,12 @@ export class Invocation {
    * anew, and state that no event has is set anew.
    */
   async #handOver(): Promise<never> {
-    const { unread } = this.#approvals;
+    const { unread } = this.approvals;
     const done = this.#responses();
     const hasNews = done.length > 0 || this.#said().length > 0;
     // An answer to an approval that nobody has read is given again.
-    if (!unread || hasNews || !this.#tail.isWaiting) {
-      await this.log.leave([...done, this.#messages.handOver(this.session.id, this.agentName)]);
+    if (!unread || hasNews || !this.tail.isWaiting) {
+      await this.log.leave([...done, this.messages.handOver(this.session.id, this.agentName)]);
     }
     throw new AgentsClosingError(this.invocationId);
   }
@@ -282,7 +252,7 @@ export class Invocation {
   /** Ends the turn because of an answer that does not fit: the approval waits for another one. */
   async #refuse(refusal: InvalidInputError): Promise<never> {
     const done = [...this.#said(), ...this.#responses()];
-    if (done.length > 0 || !this.#tail.isWaiting || this.log.hasUncompleted) {
+    if (done.length > 0 || !this.tail.isWaiting || this.log.hasUncompleted) {
       await this.#append([...done, this.#stamped(waitingEvent())], { endsTurn: true });
     }
     throw refusal;
@@ -290,12 +260,12 @@ export class Invocation {
 
   /** State, text or responses that cannot be stored must not keep the log from being closed. */
   async #close(why: Interruption, failure?: AgentFailedError): Promise<void> {
-    await this.#approvals.storeUnread().catch((error: unknown) => {
-      if (this.#approvals.unread) throw error;
+    await this.approvals.storeUnread().catch((error: unknown) => {
+      if (this.approvals.unread) throw error;
     });
     const done = this.#responses();
     for (const { withState, withText, withDone } of KEPT_AT_THE_END) {
-      const tail = this.#tail.copy();
+      const tail = this.tail.copy();
       const responses = withDone ? done : [];
       for (const event of responses) tail.add(event);
       const closing = [...responses, ...tail.closing(this.invocationId, why, { withText, failure })];
@@ -310,18 +280,18 @@ export class Invocation {
   async #append(events: readonly EventInput[], options: Parameters<TurnLog['append']>[1] = {}): Promise<void> {
     const stored = await this.log.append(events, options);
     for (const event of stored) {
-      this.#tail.add(event);
-      this.#approvals.add(event);
+      this.tail.add(event);
+      this.approvals.add(event);
       this.#stored.push(event);
       this.shown.add(event);
     }
-    this.done.keepOnly(this.#tail.openCalls);
+    this.done.keepOnly(this.tail.openCalls);
   }
 
   #stamped(event: EventInput): EventInput {
     const authored = authoredEvent(event, this.agentName, { invocationId: this.invocationId });
-    const open = this.#tail.openCalls.map(({ call }) => call);
-    const stamped = withUniqueCallIds(authored, open, () => this.log.newId());
+    const open = this.tail.openCalls.map(({ call }) => call);
+    const stamped = withUniqueCallIds(authored, open, this.log.env.newId);
     return this.#output ? withOutput(stamped, this.#output) : stamped;
   }
 }

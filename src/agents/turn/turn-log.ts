@@ -1,5 +1,4 @@
 import { setMaxListeners } from 'node:events';
-import type { BatchLimits } from '../../sessions/domain/batches.js';
 import { BudgetExceededError } from '../../sessions/domain/budget-error.js';
 import { type EventInput, type LoggedEvent, keepFilledInTimestamp } from '../../sessions/domain/event.js';
 import {
@@ -23,9 +22,6 @@ import type { SessionService } from '../../sessions/session.service.js';
 import { type SessionNews, signalsOf } from '../../sessions/session-signals.js';
 import { trackedValuesOf } from '../../state/state.js';
 import type { AgentEnvironment } from './agent-environment.js';
-import type { AgentFailedError } from '../errors/agent-failed-error.js';
-import { type QueuePlace, batchLimitsOf, readMessages } from './queue-place.js';
-import type { QueueEntry } from './control-events.js';
 import type { PartialLog } from './partial-log.js';
 import { TurnNews } from './turn-news.js';
 
@@ -56,7 +52,7 @@ export class TurnLog {
   readonly signal: AbortSignal;
 
   constructor(
-    private readonly env: AgentEnvironment,
+    readonly env: AgentEnvironment,
     session: Session,
     private readonly turn: HeldTurn,
     invocationId: string,
@@ -70,19 +66,6 @@ export class TurnLog {
     const incarnation = incarnationOf(session);
     if (incarnation === undefined) return;
     this.#partials = env.partials?.logOf({ key: this.key, incarnation, turnToken: turn.token });
-  }
-
-  newId(): string {
-    return this.env.newId();
-  }
-
-  /** The time, by which approvals expire. */
-  now(): number {
-    return this.env.clock.now();
-  }
-
-  get isClosing(): boolean {
-    return this.env.draining.aborted;
   }
 
   /** Refuses with `BudgetExceededError` if a budget is used up. */
@@ -106,7 +89,7 @@ export class TurnLog {
     const incarnation = incarnationOf(this.session);
     if (incarnation === undefined) return;
     const wake = (news?: SessionNews): void => {
-      if (!this.#isAppending && news !== 'partials') void this.#readForeign();
+      if (!this.#isAppending && news !== 'partials') void this.readNews();
     };
     const seqOf = (): number => this.#seq;
     const waiter = {
@@ -131,22 +114,7 @@ export class TurnLog {
 
   /** Waits until it is known what others appended before the last own event. */
   async caughtUp(): Promise<void> {
-    if (this.#own.size > 0) await this.#readForeign();
-  }
-
-  /** Reads what others appended. */
-  async readNews(): Promise<void> {
-    await this.#readForeign();
-  }
-
-  /** How many messages that wait are taken with one commit. */
-  get batchLimits(): BatchLimits<QueuePlace> {
-    return batchLimitsOf(this.env.sessions);
-  }
-
-  /** What messages that wait bring. */
-  readMessages(places: readonly QueuePlace[]): Promise<QueueEntry[]> {
-    return readMessages(this.env, this.key, places);
+    if (this.#own.size > 0) await this.readNews();
   }
 
   /** Tells the server's log. */
@@ -158,11 +126,6 @@ export class TurnLog {
   causeOf(error: unknown): 'store' | 'budget' | 'agent' {
     if (error === this.#overBudget) return 'budget';
     return error === this.#error && isPassing(error) ? 'store' : 'agent';
-  }
-
-  /** Tells the app that an agent has failed. */
-  reportFailure(failure: AgentFailedError): void {
-    this.env.onRunFailure(failure);
   }
 
   /**
@@ -270,12 +233,12 @@ export class TurnLog {
     // Somebody else appended in between.
     else if (first > this.#seq) {
       for (const { seq } of stored) this.#own.add(seq);
-      void this.#readForeign();
+      void this.readNews();
     }
   }
 
   /** Reads what others appended. One read at a time; a failed one is repeated at the next signal. */
-  async #readForeign(): Promise<void> {
+  async readNews(): Promise<void> {
     await this.#isReading;
     this.#isReading = this.#read().catch((error: unknown) => this.env.onError(error));
     await this.#isReading;
