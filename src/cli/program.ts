@@ -5,6 +5,7 @@ import { inspect } from './commands/inspect.js';
 import { list } from './commands/list.js';
 import { migrate } from './commands/migrate.js';
 import { purge } from './commands/purge.js';
+import { search, searchRebuild } from './commands/search.js';
 import { show } from './commands/show.js';
 import { state } from './commands/state.js';
 import { tail } from './commands/tail.js';
@@ -69,6 +70,17 @@ export function programOf(run: RunWork): Command {
     .option('--from <seq>', 'begin with this event', wholeNumber)
     .option('--to <seq>', 'end with this event', wholeNumber)
     .action(action(explain));
+  program
+    .command('search <app> <user> <text>')
+    .description('find what was said in the sessions of a user, by all of these words')
+    .option('--any', 'by any of the words')
+    .option('--session <id>', 'in this session')
+    .option('--limit <count>', 'at most so many hits (20)', wholeNumber)
+    .action(action(search));
+  program
+    .command('search-rebuild [app] [user]')
+    .description('make the search index again: of a user, of an app, or of all')
+    .action(action(searchRebuild));
   program
     .command('tail <app> <user> <session>')
     .description('follow a session')

@@ -8,7 +8,7 @@ import type { SearchScope } from '../sessions/storage/search-index.js';
 
 /** What to search for, and where. */
 export interface SearchEventsRequest extends UserKey {
-  /** At most 1,000 characters, and 64 words. Any text is allowed: it has no operators. */
+  /** At most 1,000 characters and 64 words; of a question, the first 64 count. Any text is allowed: it has no operators. */
   readonly text: string;
   /** Default: all sessions of the user. */
   readonly sessionId?: string | undefined;
@@ -48,7 +48,9 @@ export function checkedSearch(request: SearchEventsRequest): CheckedSearch {
   if (text.length > MOST_CHARACTERS) {
     throw new InvalidInputError(`must have at most ${MOST_CHARACTERS} characters`, 'text');
   }
-  const words = wordsOfSearch(text);
+  const all = wordsOfSearch(text);
+  // Each word of a question is one of many. Where all are needed, the others would be found without it.
+  const words = match === 'any' ? all.slice(0, MOST_WORDS) : all;
   if (words.length > MOST_WORDS) {
     throw new InvalidInputError(`must have at most ${MOST_WORDS} different words, or pairs of characters`, 'text');
   }

@@ -189,6 +189,7 @@ export const layers: readonly Layer[] = [
       'sessions/module',
       'sessions/storage/in-memory',
       'components',
+      'search',
       'doctor',
       'transfer',
       'inspector',

@@ -1,2 +1,3 @@
+export { AdkMemoryService, type AdkMemoryServiceOptions } from './adk-memory-service.js';
 export { AdkSessionService, type AdkSessionServiceOptions } from './adk-session-service.js';
 export type { RunInTurnRequest } from './run-in-turn.js';

@@ -1,0 +1,85 @@
+import { LlmAgent, LOAD_MEMORY, LogLevel, Runner, setLogLevel } from '@google/adk';
+import { AdkMemoryService, AdkSessionService } from '../../../src/adapters/adk/index.js';
+import type { SessionService } from '../../../src/index.js';
+import { SessionSearch } from '../../../src/search/index.js';
+import { SqliteFile } from '../../support/sqlite-file.js';
+import { untilIndexed } from '../../search/support.js';
+import { collected } from './support/collected.js';
+import { calls, message, says, ScriptedLlm } from './support/scripted-llm.js';
+
+setLogLevel(LogLevel.ERROR);
+
+const USER = { appName: 'shop', userId: 'ann' };
+
+describe('The memory of ADK over sessions', () => {
+  let file: SqliteFile;
+  let sessions: SessionService;
+  let search: SessionSearch;
+  let memoryService: AdkMemoryService;
+  beforeEach(async () => {
+    file = new SqliteFile();
+    sessions = await file.sessions();
+    search = new SessionSearch({ sessions, pollMs: 10 });
+    await search.start();
+    memoryService = new AdkMemoryService({ sessions, search });
+  });
+  afterEach(async () => {
+    await search.stop();
+    await sessions.whenIdle();
+    await file.remove();
+  });
+
+  it('answers load_memory of a Runner with what was said in an earlier session, which nobody added', async () => {
+    const sessionService = new AdkSessionService({ sessions });
+    const model = new ScriptedLlm(
+      says('I will remember that.'),
+      calls('load_memory', { query: 'what food is the user allergic to' }),
+      says('Peanuts.'),
+    );
+    const agent = new LlmAgent({ name: 'support', model, tools: [LOAD_MEMORY] });
+    const runner = new Runner({ appName: 'shop', agent, sessionService, memoryService });
+    const ask = async (sessionId: string, text: string): Promise<void> => {
+      await sessionService.createSession({ ...USER, sessionId });
+      await collected(runner.runAsync({ userId: 'ann', sessionId, newMessage: message(text) }));
+    };
+    await ask('first', 'I am allergic to peanuts');
+    await untilIndexed(search);
+    await ask('second', 'Can I have the satay?');
+    const { events } = await sessions.listEvents({ ...USER, sessionId: 'second' });
+    const responses = events
+      .flatMap(({ content }) => content?.parts ?? [])
+      .flatMap((part) => part.functionResponse ?? []);
+    expect(responses[0]).toMatchObject({
+      name: 'load_memory',
+      response: {
+        memories: expect.arrayContaining([
+          expect.objectContaining({ content: 'I am allergic to peanuts', author: 'user' }),
+        ]),
+      },
+    });
+  });
+
+  it('finds nothing of others, and takes any question', async () => {
+    for (const userId of ['ann', 'bob']) {
+      const session = await sessions.createSession({ appName: 'shop', userId, sessionId: 's-1' });
+      const parts = [{ text: `The secret of ${userId}` }];
+      await sessions.appendEvent({ session, event: { author: 'user', content: { role: 'user', parts } } });
+    }
+    await untilIndexed(search);
+    const { memories } = await memoryService.searchMemory({ ...USER, query: 'secret' });
+    expect(memories.map(({ content }) => content.parts)).toEqual([[{ text: 'The secret of ann' }]]);
+    for (const query of ['', ' ', '*', '机'.repeat(2_000), 'x '.repeat(900)]) {
+      expect(await memoryService.searchMemory({ ...USER, query })).toEqual({ memories: [] });
+    }
+  });
+
+  it('has each session of the store already, and refuses others', async () => {
+    const adk = new AdkSessionService({ sessions });
+    const session = await adk.createSession({ ...USER, sessionId: 's-1' });
+    await memoryService.addSessionToMemory(session);
+    await expect(memoryService.addSessionToMemory({ ...session, id: 'elsewhere' })).rejects.toThrow(
+      'AdkSessionService',
+    );
+    expect(() => new AdkMemoryService({ sessions, search, limit: 0 })).toThrow('limit');
+  });
+});
