@@ -156,5 +156,6 @@ export const OPERATIONS: readonly Operation[] = [
   operation('app state, removal', [1, 2, 2, 1], ({ sessions }) =>
     sessions.updateAppState({ ...KEY, stateRemovals: ['step'] }),
   ),
-  operation('delete', [1, 0, 1, 0], ({ sessions }) => sessions.deleteSession(KEY)),
+  // One read looks for kept prompts.
+  operation('delete', [2, 1, 1, 0], ({ sessions }) => sessions.deleteSession(KEY)),
 ];
