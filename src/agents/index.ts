@@ -39,6 +39,7 @@ export { type Agent, AgentHandler } from './agent-handler.js';
 export { AgentNotFoundError, type AgentOptions, AgentRegistry } from './agent-registry.js';
 export { AgentsModule, type AgentsModuleOptions } from './agents.module.js';
 export { AgentContext } from './invocation/agent-context.js';
+export { AgentRequest, type AgentRequestOptions } from './invocation/agent-request.js';
 export { agentLoop, type AgentLoop, type AgentLoopOptions, type ModelAnswer } from './invocation/agent-loop.js';
 export { AgentRun } from './ask/agent-run.js';
 export type { NamedCall } from '../sessions/domain/open-calls.js';

@@ -160,7 +160,7 @@ export const layers: readonly Layer[] = [
   {
     name: 'agents/invocation',
     files: /^agents\/invocation\/.+$/,
-    mayImport: [...sessionLayers, 'agents/errors', 'agents/turn'],
+    mayImport: [...sessionLayers, 'agents/errors', 'agents/turn', 'agents/messages'],
   },
   {
     name: 'agents/ask',

@@ -6,6 +6,8 @@ import type { Session } from '../../sessions/domain/session.js';
 import { isReservedAuthor } from '../../sessions/domain/reserved-words.js';
 import type { State } from '../../state/state.js';
 import { type ApprovalRequest, type ApprovalResult, isApprovalEvent } from './approvals.js';
+import { AgentRequest, type AgentRequestOptions } from './agent-request.js';
+import type { MessageFormat } from '../messages/to-messages.js';
 import { isControlEvent } from '../turn/control-events.js';
 import { assertIsEvent, authoredEvent, iteratorOf } from './handler-events.js';
 import type { InvocationApprovals } from './invocation-approvals.js';
@@ -27,7 +29,7 @@ export type RunHandler = (
 /** The running invocation, as its context sees it. */
 export interface InvocationView {
   readonly session: Session;
-  readonly log: Pick<TurnLog, 'report' | 'newParts'>;
+  readonly log: Pick<TurnLog, 'env' | 'report' | 'newParts'>;
   readonly invocationId: string;
   readonly agentName: string;
   readonly isResumed: boolean;
@@ -101,6 +103,19 @@ export class AgentContext {
   /** The conversation: the view of the session, without approvals and without events that only control turns. */
   get history(): readonly LoggedEvent[] {
     return this.session.events.filter((event) => !isControlEvent(event) && !isApprovalEvent(event));
+  }
+
+  /**
+   * A question to a model: what it is given of the conversation, as events and in the format of a vendor, and the answer that says so. Then
+   * `sessions.getModelRequest` knows what the model saw.
+   *
+   * @example
+   * const request = context.request({ instructions, tools, format: 'openai', tokenBudget: 50_000 });
+   * const text = await ask({ system: instructions, messages: request.messages, tools, signal: context.signal });
+   * yield request.answered({ content: { role: 'model', parts: [{ text }] } });
+   */
+  request<F extends MessageFormat>(options: AgentRequestOptions<F> = {}): AgentRequest<F> {
+    return new AgentRequest(this.history, options, this.invocation.log.env.clock);
   }
 
   /** Whether the invocation began before: a process died in it and the request was repeated, or an approval was answered. */

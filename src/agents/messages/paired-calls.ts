@@ -11,6 +11,8 @@ export interface PairedMessage<Said extends UnpairedMessage> {
   readonly message: ConversationMessage;
   /** Of the message with the results: what made the calls. */
   readonly of: Said;
+  /** Of the message with the results: what answered the calls. */
+  readonly answeredBy: readonly Said[];
 }
 
 /**
@@ -22,17 +24,19 @@ export interface PairedMessage<Said extends UnpairedMessage> {
  */
 export function pairMessages<Said extends UnpairedMessage>(messages: readonly Said[]): PairedMessage<Said>[] {
   const pieces = messages.flatMap((of) => piecesOf(of).map((parts) => ({ of, parts })));
-  const calls = new Calls();
+  const calls = new Calls<Said>();
   const paired = pieces.map(({ of, parts }, place) => ({
     of,
     message: {
       role: of.role,
-      parts: parts.flatMap((part) => calls.paired(part, place)),
+      parts: parts.flatMap((part) => calls.paired(part, place, of)),
       ...(of.begins && { begins: of.begins }),
     },
   }));
   return paired.flatMap(({ message, of }) => {
-    return message.parts.length > 0 ? withResults(message, calls).map((each) => ({ message: each, of })) : [];
+    if (message.parts.length === 0) return [];
+    const results = resultsOf(message, calls);
+    return [{ message, of, answeredBy: [] }, ...(results ? [{ ...results, of }] : [])];
   });
 }
 
@@ -45,40 +49,49 @@ function piecesOf({ parts }: UnpairedMessage): (readonly UnpairedPart[])[] {
   return starts.map((start, index) => parts.slice(start, starts[index + 1]));
 }
 
-function withResults(message: ConversationMessage, calls: Calls): ConversationMessage[] {
-  const results = message.parts.flatMap((part) => (part.type === 'call' ? [calls.resultOf(part)] : []));
-  return results.length > 0 ? [message, { role: 'tool', parts: results }] : [message];
+function resultsOf<Said extends UnpairedMessage>(
+  { parts }: ConversationMessage,
+  calls: Calls<Said>,
+): Pick<PairedMessage<Said>, 'message' | 'answeredBy'> | undefined {
+  const made = parts.filter((part) => part.type === 'call');
+  if (made.length === 0) return undefined;
+  const answeredBy = made.flatMap(({ id }) => calls.answerTo(id)?.by ?? []);
+  return { message: { role: 'tool', parts: made.map((call) => calls.resultOf(call)) }, answeredBy };
 }
 
-interface CallState {
+interface CallState<Said> {
   readonly id: string;
   /** The message that made the call. */
   readonly madeIn: number;
-  response?: FunctionResponse;
+  answer?: { readonly response: FunctionResponse; readonly by: Said };
 }
 
 /** The calls of a conversation, from its first message to its last. */
-class Calls {
-  readonly #byId = new Map<string, CallState>();
+class Calls<Said> {
+  readonly #byId = new Map<string, CallState<Said>>();
   /** The calls with this id in the last message that has some. */
-  readonly #byGivenId = new Map<string, readonly CallState[]>();
-  readonly #byName = new Map<string, { readonly open: CallState[]; last: CallState }>();
+  readonly #byGivenId = new Map<string, readonly CallState<Said>[]>();
+  readonly #byName = new Map<string, { readonly open: CallState<Said>[]; last: CallState<Said> }>();
 
   /** Calls get an id that no other call has; responses are kept with their call. */
-  paired(part: UnpairedPart, message: number): ConversationPart[] {
+  paired(part: UnpairedPart, message: number, of: Said): ConversationPart[] {
     switch (part.type) {
       case 'called':
         return [this.#added(part, message)];
       case 'answered':
-        this.#answer(part.response);
+        this.#answer(part.response, of);
         return [];
       default:
         return [part];
     }
   }
 
+  answerTo(id: string): CallState<Said>['answer'] {
+    return this.#byId.get(id)?.answer;
+  }
+
   resultOf({ id, name, isIdGiven }: ConversationCall): ConversationResult {
-    const response = this.#byId.get(id)?.response;
+    const response = this.answerTo(id)?.response;
     const value = response ? (response.response ?? {}) : NO_RESULT;
     const parts = response ? partsOfResponse(response) : [];
     const isError = toolError(value) !== undefined;
@@ -87,7 +100,7 @@ class Calls {
 
   #added({ call, signature }: UnpairedPart & { type: 'called' }, madeIn: number): ConversationCall {
     const { id: given, name = UNNAMED, args } = call;
-    const state: CallState = { id: this.#freeId(given), madeIn };
+    const state: CallState<Said> = { id: this.#freeId(given), madeIn };
     this.#byId.set(state.id, state);
     if (given) {
       const before = this.#byGivenId.get(given) ?? [];
@@ -110,25 +123,25 @@ class Calls {
     }
   }
 
-  #answer(response: FunctionResponse): void {
+  #answer(response: FunctionResponse, by: Said): void {
     const call = response.id ? this.#nextById(response.id) : this.#nextByName(response.name ?? UNNAMED);
-    if (call) call.response = response;
+    if (call) call.answer = { response, by };
   }
 
   /** Calls of one message with the same id are answered in their order. Further responses replace the last one. */
-  #nextById(id: string): CallState | undefined {
+  #nextById(id: string): CallState<Said> | undefined {
     const calls = this.#byGivenId.get(id);
-    return calls?.find((call) => !call.response) ?? calls?.at(-1);
+    return calls?.find((call) => !call.answer) ?? calls?.at(-1);
   }
 
   /** Responses without id answer the calls of one message in their order, those of the last message first. */
-  #nextByName(name: string): CallState | undefined {
+  #nextByName(name: string): CallState<Said> | undefined {
     const calls = this.#byName.get(name);
     if (!calls) return undefined;
-    while (calls.open.at(-1)?.response) calls.open.pop();
+    while (calls.open.at(-1)?.answer) calls.open.pop();
     const madeIn = calls.open.at(-1)?.madeIn;
     const first = calls.open.findLastIndex((call) => call.madeIn !== madeIn) + 1;
-    return calls.open.slice(first).find((call) => !call.response) ?? calls.last;
+    return calls.open.slice(first).find((call) => !call.answer) ?? calls.last;
   }
 }
 
