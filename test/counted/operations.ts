@@ -156,6 +156,6 @@ export const OPERATIONS: readonly Operation[] = [
   operation('app state, removal', [1, 2, 2, 1], ({ sessions }) =>
     sessions.updateAppState({ ...KEY, stateRemovals: ['step'] }),
   ),
-  // One read looks for kept prompts.
-  operation('delete', [2, 1, 1, 0], ({ sessions }) => sessions.deleteSession(KEY)),
+  // Afterwards, it looks whether the session is gone, and for its prompts.
+  operation('delete', [3, 2, 1, 0], ({ sessions }) => sessions.deleteSession(KEY)),
 ];

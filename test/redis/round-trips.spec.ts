@@ -38,8 +38,8 @@ const EXPECTED: Record<string, readonly [node: number, cluster: number]> = {
   'list the sessions of the app by status and tag': [1, 4],
   'read user state': [1, 1],
   'write app state': [1, 1],
-  // One looks for kept prompts.
-  'delete a session, not the last one': [2, 2],
+  // Afterwards, it looks whether the session is gone, and for its prompts.
+  'delete a session, not the last one': [3, 3],
   'acquire a lease': [2, 2],
   'fail to acquire a lease': [1, 1],
   'renew a lease': [2, 2],

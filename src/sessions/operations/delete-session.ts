@@ -6,6 +6,7 @@ import { incarnationOf } from '../domain/session-tracking.js';
 import type { Session } from '../domain/session.js';
 import { type SessionEnvironment, announce } from '../session-environment.js';
 import type { DeleteRequest } from '../storage/session-storage.js';
+import { removeTextsUnlessThere } from './request-texts.js';
 
 /** The session to delete. */
 export interface DeleteSessionRequest extends SessionKey {
@@ -26,9 +27,11 @@ export async function deleteSession(env: SessionEnvironment, request: DeleteSess
   const key = checkedSessionKey(request);
   const expected = expectedSession(key, request);
   if (expected && !isDeletable((await env.storage.read({ key }))?.record, expected)) return;
-  await Promise.all([env.hooks.runBeforeDelete(key), env.requestTexts.remove(key)]);
+  await env.hooks.runBeforeDelete(key);
   await env.storage.delete({ ...key, ...expected });
   announce(env, key);
+  // Afterwards, since an append writes them first, and since a session that has changed may stay.
+  await removeTextsUnlessThere(env, key);
 }
 
 type ExpectedSession = Pick<DeleteRequest, 'incarnation' | 'expectedVersion'>;

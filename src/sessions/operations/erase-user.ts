@@ -1,8 +1,9 @@
 import { agendaPrefixOf } from '../domain/agenda-names.js';
-import { componentPrefixOf } from '../domain/component.js';
+import { componentPrefixOf, sessionOfComponents } from '../domain/component.js';
 import { type UserKey, assertId } from '../domain/ids.js';
 import { withoutTransferError } from '../domain/unsupported-error.js';
 import type { ComponentStore } from '../storage/component-store.js';
+import type { SessionStorage } from '../storage/session-storage.js';
 import type { SessionEnvironment } from '../session-environment.js';
 
 const COMPONENTS_AT_ONCE = 500;
@@ -22,10 +23,11 @@ interface EraseOptions {
 
 /** Removes all that a store has of a user. A repeated call finishes what a failed one began. */
 export async function eraseUser(
-  { storage: { transfer, components, agenda, consumers } }: Pick<SessionEnvironment, 'storage'>,
+  { storage }: Pick<SessionEnvironment, 'storage'>,
   { appName, userId }: UserKey,
   { components: others = [], before }: EraseOptions = {},
 ): Promise<ErasedUser> {
+  const { transfer, components, agenda, consumers } = storage;
   assertId(appName, 'appName');
   assertId(userId, 'userId');
   if (!transfer) throw withoutTransferError('erase users');
@@ -33,6 +35,8 @@ export async function eraseUser(
   await before?.(user);
   for (const store of new Set([...(components ? [components] : []), ...others])) await eraseComponents(store, user);
   const sessions = await transfer.eraseUser(user);
+  // An append may have written some meanwhile.
+  if (components) await eraseComponents(components, user, (session) => isGone(storage, session));
   // Sessions that are gone get no more entries.
   await agenda.removeAll(agendaPrefixOf(user));
   await consumers.removeWorkOn(user);
@@ -47,15 +51,28 @@ export async function eraseServedUser(env: SessionEnvironment, request: UserKey)
   return erased;
 }
 
-/** Removes the component state of the user's sessions. */
-export async function eraseComponents(components: ComponentStore, user: UserKey): Promise<void> {
+async function isGone(storage: SessionStorage, session: string): Promise<boolean> {
+  const key = sessionOfComponents(session);
+  return key !== undefined && !(await storage.read({ key }));
+}
+
+/**
+ * Removes the component state of the user's sessions.
+ *
+ * @param isMeant which sessions of components. Default: all
+ */
+export async function eraseComponents(
+  components: ComponentStore,
+  user: UserKey,
+  isMeant: (session: string) => Promise<boolean> | boolean = () => true,
+): Promise<void> {
   // What has expired is not listed.
   while ((await components.purgeExpired(COMPONENTS_AT_ONCE)) === COMPONENTS_AT_ONCE);
   const prefix = componentPrefixOf(user);
   for (let after = prefix; ;) {
     const found = await components.sessions({ after, limit: COMPONENTS_AT_ONCE });
     const own = found.filter((session) => session.startsWith(prefix));
-    for (const session of own) await components.remove(session);
+    for (const session of own) if (await isMeant(session)) await components.remove(session);
     after = found.at(-1) ?? after;
     if (own.length < COMPONENTS_AT_ONCE) return;
   }

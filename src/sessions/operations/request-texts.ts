@@ -25,11 +25,14 @@ export async function settleTexts(
     const { incarnation } = outcome.record;
     await reported(env, env.requestTexts.settle(key, texts, fresh, incarnation));
   }
-  if (outcome.kind === 'missing') await reported(env, removeUnlessThere(env, key));
+  if (outcome.kind === 'missing') await reported(env, removeTextsUnlessThere(env, key));
 }
 
-/** What was written for a session that is gone. */
-async function removeUnlessThere({ storage, requestTexts }: SessionEnvironment, key: SessionKey): Promise<void> {
+/** Removes what was written for a session that is gone. */
+export async function removeTextsUnlessThere(
+  { storage, requestTexts }: SessionEnvironment,
+  key: SessionKey,
+): Promise<void> {
   if (!(await storage.read({ key }))) await requestTexts.remove(key);
 }
 
