@@ -36,7 +36,7 @@ export async function eraseUser(
   for (const store of new Set([...(components ? [components] : []), ...others])) await eraseComponents(store, user);
   const sessions = await transfer.eraseUser(user);
   // An append may have written some meanwhile.
-  if (components) await eraseComponents(components, user, (session) => isGone(storage, session));
+  if (components) await removeComponents(components, user, (session) => isGone(storage, session));
   // Sessions that are gone get no more entries.
   await agenda.removeAll(agendaPrefixOf(user));
   await consumers.removeWorkOn(user);
@@ -56,18 +56,18 @@ async function isGone(storage: SessionStorage, session: string): Promise<boolean
   return key !== undefined && !(await storage.read({ key }));
 }
 
-/**
- * Removes the component state of the user's sessions.
- *
- * @param isMeant which sessions of components. Default: all
- */
-export async function eraseComponents(
-  components: ComponentStore,
-  user: UserKey,
-  isMeant: (session: string) => Promise<boolean> | boolean = () => true,
-): Promise<void> {
+/** Removes the component state of the user's sessions. */
+export async function eraseComponents(components: ComponentStore, user: UserKey): Promise<void> {
   // What has expired is not listed.
   while ((await components.purgeExpired(COMPONENTS_AT_ONCE)) === COMPONENTS_AT_ONCE);
+  await removeComponents(components, user, () => true);
+}
+
+async function removeComponents(
+  components: ComponentStore,
+  user: UserKey,
+  isMeant: (session: string) => Promise<boolean> | boolean,
+): Promise<void> {
   const prefix = componentPrefixOf(user);
   for (let after = prefix; ;) {
     const found = await components.sessions({ after, limit: COMPONENTS_AT_ONCE });
