@@ -24,6 +24,15 @@ describe('what a model was given', () => {
     expect(givenRanges(every.slice(1)).isExact).toBeUndefined();
   });
 
+  it('has no more ranges in a log where events between them are missing', () => {
+    const given = Array.from({ length: 1_000 }, (_, index): [number, number] => [4 * index + 1, 4 * index + 3]);
+    const stretches = Array.from({ length: 2_000 }, (_, index) => {
+      return { from: 2 * index + 1, to: 2 * index + 1, shift: index };
+    });
+    const moved = renumberedRequest({ given, toolsHash: 'h' }, stretches);
+    expect(moved).toEqual({ given: [[1, 5_998]], isExact: false, toolsHash: 'h' });
+  });
+
   it('differs from another request by what a comparison of all events finds', () => {
     fc.assert(
       fc.property(events, events, (before, after) => {

@@ -82,7 +82,8 @@ export function requestHash(value: unknown): string {
   return textHash(JSON.stringify(value));
 }
 
-function textHash(text: string): string {
+/** The hash of a JSON text. */
+export function textHash(text: string): string {
   return hash('sha256', text, 'base64url');
 }
 
@@ -97,13 +98,16 @@ export function hashesIn(request: ModelRequest | undefined | null): readonly str
 }
 
 /**
- * Which events these are, in this order, for `given`. Of more stretches than a fact may have, only the first and the last event are
+ * Which events these are, in this order, for `given`. Of more ranges than a fact may have, only the first and the last event are
  * known.
  *
  * @example const modelRequest = { ...givenRanges(session.events), instructions, tools };
  */
 export function givenRanges(events: readonly { readonly seq: number }[]): Pick<ModelRequest, 'given' | 'isExact'> {
-  const given = joined(events.map(({ seq }): SeqPair => [seq, seq]));
+  return bounded(joined(events.map(({ seq }): SeqPair => [seq, seq])));
+}
+
+function bounded(given: readonly SeqPair[]): Pick<ModelRequest, 'given' | 'isExact'> {
   if (given.length <= MOST_RANGES) return { given };
   const from = given.reduce((least, [first]) => Math.min(least, first), Infinity);
   return { given: [[from, lastGiven({ given })]], isExact: false };
@@ -125,7 +129,7 @@ export function renumberedRequest(
     }),
   );
   const isWhole = isExact !== false && countGiven(moved) === countGiven(given);
-  return { given: joined(moved), ...(!isWhole && { isExact: false }), ...rest };
+  return { ...bounded(joined(moved)), ...(!isWhole && { isExact: false }), ...rest };
 }
 
 function countGiven(given: readonly SeqPair[]): number {

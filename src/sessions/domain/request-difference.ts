@@ -50,15 +50,19 @@ export function stableUntil(before: readonly SeqPair[], after: readonly SeqPair[
   return stable;
 }
 
-/** What of these ranges is in none of the others, ascending. */
+/** What of these ranges is in none of the others, ascending. It goes through both once. */
 function without(ranges: readonly SeqPair[], others: readonly SeqPair[]): SeqPair[] {
-  const holes = others.map(rangeOf);
-  return ranges
-    .toSorted(([a], [b]) => a - b)
-    .flatMap((pair) => rangesOutside(rangeOf(pair), holes))
-    .map(({ from, to }) => [from, to]);
+  const holes = ascending(others);
+  let first = 0;
+  const left = ascending(ranges).flatMap((whole) => {
+    while (first < holes.length && (holes[first]?.to ?? 0) < whole.from) first++;
+    let end = first;
+    while (end < holes.length && (holes[end]?.from ?? 0) <= whole.to) end++;
+    return rangesOutside(whole, holes.slice(first, end));
+  });
+  return left.map(({ from, to }) => [from, to]);
 }
 
-function rangeOf([from, to]: SeqPair): SeqRange {
-  return { from, to };
+function ascending(pairs: readonly SeqPair[]): SeqRange[] {
+  return pairs.map(([from, to]) => ({ from, to })).toSorted((a, b) => a.from - b.from);
 }

@@ -4,9 +4,10 @@ import type { LoggedEvent, UsageMetadata } from '../domain/event.js';
 import { type SessionKey, checkedSessionKey } from '../domain/ids.js';
 import { optionalCount } from '../domain/input-checks.js';
 import { type Answer, isAnswer } from '../domain/event-inspection.js';
-import type { ModelRequest, SeqPair } from '../domain/model-request.js';
+import { type ModelRequest, type SeqPair, textHash } from '../domain/model-request.js';
 import { type RequestDifference, requestDifference } from '../domain/request-difference.js';
 import { retentionProblem } from '../domain/session-record.js';
+import { DamagedDataError } from '../domain/stored-json.js';
 import type { SessionEnvironment } from '../session-environment.js';
 import { IncarnationReads } from './incarnation-reads.js';
 import { PageReader } from './list-events.js';
@@ -135,7 +136,10 @@ async function readText(
 ): Promise<RequestText | undefined> {
   if (hash === undefined) return undefined;
   const text = await requestTexts.read(key, hash);
-  return text === undefined ? { hash, isKept: false } : { hash, isKept: true, value: JSON.parse(text) as unknown };
+  if (text === undefined) return { hash, isKept: false };
+  // Another text must not pass for what the model was given.
+  if (textHash(text) !== hash) throw new DamagedDataError('instructions or tools of a model request');
+  return { hash, isKept: true, value: JSON.parse(text) as unknown };
 }
 
 function requiredSeq(value: unknown, path: string): number {
