@@ -1,4 +1,4 @@
-import { SessionSearch } from '../../search/index.js';
+import { type SearchEventsRequest, SessionSearch } from '../../search/index.js';
 import type { CommandContext } from '../command-context.js';
 import { shown } from '../output.js';
 
@@ -22,7 +22,7 @@ export async function search(
 ): Promise<void> {
   const { output, signal } = context;
   const found = new SessionSearch({ sessions: await context.sessions() });
-  const request = { appName, userId, text, sessionId, match: any ? ('any' as const) : ('all' as const) };
+  const request: SearchEventsRequest = { appName, userId, text, sessionId, match: any ? 'any' : 'all' };
   let cursor: string | undefined;
   let left = limit;
   while (left > 0) {

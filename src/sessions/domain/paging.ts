@@ -146,18 +146,24 @@ export class ListCursor {
   }
 }
 
-function encodeFields(fields: readonly unknown[]): string {
+/** The text of a cursor. */
+export function encodeFields(fields: readonly unknown[]): string {
   return Buffer.from(JSON.stringify(fields)).toString('base64url');
 }
 
-function parseFields(text: unknown): unknown[] | undefined {
+/**
+ * What the text of a cursor is made of, which clients can forge; `undefined` without a cursor.
+ *
+ * @param refused throws for what is no cursor
+ */
+export function parseFields(text: unknown, refused: () => never = refuse): unknown[] | undefined {
   if (text === undefined || text === null) return undefined;
-  if (typeof text !== 'string') return refuse();
+  if (typeof text !== 'string') return refused();
   try {
     const fields: unknown = JSON.parse(Buffer.from(text, 'base64url').toString());
-    return Array.isArray(fields) ? fields : refuse();
+    return Array.isArray(fields) ? fields : refused();
   } catch {
-    return refuse();
+    return refused();
   }
 }
 

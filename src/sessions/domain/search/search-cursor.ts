@@ -1,6 +1,7 @@
 import { InvalidInputError } from '../errors.js';
 import { isId } from '../ids.js';
 import { isCount } from '../input-checks.js';
+import { encodeFields, parseFields } from '../paging.js';
 import type { SearchPosition } from './search-groups.js';
 
 /** Where a search without an index goes on: in a session, before an event. */
@@ -25,13 +26,14 @@ const MOST_WEIGHT = 1_000;
 export function searchCursorText({ weights, position, scan }: SearchCursor): string {
   const ofPosition = position && [position.weight, position.at, position.row];
   const ofScan = scan && [scan.createTime, scan.sessionId, scan.beforeSeq];
-  return Buffer.from(JSON.stringify(['search', weights, ofPosition ?? [], ofScan ?? []])).toString('base64url');
+  return encodeFields(['search', weights, ofPosition ?? [], ofScan ?? []]);
 }
 
 /** Clients can forge cursors. @param words how many words the search has */
 export function parsedSearchCursor(text: unknown, words: number): SearchCursor | undefined {
-  if (text === undefined || text === null) return undefined;
-  const [kind, weights, position, scan, ...rest] = fieldsOf(text);
+  const fields = parseFields(text, refuse);
+  if (!fields) return undefined;
+  const [kind, weights, position, scan, ...rest] = fields;
   const fits =
     kind === 'search' &&
     isListOf(weights, (weight) => isCount(weight) && weight <= MOST_WEIGHT) &&
@@ -52,15 +54,6 @@ function scanOf([createTime, sessionId, beforeSeq, ...rest]: readonly unknown[])
   if (createTime === undefined) return undefined;
   const fits = Number.isSafeInteger(createTime) && isId(sessionId) && isCount(beforeSeq) && rest.length === 0;
   return fits ? { createTime: createTime as number, sessionId, beforeSeq } : refuse();
-}
-
-function fieldsOf(text: unknown): unknown[] {
-  try {
-    const fields: unknown = JSON.parse(Buffer.from(String(text), 'base64url').toString());
-    return Array.isArray(fields) ? fields : refuse();
-  } catch {
-    return refuse();
-  }
 }
 
 function isListOf(value: unknown, fits: (item: unknown) => boolean): value is number[] {

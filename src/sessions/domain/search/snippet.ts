@@ -1,8 +1,7 @@
-import { type SearchedWord, foldText } from './words.js';
+import { type SearchedWord, foldText, WORD } from './words.js';
 
 const BEFORE = 60;
 const AFTER = 140;
-const WORD = /[\p{L}\p{N}\p{M}]+/gu;
 
 /**
  * The part of a text around the first word that was searched for.

@@ -5,7 +5,8 @@ export interface SearchedWord {
   readonly isBeginning: boolean;
 }
 
-const WORD = /[\p{L}\p{N}\p{M}]+/gu;
+/** Finds what is a word, or several in a script without spaces. */
+export const WORD = /[\p{L}\p{N}\p{M}]+/gu;
 /** Scripts without spaces between words. */
 const UNSPACED = String.raw`\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}`;
 const RUN = new RegExp(`[${UNSPACED}]+|[^${UNSPACED}]+`, 'gu');
