@@ -1,30 +1,18 @@
 import type { SessionKey, StateOwner, UserKey } from '../sessions/domain/ids.js';
 import type { SessionRecord } from '../sessions/domain/session-record.js';
-import { positionOf } from '../sessions/storage/list-order.js';
-import type { ListPosition, SessionStorage } from '../sessions/storage/session-storage.js';
+import { listedRecords } from '../sessions/storage/listed-records.js';
+import type { SessionStorage } from '../sessions/storage/session-storage.js';
 import { type Pace, pause } from './log-pages.js';
 
-/**
- * The sessions of an app or a user, oldest first, page by page. Sessions that are created meanwhile may be left out, and so may
- * those of which the record is damaged.
- */
-export async function* sessionsOf(
+/** The sessions of an app or a user, oldest first, at the pace of a check. */
+export function sessionsOf(
   storage: SessionStorage,
   owner: StateOwner,
   pace: Pace,
-  onDamaged: (key: SessionKey) => void = () => undefined,
+  onDamaged?: (key: SessionKey) => void,
 ): AsyncGenerator<SessionRecord> {
-  let after: ListPosition | undefined;
-  for (;;) {
-    const order = { orderBy: 'createTime', order: 'asc', limit: pace.pageSize, withState: false } as const;
-    const { sessions, damaged = [], isCut } = await storage.list({ ...owner, ...order, after });
-    damaged.forEach(onDamaged);
-    for (const { record } of sessions) yield record;
-    const last = sessions.at(-1);
-    if (!last || (sessions.length < pace.pageSize && !isCut)) return;
-    after = positionOf(last.record, order);
-    await pause(pace);
-  }
+  const { pageSize } = pace;
+  return listedRecords(storage, owner, { order: 'asc', pageSize, onDamaged, pause: () => pause(pace) });
 }
 
 /** The users of an app who have sessions, each once, whatever their number. */

@@ -7,8 +7,9 @@ import type { SessionRecord } from '../sessions/domain/session-record.js';
 import { isTrimmed } from '../sessions/domain/stored-json.js';
 import { IncarnationReads } from '../sessions/operations/incarnation-reads.js';
 import { PageReader } from '../sessions/operations/list-events.js';
+import { listedRecords } from '../sessions/storage/listed-records.js';
 import type { SearchIndex } from '../sessions/storage/search-index.js';
-import type { ListPosition, SessionStorage } from '../sessions/storage/session-storage.js';
+import type { SessionStorage } from '../sessions/storage/session-storage.js';
 import { PER_TRANSACTION } from './entry-batches.js';
 import { searchEntryOf } from './search-entry.js';
 
@@ -43,26 +44,13 @@ export async function rebuildIndex(
   const apps = owner.appName === undefined ? await storage.consumers.apps() : [owner.appName];
   let [sessions, events] = [0, 0];
   for (const appName of apps) {
-    for await (const record of recordsOf(storage, { appName, userId: owner.userId })) {
+    const ofOwner = { appName, userId: owner.userId };
+    for await (const record of listedRecords(storage, ofOwner, { order: 'asc', pageSize: SESSIONS_PER_PAGE })) {
       sessions++;
       events += await indexLog(storage, index, record);
     }
   }
   return { sessions, events };
-}
-
-async function* recordsOf(
-  storage: SessionStorage,
-  owner: { readonly appName: string; readonly userId?: string | undefined },
-): AsyncGenerator<SessionRecord, void, void> {
-  let after: ListPosition | undefined;
-  do {
-    const order = { orderBy: 'createTime', order: 'asc' } as const;
-    const page = await storage.list({ ...owner, ...order, limit: SESSIONS_PER_PAGE, after, withState: false });
-    for (const { record } of page.sessions) yield record;
-    const last = page.sessions.at(-1)?.record;
-    after = last && { time: last.createTime, userId: last.userId, sessionId: last.sessionId };
-  } while (after);
 }
 
 /** A session that is deleted meanwhile has nothing to find. */

@@ -2,8 +2,9 @@ import { eventBytes } from '../sessions/domain/byte-budget.js';
 import { readableEvent } from '../sessions/domain/damaged-event.js';
 import { isTrimmed } from '../sessions/domain/stored-json.js';
 import type { ScanPosition } from '../sessions/domain/search/search-cursor.js';
+import { listedRecords } from '../sessions/storage/listed-records.js';
 import type { SearchScope } from '../sessions/storage/search-index.js';
-import type { ListPosition, SessionStorage, StoredSession } from '../sessions/storage/session-storage.js';
+import type { SessionStorage, StoredSession } from '../sessions/storage/session-storage.js';
 import { foundTextOf } from './search-entry.js';
 
 /** An event with text. */
@@ -90,15 +91,7 @@ async function* sessionsFrom(
     return;
   }
   if (from) yield from;
-  let after: ListPosition | undefined = from && { time: from.createTime, userId, sessionId: from.sessionId };
-  for (;;) {
-    const order = { orderBy: 'createTime', order: 'desc' } as const;
-    const page = await storage.list({ appName, userId, ...order, limit: SESSIONS_PER_PAGE, after, withState: false });
-    for (const { record } of page.sessions) {
-      yield { createTime: record.createTime, sessionId: record.sessionId, ...wholeLog };
-    }
-    const last = page.sessions.at(-1)?.record;
-    if (!last || (page.sessions.length < SESSIONS_PER_PAGE && !page.isCut)) return;
-    after = { time: last.createTime, userId, sessionId: last.sessionId };
-  }
+  const after = from && { time: from.createTime, userId, sessionId: from.sessionId };
+  const records = listedRecords(storage, { appName, userId }, { order: 'desc', pageSize: SESSIONS_PER_PAGE, after });
+  for await (const { createTime, sessionId: id } of records) yield { createTime, sessionId: id, ...wholeLog };
 }

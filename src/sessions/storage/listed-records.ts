@@ -1,0 +1,37 @@
+import type { SessionKey } from '../domain/ids.js';
+import type { SessionRecord } from '../domain/session-record.js';
+import { positionOf } from './list-order.js';
+import type { ListPosition, ListRequest, SessionStorage } from './session-storage.js';
+
+/** How to go through a list of sessions. */
+export interface ListedRecordsOptions extends Pick<ListRequest, 'order'> {
+  readonly pageSize: number;
+  /** Begins after this session. Default: with the first. */
+  readonly after?: ListPosition | undefined;
+  /** Called for those whose records are damaged, which are left out. */
+  readonly onDamaged?: ((key: SessionKey) => void) | undefined;
+  /** Called between two requests to the store. */
+  readonly pause?: (() => Promise<void>) | undefined;
+}
+
+/**
+ * The sessions of an app or a user by the time of their creation, page by page. Those that are created meanwhile may be left out.
+ *
+ * @example for await (const record of listedRecords(storage, { appName: 'shop' }, { order: 'asc', pageSize: 100 })) check(record);
+ */
+export async function* listedRecords(
+  storage: Pick<SessionStorage, 'list'>,
+  { appName, userId }: Pick<ListRequest, 'appName' | 'userId'>,
+  { order, pageSize, after: begin, onDamaged, pause }: ListedRecordsOptions,
+): AsyncGenerator<SessionRecord, void, void> {
+  const request = { appName, userId, orderBy: 'createTime', order, limit: pageSize, withState: false } as const;
+  for (let after = begin; ;) {
+    const { sessions, damaged = [], isCut } = await storage.list({ ...request, after });
+    if (onDamaged) damaged.forEach(onDamaged);
+    for (const { record } of sessions) yield record;
+    const last = sessions.at(-1);
+    if (!last || (sessions.length < pageSize && !isCut)) return;
+    after = positionOf(last.record, request);
+    await pause?.();
+  }
+}
