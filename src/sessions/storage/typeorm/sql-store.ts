@@ -43,15 +43,12 @@ import { logTails } from './live/log-tails.js';
 import { SqlMarks } from './live/sql-marks.js';
 import { readSession } from './read/read-session.js';
 import { SqlSearch } from './search/sql-search.js';
-import type { TransactionOptions, Work } from './sql/transaction.js';
+import { BEGIN_LAZILY, type TransactionOptions, type Work } from './sql/transaction.js';
 import { readScopeAndCommit } from './state/read-state.js';
 import { readUsage } from './state/read-usage.js';
 import { renewScope, writeScope } from './state/write-state.js';
 import { SqlTransfer } from './transfer/sql-transfer.js';
 import type { TypeOrmSessionStorageOptions } from './typeorm-options.js';
-
-/** For work that looks up a session before it compares times. */
-const BEGIN_LAZILY: TransactionOptions = { beginsLazily: true };
 
 /** Sessions in the tables of a database. The first operation opens it, and creates the tables. */
 export class SqlStore implements SessionStore {

@@ -17,13 +17,11 @@ import { writtenEntry } from '../../written-entry.js';
 import { ENTRIES } from '../schema/entry-table.js';
 import { columnsOf, type RowOf } from '../schema/table.js';
 import { NO_SQL, Sql, joinSql, sql, sqlList } from '../sql/sql.js';
-import type { SqlTransaction, TransactionOptions, Transactions } from '../sql/transaction.js';
+import { BEGIN_LAZILY, type SqlTransaction, type Transactions } from '../sql/transaction.js';
 
 type EntryRow = RowOf<typeof ENTRIES>;
 type ComparedRow = Pick<EntryRow, 'space' | 'name' | 'stamp' | 'expires_at'>;
 
-/** All begin with the statement that looks for the entries. */
-const BEGIN_LAZILY: TransactionOptions = { beginsLazily: true };
 const COLUMNS = columnsOf(ENTRIES).map(([name]) => name);
 const SELECTED = new Sql(COLUMNS.map((name) => `n.${name}`).join(', '));
 /** Limits the size of a statement. */

@@ -5,7 +5,7 @@ import type { FoundEvent, SearchEntry, SearchIndex, SearchQuery, SearchScope } f
 import type { OpenDatabase } from '../connect/lazy-database.js';
 import type { Dialect } from '../sql/dialect.js';
 import { joinSql, NO_SQL, Sql, sql, sqlList } from '../sql/sql.js';
-import type { SqlTransaction, TransactionOptions } from '../sql/transaction.js';
+import { BEGIN_LAZILY, type SqlTransaction } from '../sql/transaction.js';
 import type { SearchPlace } from './search-place.js';
 
 /** A transaction, and where the index is. */
@@ -13,8 +13,6 @@ interface Access {
   readonly transaction: SqlTransaction;
   readonly place: SearchPlace;
 }
-
-const BEGIN_LAZILY: TransactionOptions = { beginsLazily: true };
 
 /** The index of a database, with its own index of words. */
 export class SqlSearch implements SearchIndex {

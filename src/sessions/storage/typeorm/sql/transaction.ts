@@ -45,6 +45,9 @@ export interface TransactionOptions {
   readonly beginsLazily?: boolean;
 }
 
+/** For work that begins with a statement, and compares times after it. */
+export const BEGIN_LAZILY: TransactionOptions = { beginsLazily: true };
+
 export interface WriteOptions extends TransactionOptions {
   /** When the caller began to wait. The time limit counts from then. */
   readonly calledAt?: number;
