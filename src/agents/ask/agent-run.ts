@@ -13,7 +13,6 @@ export class AgentRun implements AsyncIterable<RunEvent> {
   /** Resolves when the run is over. Rejects if it could not begin, or if the handler failed. */
   readonly result: Promise<RunResult>;
   readonly #events: RunEvents;
-  #isOver = false;
 
   constructor(
     readonly invocationId: string,
@@ -22,10 +21,7 @@ export class AgentRun implements AsyncIterable<RunEvent> {
     result: Promise<RunResult>,
   ) {
     this.#events = events;
-    this.result = result.finally(() => {
-      this.#isOver = true;
-      events.end();
-    });
+    this.result = result.finally(() => events.end());
     // A reader of the events gets the error; the caller need not read the result.
     this.result.catch(() => undefined);
   }
@@ -41,6 +37,6 @@ export class AgentRun implements AsyncIterable<RunEvent> {
    */
   async *read({ signal }: { readonly signal?: AbortSignal } = {}): AsyncGenerator<RunEvent, void> {
     yield* this.#events.read(signal);
-    if (this.#isOver) await this.result;
+    if (this.#events.isOver) await this.result;
   }
 }

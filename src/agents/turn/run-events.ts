@@ -12,6 +12,10 @@ export class RunEvents {
   readonly #readers = new Set<RunReader>();
   #isOver = false;
 
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
   add(event: RunEvent): void {
     if (event.partial !== true) {
       // Who followed another process, and goes on with its work, has it already.
