@@ -98,10 +98,8 @@ export class ForkedLog {
       this.#source.add(loggedEvent(last));
     }
     const ids = new Set(this.#copies.map(({ stored }) => stored.id));
-    const textHashes = new Set<string>();
     return {
-      textHashes,
-      log: initialLog([...(this.#summary ? [copyOfSummary(this.#summary, ids)] : []), ...this.#copies], textHashes),
+      ...initialLog([...(this.#summary ? [copyOfSummary(this.#summary, ids)] : []), ...this.#copies]),
       baseState: this.#baseState,
       state: this.#source.toRecord(),
     };
@@ -162,8 +160,8 @@ function renumbered({ seq: _seq, ...event }: LoggedEvent, stretches: ReturnType<
   });
 }
 
-/** @param textHashes gets those of the texts that its model requests name */
-function initialLog(copies: readonly Copy[], textHashes: Set<string>): InitialLog {
+function initialLog(copies: readonly Copy[]): Pick<Fork, 'log' | 'textHashes'> {
+  const textHashes = new Set<string>();
   const events: InitialEvent[] = [];
   const stretches = stretchesOf(copies);
   const replay = new LogReplay();
@@ -190,5 +188,6 @@ function initialLog(copies: readonly Copy[], textHashes: Set<string>): InitialLo
       highWater,
     });
   }
-  return { events, tipSeq, counters: replay.countsAt(events.length), marks: replay.marksAt(events.length), marksSeq };
+  const [counters, marks] = [replay.countsAt(events.length), replay.marksAt(events.length)];
+  return { log: { events, tipSeq, counters, marks, marksSeq }, textHashes };
 }

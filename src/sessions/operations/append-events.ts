@@ -11,7 +11,7 @@ import { type SessionEnvironment, storeCommit } from '../session-environment.js'
 import type { AppTransaction } from '../storage/session-storage.js';
 import { appendControlEvent } from './append-control-event.js';
 import { acceptAppend, completeAppend, withEventIds } from './complete-append.js';
-import { keepTexts, settleTexts } from './request-texts.js';
+import { keepTexts, settleTexts } from './keep-texts.js';
 import { type GivenEvent, type PreparedAppend, type PreparedEvent, prepareAppend } from './prepared-append.js';
 import { type TurnReference, turnPart } from './turns.js';
 

@@ -6,7 +6,7 @@ import { incarnationOf } from '../domain/session-tracking.js';
 import type { Session } from '../domain/session.js';
 import { type SessionEnvironment, announce } from '../session-environment.js';
 import type { DeleteRequest } from '../storage/session-storage.js';
-import { removeTextsUnlessThere } from './request-texts.js';
+import { removeTextsUnlessThere } from './keep-texts.js';
 
 /** The session to delete. */
 export interface DeleteSessionRequest extends SessionKey {
