@@ -1,5 +1,5 @@
 import type { BaseMemoryService, MemoryEntry, SearchMemoryRequest, SearchMemoryResponse, Session } from '@google/adk';
-import { InvalidInputError, type SessionService } from '../../index.js';
+import { InvalidInputError, SessionNotFoundError, type SessionService } from '../../index.js';
 import type { SearchHit, SessionSearch } from '../../search/index.js';
 
 /** What an {@link AdkMemoryService} needs. */
@@ -63,7 +63,11 @@ export class AdkMemoryService implements BaseMemoryService {
   ): Promise<MemoryEntry | undefined> {
     const { events } = await this.#options.search
       .eventsAround({ ...user, sessionId, seq, before: 0, after: 0 })
-      .catch(() => ({ events: [] }));
+      .catch((error: unknown) => {
+        // It was deleted after it was found.
+        if (error instanceof SessionNotFoundError) return { events: [] };
+        throw error;
+      });
     const content = events[0]?.content;
     if (!content) return undefined;
     const hasText = content.parts?.some(({ text, thought }) => text !== undefined && !thought) ?? false;

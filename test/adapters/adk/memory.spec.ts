@@ -1,6 +1,6 @@
 import { LlmAgent, LOAD_MEMORY, LogLevel, Runner, setLogLevel } from '@google/adk';
 import { AdkMemoryService, AdkSessionService } from '../../../src/adapters/adk/index.js';
-import type { SessionService } from '../../../src/index.js';
+import { SessionNotFoundError, type SessionService, StoreUnavailableError } from '../../../src/index.js';
 import { SessionSearch } from '../../../src/search/index.js';
 import { SqliteFile } from '../../support/sqlite-file.js';
 import { untilIndexed } from '../../search/support.js';
@@ -71,6 +71,18 @@ describe('The memory of ADK over sessions', () => {
     for (const query of ['', ' ', '*', '机'.repeat(2_000), 'x '.repeat(900)]) {
       expect(await memoryService.searchMemory({ ...USER, query })).toEqual({ memories: [] });
     }
+  });
+
+  it('leaves out a session that is deleted after it was found, and hides no other failure', async () => {
+    const session = await sessions.createSession({ ...USER, sessionId: 's-1' });
+    const content = { role: 'user', parts: [{ text: 'allergic' }] };
+    await sessions.appendEvent({ session, event: { author: 'user', content } });
+    await untilIndexed(search);
+    const reading = jest.spyOn(sessions, 'listEvents');
+    reading.mockRejectedValueOnce(new SessionNotFoundError('s-1'));
+    expect(await memoryService.searchMemory({ ...USER, query: 'allergic' })).toEqual({ memories: [] });
+    reading.mockRejectedValueOnce(new StoreUnavailableError('The store is gone.', false));
+    await expect(memoryService.searchMemory({ ...USER, query: 'allergic' })).rejects.toThrow('The store is gone.');
   });
 
   it('has each session of the store already, and refuses others', async () => {
