@@ -1,9 +1,9 @@
-import { SessionService } from '../../src/index.js';
+import type { SessionService } from '../../src/index.js';
 import { ConsumedEvents } from '../support/consumed-events.js';
 import { sharedDatabase } from '../support/processes/shared-databases.js';
 import { sharedRedis } from '../support/processes/shared-redis.js';
-import { type SharedStore, describeChosen } from '../support/processes/shared-stores.js';
-import { openDescribed } from '../support/processes/store-description.js';
+import { SeparateServices } from '../support/processes/separate-services.js';
+import { describeChosen } from '../support/processes/shared-stores.js';
 import { redisUrl } from '../support/redis-store.js';
 import { mariaDbServer, postgresServer } from '../support/sql-servers.js';
 
@@ -19,27 +19,13 @@ const stores = [
 ] as const;
 
 describeChosen('consumers over a $name store', stores, ({ create }) => {
-  let store: SharedStore;
-  let services: SessionService[];
+  let services: SeparateServices;
 
-  beforeEach(async () => {
-    store = await create();
-    services = [];
-  });
-
-  afterEach(async () => {
-    for (const service of services) await service.close();
-    await store.destroy();
-  });
-
-  async function open(): Promise<SessionService> {
-    const service = new SessionService({ storage: await openDescribed(store.description) });
-    services.push(service);
-    return service;
-  }
+  beforeEach(async () => (services = new SeparateServices(await create())));
+  afterEach(() => services.close());
 
   it('get what a process appends after their registration that knows the time of the server late', async () => {
-    const [writer, reader] = [await open(), await open()];
+    const [writer, reader] = [await services.open(), await services.open()];
     await writer.createSession(KEY);
     await readLate(writer);
     const consumer = await ConsumedEvents.of(reader);

@@ -1,9 +1,8 @@
-import { SessionService } from '../../src/index.js';
 import { ConsumedEvents } from '../support/consumed-events.js';
 import { sharedDatabase } from '../support/processes/shared-databases.js';
 import { sharedRedis, sharedRedisCluster } from '../support/processes/shared-redis.js';
-import { type SharedStore, describeChosen } from '../support/processes/shared-stores.js';
-import { openDescribed } from '../support/processes/store-description.js';
+import { SeparateServices } from '../support/processes/separate-services.js';
+import { describeChosen } from '../support/processes/shared-stores.js';
 import { clusterNodes, redisUrl } from '../support/redis-store.js';
 import { postgresServer } from '../support/sql-servers.js';
 
@@ -19,28 +18,13 @@ const stores = [
 ] as const;
 
 describeChosen('consumers over a $name store', stores, ({ create }) => {
-  let store: SharedStore;
-  let services: SessionService[];
+  let services: SeparateServices;
 
-  beforeEach(async () => {
-    store = await create();
-    services = [];
-  });
-
-  afterEach(async () => {
-    for (const service of services) await service.close();
-    await store.destroy();
-  });
-
-  /** A service over connections of its own, as in another process. */
-  async function open(): Promise<SessionService> {
-    const service = new SessionService({ storage: await openDescribed(store.description) });
-    services.push(service);
-    return service;
-  }
+  beforeEach(async () => (services = new SeparateServices(await create())));
+  afterEach(() => services.close());
 
   it('get events of another process without a poll, also those that run where nobody dispatches', async () => {
-    const [writer, one, other] = [await open(), await open(), await open()];
+    const [writer, one, other] = [await services.open(), await services.open(), await services.open()];
     await writer.createSession(KEY);
     const consumers = [
       await ConsumedEvents.of(one, { name: 'mail', pollMs: NO_POLL_MS }),
