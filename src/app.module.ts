@@ -36,7 +36,7 @@ const explorer = explorerSettings(!isProduction(process.env));
     AgentsModule.forRoot({ isGlobal: true }),
     SessionAccessModule.forRootAsync({
       inject: [appConfig.KEY],
-      useFactory: ({ streams }: AppConfig) => ({ access: OpenAccess, streams }),
+      useFactory: ({ auth, streams }: AppConfig) => ({ ...(auth ? { auth } : { access: OpenAccess }), streams }),
     }),
     SessionsRestModule.forRoot(),
     SessionsInspectorModule.forRootAsync({

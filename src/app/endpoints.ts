@@ -58,30 +58,32 @@ export function endpoints({
 
 /** The startup message: entry points, and a first command to try. */
 export function startupMessage(url: string, app: AppConfig, sessions: SessionsConfig): string {
-  const { host, hasDemoAgent } = app;
+  const { hasDemoAgent } = app;
   const address = url.replace(/\[::1?\]|0\.0\.0\.0/, 'localhost');
   const facts = [
     ['listening on', address],
-    ...(isLoopback(host) ? [] : [['open to', openTo(host)]]),
+    ...openTo(app),
     ...endpoints(app).map(({ name, path }) => [name, address + path]),
     ['sessions in', storePlaceOf(sessions)],
   ];
   const lines = facts.map(([name = '', place]) => `  ${name.padEnd(12)}  ${place}`);
-  const steps = hasDemoAgent ? talkToAgent(address) : createSession(address);
+  const headers = app.auth ? `${JSON_TYPE} ${TOKEN}` : JSON_TYPE;
+  const steps = hasDemoAgent ? talkToAgent(address, headers) : createSession(address, headers);
   return ['Agent Sessions for NestJS', ...lines, '', ...steps, ''].join('\n');
 }
 
 const JSON_TYPE = "-H 'Content-Type: application/json'";
+const TOKEN = '-H "Authorization: Bearer $TOKEN"';
 
 /** Both commands can be repeated: a session that is there stays as it is. */
-function talkToAgent(address: string): string[] {
+function talkToAgent(address: string, headers: string): string[] {
   const session = `${address}/apps/${DEMO_APP}/users/ann/sessions/first`;
   const says = `{"newMessage":"My name is Ann","streaming":true}`;
   return [
     'Try it: open a session, and talk to the demo agent. Its answer is streamed.',
     '',
-    `  curl -so /dev/null ${session} ${JSON_TYPE} -d '{}'`,
-    `  curl -sN ${session}/run_sse ${JSON_TYPE} -d '${says}'`,
+    `  curl -so /dev/null ${session} ${headers} -d '{}'`,
+    `  curl -sN ${session}/run_sse ${headers} -d '${says}'`,
     '',
     'Then look at it, and talk to the agent, in a browser:',
     '',
@@ -90,13 +92,18 @@ function talkToAgent(address: string): string[] {
 }
 
 /** Creates a session with a generated id, so that it can be repeated. */
-function createSession(address: string): string[] {
+function createSession(address: string, headers: string): string[] {
   const body = `{"state":{"step":1,"user:theme":"dark"}}`;
-  return ['Try it:', '', `  curl -s ${address}/apps/shop/users/ann/sessions ${JSON_TYPE} -d '${body}'`];
+  return ['Try it:', '', `  curl -s ${address}/apps/shop/users/ann/sessions ${headers} -d '${body}'`];
 }
 
-/** Who can reach the app. */
-function openTo(host: string): string {
+/** Who can use the app, if not this machine alone. */
+function openTo({ host, auth }: AppConfig): string[][] {
+  if (auth) {
+    const ways = [auth.jwt ? ['AUTH_JWT_…'] : [], auth.apiKeys ? ['AUTH_API_KEYS'] : []].flat();
+    return [['open to', `those who sign in (${ways.join(', ')})`]];
+  }
+  if (isLoopback(host)) return [];
   const where = host === '0.0.0.0' || host === '::' ? 'every address of this machine' : host;
-  return `everyone who can reach ${where} (HOST, SESSIONS_ACCESS=open)`;
+  return [['open to', `everyone who can reach ${where} (HOST, SESSIONS_ACCESS=open)`]];
 }

@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { CommandContext } from './command-context.js';
+import { PRESET_NAMES, apiKey } from './commands/api-key.js';
 import { explain } from './commands/explain.js';
 import { inspect } from './commands/inspect.js';
 import { list } from './commands/list.js';
@@ -142,6 +143,14 @@ export function programOf(run: RunWork): Command {
     .option('--page <count>', 'events or rows per request (128)', wholeNumber)
     .option('--pause <ms>', 'pause between two requests', wholeNumber)
     .action(action(verify));
+  program
+    .command('api-key <name>')
+    .description('make an API key, and its hash for the app')
+    .addOption(new Option('--preset <preset>', 'what it allows (service)').choices(PRESET_NAMES))
+    .option('--user <id>', 'for whom it is; client and readonly need one')
+    .option('--app <name...>', 'only for these apps')
+    .option('--expires <day>', 'the last day on which it counts, such as 2027-01-31')
+    .action(action(apiKey));
   return program;
 }
 

@@ -1,4 +1,6 @@
 import { registerAs } from '@nestjs/config';
+import { AUTH_VARIABLES } from './auth-settings.js';
+import { type AuthConfig, authFrom, problemsOfAuth } from './check-auth-options.js';
 import { ConfigurationError, attempt, problemsIn } from './configuration-error.js';
 import { type Reading, problemsOfNames, readVariables } from './environment.js';
 import { type SessionsConfig, isProduction, sessionsFromEnvironment } from './sessions-environment.js';
@@ -20,7 +22,7 @@ const LONGEST_SECONDS = 86_400;
 const shortTime = secondsUpTo(LONGEST_SECONDS, { canBeZero: true });
 
 /** Prefixes of variables of the app. Unknown names with these are refused. */
-const PREFIXES = ['THROTTLE_', 'BODY_', 'STREAM_', 'SHUTDOWN_', 'GRAPHQL_', 'WEBSOCKET_'];
+const PREFIXES = ['AUTH_JWT_', 'AUTH_API_', 'THROTTLE_', 'BODY_', 'STREAM_', 'SHUTDOWN_', 'GRAPHQL_', 'WEBSOCKET_'];
 
 /** The variables of the app of `npm start`, in addition to those of sessions and summaries. */
 const SETTINGS = {
@@ -31,13 +33,14 @@ const SETTINGS = {
   },
   HOST: {
     kind: host,
-    meaning: 'the address it listens on; 0.0.0.0 = all of them. Any but a loopback address needs `SESSIONS_ACCESS`',
+    meaning:
+      'the address it listens on; 0.0.0.0 = all of them. Any but a loopback address needs a sign-in (`AUTH_…`) or `SESSIONS_ACCESS`',
     default: '127.0.0.1',
   },
   SESSIONS_ACCESS: {
     kind: matching(/^open$/, 'open, or left out'),
     meaning:
-      'allows everyone who can reach the app to access every session; required in production, and if `HOST` is not a loopback address',
+      'allows everyone who can reach the app to access every session; without a sign-in (`AUTH_…`) it is required in production, and if `HOST` is not a loopback address',
   },
   ALLOWED_HOSTS: {
     kind: listOf(/^([^\s,:/*]+|\*)$/, 'host names without port, separated by commas, or * for any'),
@@ -176,13 +179,15 @@ const SETTINGS = {
   },
 } as const satisfies VariableSettings;
 
-export const APP_VARIABLES = namedVariables('app', SETTINGS);
+export const APP_VARIABLES = [...namedVariables('app', SETTINGS), ...AUTH_VARIABLES];
 
 /** The settings of the app. */
 export interface AppConfig {
   readonly port: number;
   /** The address that it listens on. */
   readonly host: string;
+  /** Who may sign in. Undefined: everyone has access. */
+  readonly auth?: AuthConfig | undefined;
   /** Host names and origins that it accepts, in addition to its own. */
   readonly allowedHosts: readonly string[];
   readonly allowedOrigins: readonly string[];
@@ -239,7 +244,7 @@ export function configurationFrom(env: NodeJS.ProcessEnv): Configuration {
   const problems = [
     ...reading.problems.values(),
     ...PREFIXES.flatMap((prefix) => problemsOfNames(env, names, prefix)),
-    ...problemsOfAccess(env, app.host),
+    ...problemsOfAccess(env, app),
     ...problemsIn(sessions),
     ...problemsIn(summarizer),
   ];
@@ -248,15 +253,20 @@ export function configurationFrom(env: NodeJS.ProcessEnv): Configuration {
   return { app, sessions, summarizer };
 }
 
+const OPEN_WITH_SIGN_IN =
+  'SESSIONS_ACCESS lets everyone in, so that AUTH_… would have no effect; remove one of the two.';
+
 type Name = keyof typeof SETTINGS;
 
-function appFrom({ values }: Reading, env: NodeJS.ProcessEnv): AppConfig {
+function appFrom(reading: Reading, env: NodeJS.ProcessEnv): AppConfig {
+  const { values } = reading;
   const valueOf = (name: Name): unknown => values.get(name) ?? (SETTINGS as VariableSettings)[name]?.default;
   const number = (name: Name): number => Number(valueOf(name));
   const list = (name: Name): string[] => (valueOf(name) ?? []) as string[];
   return {
     port: number('PORT'),
     host: String(valueOf('HOST')).replaceAll(/^\[|\]$/g, ''),
+    auth: authFrom(reading),
     allowedHosts: list('ALLOWED_HOSTS'),
     allowedOrigins: list('ALLOWED_ORIGINS'),
     isRequestLogged: valueOf('REQUEST_LOG') === true,
@@ -299,16 +309,17 @@ export function isLoopback(address: string): boolean {
   return address === 'localhost' || address === '::1' || /^(::ffff:)?127(\.\d{1,3}){3}$/i.test(address);
 }
 
-/** This app has no access rule. If others can reach it, SESSIONS_ACCESS must confirm that this is intended. */
-function problemsOfAccess(env: NodeJS.ProcessEnv, address: string): string[] {
+/** Without a sign-in, SESSIONS_ACCESS must confirm that everyone who can reach the app may have all sessions. */
+function problemsOfAccess(env: NodeJS.ProcessEnv, { auth, host: address }: AppConfig): string[] {
   const isSaid = (env.SESSIONS_ACCESS?.trim() ?? '') !== '';
+  if (auth) return isSaid ? [OPEN_WITH_SIGN_IN, ...problemsOfAuth(auth)] : problemsOfAuth(auth);
   const isReachable = !isLoopback(address);
   if (isSaid || (!isReachable && !isProduction(env))) return [];
   const where = isReachable ? `, and HOST is ${address}, where others reach it` : '';
   const orStayLocal = isReachable && !isProduction(env) ? 'leave HOST out to listen on 127.0.0.1 only, ' : '';
   return [
     `SESSIONS_ACCESS is missing; this app gives everyone access to all sessions${where}. Set it to open if that is decided in ` +
-      `front of it, ${orStayLocal}or mount SessionsRestModule in an app of your own with a SessionAccess.`,
+      `front of it, ${orStayLocal}or let users sign in by AUTH_JWT_… or AUTH_API_KEYS.`,
   ];
 }
 

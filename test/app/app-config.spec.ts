@@ -2,6 +2,7 @@ import { configurationFrom } from '../../src/config/app.config.js';
 import { ConfigurationError } from '../../src/config/index.js';
 import { isProduction } from '../../src/config/sessions-environment.js';
 
+const KEYS = JSON.stringify([{ name: 'ci', preset: 'service', hash: `sha256-${'A'.repeat(43)}` }]);
 const WHOLE = 'it must be a whole number from 0 to 65535.';
 const NO_ACCESS = expect.stringMatching(
   /^SESSIONS_ACCESS is missing; this app gives everyone access to all sessions\./,
@@ -47,6 +48,22 @@ const mistakes: readonly (readonly [env: NodeJS.ProcessEnv, ...problems: unknown
   [
     { SESSIONS_ACESS: 'open' },
     'SESSIONS_ACESS is not known; did you mean SESSIONS_PRESET, SESSIONS_PROVIDER, SESSIONS_CLEANUP, or SESSIONS_ACCESS?',
+  ],
+  [
+    { AUTH_JWT_JWKS_URL: 'https://login.example/keys' },
+    'AUTH_JWT_ISSUER is missing; tokens of everybody else are refused by it.',
+    'AUTH_JWT_AUDIENCE is missing; tokens for other apps are refused by it.',
+  ],
+  [
+    { AUTH_JWT_ISSUER: 'x', AUTH_JWT_AUDIENCE: 'y' },
+    'AUTH_JWT_JWKS_URL or AUTH_JWT_PUBLIC_KEYS is needed, and one of them only.',
+  ],
+  [{ AUTH_JWT_ISUER: 'x' }, expect.stringMatching(/^AUTH_JWT_ISUER is not known; did you mean AUTH_JWT_ISSUER/)],
+  [{ AUTH_API_KEYS: 'agsk_secret' }, expect.stringMatching(/^AUTH_API_KEYS cannot be read \(its value is not shown\)/)],
+  [{ AUTH_API_KEYS: '[{"name":"ci","preset":"service"}]' }, 'AUTH_API_KEYS[0].hash is missing.'],
+  [
+    { AUTH_API_KEYS: KEYS, SESSIONS_ACCESS: 'open' },
+    'SESSIONS_ACCESS lets everyone in, so that AUTH_… would have no effect; remove one of the two.',
   ],
   [{ NODE_ENV: 'production', SESSIONS_PROVIDER: 'memory' }, NO_ACCESS],
   [{ NODE_ENV: 'production', SESSIONS_PRESET: '', SESSIONS_PROVIDER: 'memory' }, NO_ACCESS],

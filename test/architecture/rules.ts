@@ -193,6 +193,7 @@ export const layers: readonly Layer[] = [
       'doctor',
       'transfer',
       'inspector',
+      'sessions/auth',
       'sessions/rest',
     ],
   },
@@ -292,8 +293,15 @@ export const layers: readonly Layer[] = [
   {
     name: 'sessions/transport',
     files: /^sessions\/transport\/.+$/,
-    mayImport: sessionLayers,
+    mayImport: [...sessionLayers, 'sessions/auth'],
     packages: /^(@nestjs\/(common|core)$|node:)/,
+  },
+  // Finds out who sends a request, for all transports.
+  {
+    name: 'sessions/auth',
+    files: /^sessions\/auth\/.+$/,
+    mayImport: ['config', ...domain],
+    packages: /^(@nestjs\/common|jose|node:.+)$/,
   },
   // Each operation once, for REST, GraphQL and the docs.
   {
@@ -305,7 +313,7 @@ export const layers: readonly Layer[] = [
   {
     name: 'sessions/rest',
     files: /^sessions\/rest\/.+$/,
-    mayImport: [...sessionLayers, 'sessions/transport', 'sessions/surface'],
+    mayImport: [...sessionLayers, 'sessions/auth', 'sessions/transport', 'sessions/surface'],
   },
   {
     name: 'sessions/graphql',
@@ -398,6 +406,7 @@ export const peerFolders: Readonly<Record<string, string | readonly string[]>> =
   '@ai-sdk/openai-compatible': 'summarizer/models/',
   typeorm: 'sessions/storage/typeorm/',
   ioredis: 'sessions/storage/redis/',
+  jose: 'sessions/auth/',
   'google-auth-library': 'sessions/storage/vertex/',
   libsql: 'sessions/storage/typeorm/',
   'better-sqlite3': 'sessions/storage/typeorm/',

@@ -1,3 +1,4 @@
+import { IssuerUnavailableError } from '../../src/sessions/auth/auth-errors.js';
 import { ComponentConflictError, ComponentNotFoundError } from '../../src/components/index.js';
 import { AgentFailedError } from '../../src/agents/errors/agent-failed-error.js';
 import { AgentNotFoundError } from '../../src/agents/agent-registry.js';
@@ -92,6 +93,7 @@ const SAMPLES: Readonly<Record<SessionsErrorCode, readonly Sample[]>> = {
   TURN_HELD: [
     said(new TurnHeldError('cart', 'bob ä', 1_767_225_600_000), 409, { holder: 'bob ä', expiresAt: 1_767_225_600_000 }),
   ],
+  ISSUER_UNAVAILABLE: [said(new IssuerUnavailableError(), 503)],
   UNSUPPORTED_BY_STORE: [said(new UnsupportedByStoreError('This store has no state of users.'), 501)],
   BUDGET_EXCEEDED: [
     said(new BudgetExceededError(BUDGET), 429, { budget: BUDGET }),

@@ -91,6 +91,8 @@ export class ChatInterceptor implements NestInterceptor {
     const { of, ...options } = this.reflector.get<AnswersChatOptions>(OPTIONS, context.getHandler());
     let key: SessionKey | undefined;
     try {
+      // Where no guard does, the access rule finds the user, whom `of` asks for.
+      await access?.signIn(request);
       const { appName, userId } = await of(request);
       key = { appName, userId, sessionId: String(request.body?.id) };
       const mayWrite = access && mayWriteBy(access, exchange, options.create ?? true);

@@ -1,4 +1,5 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, Inject, Logger, Optional } from '@nestjs/common';
+import { NotSignedInError } from '../auth/auth-errors.js';
 import { StaleSessionError } from '../domain/errors.js';
 import { HiddenDeletion } from '../transport/access-refusals.js';
 import { NoRoomError, RETRY_AFTER_SECONDS } from '../transport/answers.js';
@@ -38,6 +39,7 @@ export class ProblemFilter implements ExceptionFilter {
     exchange.setStatus(problem.status);
     exchange.setSecurityHeaders();
     exchange.setHeader('Content-Type', PROBLEM_TYPE);
+    if (error instanceof NotSignedInError) exchange.setHeader('WWW-Authenticate', error.challenge);
     const isPassing = problem.code === 'RUN_LIMIT_REACHED' || error instanceof NoRoomError;
     if (problem.status === 503 || isPassing) exchange.setHeader('Retry-After', RETRY_AFTER_SECONDS);
     // The next request may reach another instance, which a kept connection would not.

@@ -38,8 +38,8 @@ export interface AccessTarget extends Pick<AccessRequest, 'appName' | 'userId' |
   readonly input: Readonly<Record<string, unknown>>;
 }
 
-const NO_RULE =
-  'There is no access rule: import SessionAccessModule.forRoot({ access }), or give `access` to the module of the routes or fields.';
+export const NO_RULE =
+  'There is no access rule: import SessionAccessModule.forRoot({ auth }) or ({ access }), or give one of them to the module of the routes or fields.';
 
 /** How many different messages are logged: those about a filter name its labels. */
 const MOST_SAID = 100;
@@ -82,6 +82,11 @@ export class AccessChecks {
   /** Of all services of the app. */
   get services(): readonly SessionEnvironment[] {
     return (this.#services ??= environmentsIn(this.modules));
+  }
+
+  /** The user of a request. Throws without one, unless the rule accepts that. */
+  async signIn(request: unknown): Promise<AccessUser | undefined> {
+    return this.#userOf(request);
   }
 
   /** Throws unless the rule allows this. A forbidden session gets the same error as a missing one. */
@@ -184,6 +189,7 @@ export class AccessChecks {
       this.limits,
       isAddressed(request) ? this.clientOf(request) : undefined,
       asked,
+      this.#access.signedInUntil(request),
     );
   }
 

@@ -1,4 +1,9 @@
 // The access API, exported by all transports.
+export type { AccessPreset, ApiKeyOptions, JwtOptions } from '../../config/auth-settings.js';
+export { IssuerUnavailableError, NotSignedInError } from '../auth/auth-errors.js';
+export type { AuthOptions } from '../auth/auth-options.js';
+export type { SignInRequest } from '../auth/credentials.js';
+export { SignedInUser } from '../auth/signed-in-user.js';
 export { type ClientWrites, type WriteDescription, describeWrite, isClientWrite } from '../domain/write-description.js';
 export { AccessFilter } from './access-filter.js';
 export {
@@ -14,9 +19,12 @@ export {
   type ClientAccessOptions,
   type RoleAccessOptions,
   type UserOptions,
+  accessByPreset,
   accessByRole,
   clientAccess,
+  readonlyAccess,
   serviceAccess,
+  supportAccess,
 } from './access-rules.js';
 export {
   type AsyncSessionAccessOptions,

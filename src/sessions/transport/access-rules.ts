@@ -1,3 +1,6 @@
+import { ForbiddenException } from '@nestjs/common';
+import type { AccessPreset } from '../../config/auth-settings.js';
+import { SignedInUser } from '../auth/signed-in-user.js';
 import { type ClientWrites, isClientWrite } from '../domain/write-description.js';
 import { type AccessAnswer, type AccessRequest, type AccessUser, SessionAccess, isYes } from './session-access.js';
 
@@ -9,12 +12,10 @@ export interface UserOptions {
 
 /** A rule made from options. */
 abstract class ConfiguredAccess extends SessionAccess {
-  constructor(private readonly users: UserOptions) {
+  constructor({ userOf }: UserOptions) {
     super();
-  }
-
-  override userOf(request: unknown): unknown {
-    return this.users.userOf ? this.users.userOf(request) : super.userOf(request);
+    // Not in the prototype, so that one can see whether the rule finds users itself.
+    if (userOf) this.userOf = (request) => userOf(request);
   }
 }
 
@@ -52,6 +53,25 @@ class ServiceAccess extends ConfiguredAccess {
   }
 }
 
+/** Reads what `sees` says, and writes nothing. What it may not write is refused and not hidden: its reader sees it. */
+class ReadingAccess extends ConfiguredAccess {
+  constructor(
+    options: UserOptions,
+    private readonly sees: (asked: AccessRequest) => boolean,
+  ) {
+    super(options);
+  }
+
+  allows(asked: AccessRequest): boolean {
+    if (asked.action === 'read' || asked.action === 'list') return this.sees(asked);
+    throw new ForbiddenException('You may only read.');
+  }
+
+  override allowsWrite(): boolean {
+    return false;
+  }
+}
+
 /** Options of {@link clientAccess}. */
 export interface ClientAccessOptions extends UserOptions {
   /** The apps whose sessions clients may access. Default: all. */
@@ -77,6 +97,46 @@ export function clientAccess(options: ClientAccessOptions = {}): SessionAccess {
  */
 export function serviceAccess(options: UserOptions = {}): SessionAccess {
   return new ServiceAccess(options);
+}
+
+/**
+ * For users who look at their own sessions and state, and at app state.
+ *
+ * @example accessByRole({ roles: { viewers: readonlyAccess() }, otherwise: clientAccess() });
+ */
+export function readonlyAccess(options: UserOptions = {}): SessionAccess {
+  return new ReadingAccess(options, ({ target, userId, user }) => target === 'appState' || userId === user.id);
+}
+
+/**
+ * For people who look at the sessions of all users, and change nothing.
+ *
+ * @example accessByRole({ roles: { support: supportAccess() }, otherwise: clientAccess() });
+ */
+export function supportAccess(options: UserOptions = {}): SessionAccess {
+  return new ReadingAccess(options, () => true);
+}
+
+/**
+ * What the presets of tokens and API keys allow. The default of `access` where `auth` is given.
+ *
+ * @param rules replace those of presets
+ * @example
+ * SessionAccessModule.forRoot({
+ *   auth: { jwt },
+ *   access: accessByPreset({ client: clientAccess({ writes: { controls: ['rewind', 'fork'] } }) }),
+ * });
+ */
+export function accessByPreset(rules: Partial<Readonly<Record<AccessPreset, SessionAccess>>> = {}): SessionAccess {
+  const roles: Readonly<Record<AccessPreset, SessionAccess>> = {
+    client: clientAccess(),
+    service: serviceAccess(),
+    readonly: readonlyAccess(),
+    support: supportAccess(),
+    ...rules,
+  };
+  // Users that a guard of the app has found are clients, whatever fields they have.
+  return accessByRole({ roles, rolesOf: (user) => [user instanceof SignedInUser ? user.preset : 'client'] });
 }
 
 /** Options of {@link accessByRole}. */

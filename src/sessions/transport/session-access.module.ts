@@ -13,15 +13,21 @@ import { ModuleRef } from '@nestjs/core';
 import { problemsOfGroup } from '../../config/option-checks.js';
 import { ConfigurationError } from '../../config/configuration-error.js';
 import { type SettingsOf, seconds, wholeNumber } from '../../config/setting.js';
-import { AccessChecks, STREAM_LIMITS } from './access-checks.js';
+import { AccessChecks, NO_RULE, STREAM_LIMITS } from './access-checks.js';
+import type { AuthOptions } from '../auth/auth-options.js';
+import { SignIn } from '../auth/sign-in.js';
+import { accessByPreset } from './access-rules.js';
 import { SessionAccess } from './session-access.js';
 import { shareChecks, unshareChecks } from './shared-checks.js';
+import { SignedInAccess } from './signed-in-access.js';
 import type { StreamLimits } from './stream-access.js';
 
-/** The access rule, and the limits of streams. */
+/** Who may do what, and the limits of streams. One of `auth` and `access` is needed. */
 export interface SessionAccessOptions {
-  /** A rule, or its class for Nest to instantiate. */
-  readonly access: SessionAccess | Type<SessionAccess>;
+  /** Who sends a request: by a guard of the app, tokens of an issuer, or API keys. */
+  readonly auth?: AuthOptions | undefined;
+  /** What they may do: a rule, or its class for Nest to instantiate. Default with `auth`: {@link accessByPreset}. */
+  readonly access?: SessionAccess | Type<SessionAccess> | undefined;
   /** The age limit of streams, and how often the rule is asked again. */
   readonly streams?: StreamLimits | undefined;
 }
@@ -35,13 +41,17 @@ export interface AsyncSessionAccessOptions extends Pick<
 }
 
 const OPTIONS = Symbol('SESSION_ACCESS_OPTIONS');
+/** What may be done, before `auth` says by whom. */
+const GIVEN_RULE = Symbol('GIVEN_ACCESS_RULE');
 
 /**
  * Provides the access rule for all routes, fields and streams of an app.
  *
  * @example
  * imports: [
- *   SessionAccessModule.forRoot({ access: clientAccess() }),
+ *   SessionAccessModule.forRoot({
+ *     auth: { jwt: { jwks: 'https://login.example/.well-known/jwks.json', issuer: 'https://login.example/', audience: 'shop' } },
+ *   }),
  *   SessionsRestModule.forRoot(),
  *   SessionsGraphqlModule.forRoot(),
  * ];
@@ -60,7 +70,9 @@ export class SessionAccessModule implements OnModuleInit, OnModuleDestroy {
 
   /** @param options with `imports` for what the rule injects, if that is not global */
   static forRoot({ imports = [], ...options }: SessionAccessOptions & Pick<ModuleMetadata, 'imports'>): DynamicModule {
-    return moduleOf(accessProviders(options), imports);
+    const providers = accessProviders(options);
+    if (providers.length === 0) throw new ConfigurationError([NO_RULE]);
+    return moduleOf(providers, imports);
   }
 
   /**
@@ -70,7 +82,8 @@ export class SessionAccessModule implements OnModuleInit, OnModuleDestroy {
   static forRootAsync({ imports = [], inject = [], useFactory }: AsyncSessionAccessOptions): DynamicModule {
     const providers: Provider[] = [
       { provide: OPTIONS, inject, useFactory },
-      { provide: SessionAccess, inject: [OPTIONS, ModuleRef], useFactory: madeRule },
+      { provide: GIVEN_RULE, inject: [OPTIONS, ModuleRef], useFactory: madeRule },
+      { provide: SessionAccess, inject: [OPTIONS, GIVEN_RULE], useFactory: signedInRule },
       { provide: STREAM_LIMITS, inject: [OPTIONS], useFactory: checkedLimits },
     ];
     return moduleOf(providers, imports);
@@ -78,13 +91,21 @@ export class SessionAccessModule implements OnModuleInit, OnModuleDestroy {
 }
 
 /** Providers of the rule of one transport. Empty if it uses the rule of the app. */
-export function accessProviders({ access, streams }: Partial<SessionAccessOptions>): Provider[] {
-  if (access === undefined) return [];
+export function accessProviders({ auth, access, streams }: SessionAccessOptions): Provider[] {
+  if (access === undefined && auth === undefined) return [];
   const rule: Provider =
     typeof access === 'function'
-      ? { provide: SessionAccess, useClass: access }
-      : { provide: SessionAccess, useValue: checkedRule(access) };
-  return [rule, { provide: STREAM_LIMITS, useValue: checkedLimits({ streams }) }];
+      ? { provide: GIVEN_RULE, useClass: access }
+      : { provide: GIVEN_RULE, useValue: access === undefined ? accessByPreset() : checkedRule(access) };
+  const signedIn: Provider = {
+    provide: SessionAccess,
+    inject: [GIVEN_RULE],
+    useFactory: (given: SessionAccess) => signedInRule({ auth }, given),
+  };
+  return [
+    ...(auth === undefined ? [{ ...rule, provide: SessionAccess }] : [rule, signedIn]),
+    { provide: STREAM_LIMITS, useValue: checkedLimits({ streams }) },
+  ];
 }
 
 function moduleOf(providers: Provider[], imports: NonNullable<ModuleMetadata['imports']>): DynamicModule {
@@ -98,8 +119,13 @@ function moduleOf(providers: Provider[], imports: NonNullable<ModuleMetadata['im
   };
 }
 
-async function madeRule({ access }: SessionAccessOptions, modules: ModuleRef): Promise<SessionAccess> {
+async function madeRule({ access, auth }: SessionAccessOptions, modules: ModuleRef): Promise<SessionAccess> {
+  if (access === undefined && auth !== undefined) return accessByPreset();
   return typeof access === 'function' ? modules.create(access) : checkedRule(access);
+}
+
+async function signedInRule({ auth }: SessionAccessOptions, rule: SessionAccess): Promise<SessionAccess> {
+  return auth === undefined ? rule : new SignedInAccess(await SignIn.load(auth), rule);
 }
 
 function checkedRule(access: unknown): SessionAccess {

@@ -78,6 +78,15 @@ export abstract class SessionAccess<User extends AccessUser | undefined = Access
   }
 
   /**
+   * Until when the sign-in of a request that was checked counts, in epoch milliseconds: its streams end then. Default: no end.
+   *
+   * @example signedInUntil = (request: { readonly user: Payload }) => request.user.exp * 1000;
+   */
+  signedInUntil(_request: unknown): number | undefined {
+    return undefined;
+  }
+
+  /**
    * Whether the user may do this. With a filter, lists have only the sessions that it matches, also of what the request asks for, and
    * other sessions are as if they were missing. A write must leave the session among them, and a new session has to begin there.
    * Everything else, such as shared state and sums of usage, is refused. Any other result is an error, and the request gets a 500.

@@ -49,11 +49,14 @@ export const NO_EVENTS = { beforeSeq: 1 } as const;
 
 /** The stream has reached its maximum age. The reader reconnects and continues. */
 export class StreamExpired extends Error {
-  constructor() {
-    super('The stream is as old as streams may get. Connect again, after the last event that you have.');
+  constructor(message = 'The stream is as old as streams may get. Connect again, after the last event that you have.') {
+    super(message);
     this.name = 'StreamExpired';
   }
 }
+
+const SIGN_IN_ENDED =
+  'The sign-in of this stream has ended. Connect again with a new one, after the last event that you have.';
 
 /** The reader does not read its stream. It reconnects and continues. */
 export class StreamStalled extends Error {
@@ -64,7 +67,7 @@ export class StreamStalled extends Error {
 }
 
 /**
- * The permission to read a stream. It ends at the maximum age, or when the access rule revokes it.
+ * The permission to read a stream. It ends at the maximum age, with the sign-in, or when the access rule revokes it.
  *
  * @example
  * const followed: StreamAccess = access.followStream({ action: 'read', target: 'session', ...key, request });
@@ -73,6 +76,7 @@ export class StreamStalled extends Error {
 export class StreamAccess {
   readonly #ended = new AbortController();
   readonly #age: NodeJS.Timeout | undefined;
+  readonly #signIn: NodeJS.Timeout | undefined;
   readonly #limits: AllStreamLimits;
   #next: NodeJS.Timeout | undefined;
   #isClosed = false;
@@ -81,15 +85,21 @@ export class StreamAccess {
    * @param recheck throws the error for the reader if access was revoked
    * @param client whose memory the stream takes, see `clientOf`
    * @param place what is read, for the log
+   * @param until when the sign-in ends, in epoch milliseconds
    */
   constructor(
     private readonly recheck: () => Promise<void>,
     limits?: StreamLimits,
     private readonly client?: string,
     readonly place?: Partial<SessionKey>,
+    until?: number,
   ) {
     this.#limits = streamLimits(limits);
     this.#age = timerFor(this.#limits.maxAgeSeconds, () => this.#end(new StreamExpired()));
+    if (until !== undefined) {
+      const left = Math.max(until - Date.now(), 1) / 1000;
+      this.#signIn = timerFor(left, () => this.#end(new StreamExpired(SIGN_IN_ENDED)));
+    }
     this.#scheduleCheck();
   }
 
@@ -102,6 +112,7 @@ export class StreamAccess {
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#age);
+    clearTimeout(this.#signIn);
     clearTimeout(this.#next);
   }
 
