@@ -57,6 +57,7 @@ const FULL_ONLY = {
     'processes/many-turns',
     'processes/rolling-restart',
   ],
+  'walk again over all routes, as adapters/all/walk does': ['auth/identities.e2e'],
   'fill databases of other systems': ['transfer/adk-service', 'transfer/foreign-servers', 'transfer/langgraph-savers'],
   'fill the buffers of sockets, the memory of processes, or a store': [
     'adapters/all/bounded-reads',

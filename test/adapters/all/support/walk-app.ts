@@ -44,6 +44,7 @@ import {
   RequireAccess,
   SessionAccess,
   SessionAccessModule,
+  type SessionAccessOptions,
   SessionsRestModule,
   isClientWrite,
   limitBodies,
@@ -184,15 +185,22 @@ export class WalkApp {
     readonly routes: readonly string[],
   ) {}
 
-  /** @param added routes and fields of the app itself, and what else it mounts */
-  static async start(framework: Framework, added: Pick<ModuleMetadata, 'controllers' | 'providers' | 'imports'> = {}) {
+  /**
+   * @param added routes and fields of the app itself, and what else it mounts
+   * @param rule who may do what
+   */
+  static async start(
+    framework: Framework,
+    added: Pick<ModuleMetadata, 'controllers' | 'providers' | 'imports'> = {},
+    rule: SessionAccessOptions = { access: new TenantAccess() },
+  ) {
     @Module({
       imports: [
         SessionsModule.forRoot({ provider: 'memory', isGlobal: true }),
         SummarizerModule.forRoot({ isGlobal: true, autoSummarize: false, keepRecentEvents: 0 }),
         AgentsModule.forRoot({ isGlobal: true, pollMs: 50, drainMs: 0 }),
         AgentsModule.forFeature([TestAgent]),
-        SessionAccessModule.forRoot({ access: new TenantAccess() }),
+        SessionAccessModule.forRoot(rule),
         SessionsRestModule.forRoot(),
         SummarizerRestModule.forRoot(),
         AgentsRestModule.forRoot(),

@@ -1,0 +1,82 @@
+import { makeApiKey } from '../../src/sessions/auth/api-keys.js';
+import {
+  SECRET,
+  askApproval,
+  plant,
+  walkAsOwner,
+  walkFields,
+  walkFieldsAsOwner,
+  walkRoutes,
+} from '../adapters/all/support/walk.js';
+import { WalkApp } from '../adapters/all/support/walk-app.js';
+import { plantServers, walkMethods, walkStream } from '../adapters/all/support/walk-calls.js';
+import type { Headers } from '../adapters/all/support/walk-users.js';
+import { frameworks } from '../rest/rest-app.js';
+import { Issuer, bearer } from './issuer.js';
+
+const SERVICE = makeApiKey();
+const SUPPORT = makeApiKey();
+
+/** All routes, fields and methods that an app has registered, by what a request carries. */
+describe.each(frameworks)('Four identities on %s', (framework) => {
+  let app: WalkApp;
+  let issuer: Issuer;
+  /** An event in the stream of ann. */
+  let place: string;
+
+  beforeAll(async () => {
+    issuer = await Issuer.start();
+    const apiKeys = [
+      { name: 'agents', hash: SERVICE.hash, preset: 'service' },
+      { name: 'desk', hash: SUPPORT.hash, preset: 'support' },
+    ] as const;
+    app = await WalkApp.start(framework, {}, { auth: { jwt: issuer.options, apiKeys } });
+    await plant(app);
+    await askApproval(app, 's', { ...bearer(await issuer.token('ann')), 'x-user': 'ann' });
+    place = await plantServers(app);
+  });
+  afterAll(() => Promise.all([app.close(), issuer.close()]));
+
+  const reached = async (headers: Headers): Promise<unknown> => ({
+    routes: await walkRoutes(app, headers),
+    fields: await walkFields(app, headers),
+    methods: await walkMethods(app, headers),
+    stream: (await walkStream(app, place, headers)).answers.filter((answer) => answer.includes(SECRET)),
+  });
+  const NOTHING = { routes: [], fields: [], methods: { shown: [], changed: [] }, stream: [] };
+
+  it('anonymous: reaches nothing', async () => {
+    expect(await reached({})).toEqual(NOTHING);
+  });
+
+  it.each([
+    ['expired', { exp: 1_000 }],
+    ['for another audience', { aud: 'bank' }],
+    ['of another issuer', { iss: 'https://evil.example/' }],
+  ])('with a token that is %s: reaches nothing', async (_what, claims) => {
+    expect(await reached(bearer(await issuer.token('ann', claims)))).toEqual(NOTHING);
+  });
+
+  it('a client: reaches nothing of another one', async () => {
+    expect(await reached({ ...bearer(await issuer.token('bob')), 'x-user': 'bob' })).toEqual(NOTHING);
+  });
+
+  it('support: reads what others have, and changes nothing', async () => {
+    const headers = { ...bearer(SUPPORT.key), 'x-user': 'desk' };
+    const routes = await walkRoutes(app, headers);
+    expect(routes.filter((found) => !found.startsWith('GET '))).toEqual([
+      'POST /apps/:appName/users/:userId/ag-ui/connect answers 200',
+    ]);
+    expect(routes.filter((found) => found.endsWith('shows it')).length).toBeGreaterThan(5);
+    const fields = await walkFields(app, headers);
+    expect(fields.filter((found) => found.endsWith('changes it'))).toEqual([]);
+    expect(fields.filter((found) => found.endsWith('shows it')).length).toBeGreaterThan(5);
+    expect((await walkMethods(app, headers)).changed).toEqual([]);
+  });
+
+  it('a service: reaches everything of everybody', async () => {
+    const headers = { ...bearer(SERVICE.key), 'x-user': 'ann' };
+    expect((await walkAsOwner(app, headers)).refused).toEqual([]);
+    expect((await walkFieldsAsOwner(app, headers)).refused).toEqual([]);
+  });
+});
