@@ -66,10 +66,17 @@ export function programOf(run: RunWork): Command {
     .action(action(show));
   program
     .command('explain <app> <user> <session>')
-    .description('say of each event why it is in the view that a model gets, or not')
+    .description('say of each event why it is in the view that a model gets, or not; or what a model was given')
     .option('--newest <count>', 'explain the view of so many events', wholeNumber)
     .option('--from <seq>', 'begin with this event', wholeNumber)
     .option('--to <seq>', 'end with this event', wholeNumber)
+    .addOption(
+      new Option('--request [seq]', 'what the model of this answer was given (last)')
+        .argParser((seq) => (seq === 'last' ? seq : wholeNumber(seq)))
+        .conflicts(['newest', 'from', 'to']),
+    )
+    .option('--since <seq>', 'compare with the request of this answer, instead of the one before', wholeNumber)
+    .option('--prompts', 'show instructions and tools, too')
     .action(action(explain));
   program
     .command('search <app> <user> <text>')

@@ -114,6 +114,52 @@ describe('agent-sessions', () => {
     expect(newest.slice(1).map(({ reason }) => reason)).toEqual(['notAsked', 'notAsked']);
   });
 
+  it('says what a model was given, what changed, and its prompt only if it is asked for', async () => {
+    await withSessions(async (sessions) => {
+      await sessions.createSession({ ...SESSION, sessionId: 'unasked' });
+      const session = await sessions.createSession({ ...SESSION, sessionId: 'asked' });
+      const answer = async (given: [number, number][], instructions: string): Promise<void> => {
+        const usageMetadata = { promptTokenCount: 90, cachedContentTokenCount: 60, candidatesTokenCount: 7 };
+        const modelRequest = { given, instructions, tools: [{ name: 'secret tool' }], durationMs: 12 };
+        const event = { author: 'agent', modelVersion: 'm-1', usageMetadata, modelRequest };
+        await sessions.appendEvent({ session, event });
+      };
+      await sessions.appendEvent({ session, event: { author: 'user' } });
+      await answer([[1, 1]], 'secret one');
+      await answer([[1, 2]], 'secret one');
+      await answer([[2, 3]], 'secret\u001b two');
+    });
+    const explain = (...options: string[]) => cli(['explain', 'shop', 'ann', 'asked', '--url', url, ...options]);
+    const last = await explain('--request');
+    const said = ['answer  4  agent  m-1', 'given   2-3', 'tokens  90 in, 60 cached, 7 out', 'took    12 ms'];
+    const changed = ['before  3', 'stable  nothing', 'added   3', 'removed 1'];
+    expect(last.out.split('\n').slice(0, 8)).toEqual([...said, ...changed]);
+    expect(last.out).toMatch(/\nprompt {2}[\w-]{43}, changed\ntools {3}[\w-]{43}, the same\n$/);
+    expect((await explain('--request', 'last')).out).toBe(last.out);
+    expect((await explain('--request', '--prompts')).out).toContain('\nsecret\\u001b two\n');
+    expect((await explain('--request', '3')).out).toContain('stable  up to 1\nadded   2\nremoved nothing\n');
+    const [since] = lines((await explain('--request', '4', '--since', '2', '--json')).out);
+    expect(since).toMatchObject({ seq: 4, given: [[2, 3]], isExact: true, change: { seq: 2, stableUntilSeq: 0 } });
+    expect(JSON.stringify(since)).not.toContain('secret');
+    const [whole] = lines((await explain('--request', '3', '--json', '--prompts')).out);
+    expect(whole).toMatchObject({ instructions: { value: 'secret one' }, tools: { value: [{ name: 'secret tool' }] } });
+    for (const [options, message] of [
+      [['--request', '1'], 'event 1 does not say what its model was given'],
+      [['--prompts'], 'needs --request'],
+      [['--since', '1'], 'needs --request'],
+      [['--request', '--from', '1'], 'cannot be used with'],
+      [['--request', 'x'], '--request'],
+    ] as const) {
+      const { code, err } = await explain(...options);
+      expect(code).toBe(2);
+      expect(err).toContain(message);
+    }
+    expect(await cli(['explain', 'shop', 'ann', 'unasked', '--url', url, '--request'])).toMatchObject({ code: 2 });
+    await withSessions(async (sessions) => {
+      for (const sessionId of ['asked', 'unasked']) await sessions.deleteSession({ ...SESSION, sessionId });
+    });
+  });
+
   it('takes the variables of the app, from the environment and from a file', async () => {
     const file = join(folder, 'app.env');
     await writeFile(file, `SESSIONS_DATABASE_URL=${url}\nSESSIONS_ACCESS=open\nSESSIONS_TTL_ENABLED=true\nPORT=3000\n`);
