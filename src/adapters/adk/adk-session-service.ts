@@ -40,6 +40,8 @@ export class AdkSessionService extends BaseSessionService {
   readonly #turns = new AsyncLocalStorage<HeldTurn>();
   /** The last `seq` that each session object knows. */
   readonly #versions = new WeakMap<AdkSession, number>();
+  /** The number of each event that a session object has, by its id. */
+  readonly #numbers = new WeakMap<AdkSession, Map<string, number>>();
   /** The last append through each session object. */
   readonly #appends = new WeakMap<AdkSession, Promise<unknown>>();
 
@@ -97,6 +99,14 @@ export class AdkSessionService extends BaseSessionService {
     return runInTurn(this.#sessions, this.#turns, runner, request);
   }
 
+  /**
+   * The numbers in the log of the events that a session object has, by their ids.
+   * @example const seq = service.numbersOf(session).get(event.id);
+   */
+  numbersOf(session: AdkSession): ReadonlyMap<string, number> {
+    return this.#numbers.get(session) ?? new Map();
+  }
+
   async #append(session: AdkSession, event: AdkEvent): Promise<AdkEvent> {
     const { id, appName, userId } = session;
     const temporary = Object.entries(event.actions?.stateDelta ?? {}).filter(([key]) =>
@@ -110,6 +120,7 @@ export class AdkSessionService extends BaseSessionService {
     });
     event.id ||= stored.id;
     this.#versions.set(session, stored.seq);
+    this.#numbers.get(session)?.set(event.id, stored.seq);
     session.lastUpdateTime = Math.max(session.lastUpdateTime, stored.timestamp);
     const appended = await super.appendEvent({ session, event });
     // Agents that come later in this run see them.
@@ -125,6 +136,7 @@ export class AdkSessionService extends BaseSessionService {
   #opened(session: Session): AdkSession {
     const opened = adkSession(session);
     this.#versions.set(opened, session.version);
+    this.#numbers.set(opened, new Map(session.events.map(({ id, seq }) => [id, seq])));
     return opened;
   }
 }
