@@ -14,7 +14,12 @@ export interface RecallToolsRequest extends UserKey {
 /** A tool of any framework: the JSON Schema of its arguments is `parameters`. */
 export interface RecallTool<Args extends object> {
   readonly description: string;
-  readonly parameters: Readonly<Record<string, unknown>>;
+  readonly parameters: {
+    type: 'object';
+    properties: Record<string, { type: 'string' | 'integer'; description: string; [keyword: string]: unknown }>;
+    required: string[];
+    additionalProperties: false;
+  };
   /** The same, for tools of agents. It lets all objects through: what is wrong with them, `run` says. */
   readonly input: StandardSchema<unknown, Args>;
   run(args: Args): Promise<unknown>;
@@ -100,16 +105,23 @@ export function recallTools(request: RecallToolsRequest): RecallTools {
   };
 }
 
+type Property = RecallTool<object>['parameters']['properties'][string];
+
 interface Described<Args extends object> {
   readonly description: string;
-  readonly properties: { readonly [Name in keyof Required<Args>]: Readonly<Record<string, unknown>> };
-  readonly required: readonly (keyof Args & string)[];
+  readonly properties: Record<keyof Args & string, Property>;
+  readonly required: (keyof Args & string)[];
   run(args: Args): Promise<unknown>;
 }
 
 function tool<Args extends object>(described: Described<Args>): RecallTool<Args> {
   const { description, properties, required } = described;
-  const parameters = { type: 'object', properties, required, additionalProperties: false };
+  const parameters: RecallTool<Args>['parameters'] = {
+    type: 'object',
+    properties,
+    required,
+    additionalProperties: false,
+  };
   const standard = {
     version: 1 as const,
     vendor: 'nestjs-agent-sessions',
@@ -122,7 +134,7 @@ function tool<Args extends object>(described: Described<Args>): RecallTool<Args>
   return { description, parameters, input: { '~standard': standard }, run: (args) => described.run(args) };
 }
 
-function count(description: string, minimum: number, maximum: number, standard: number): Record<string, unknown> {
+function count(description: string, minimum: number, maximum: number, standard: number): Property {
   return { type: 'integer', description, minimum, maximum, default: standard };
 }
 
