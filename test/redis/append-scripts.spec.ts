@@ -1,10 +1,9 @@
-import { Redis } from 'ioredis';
 import { SessionService } from '../../src/index.js';
 import { WRITE_SESSIONS } from '../../src/sessions/storage/redis/append/write-sessions.lua.js';
 import { RedisKeys } from '../../src/sessions/storage/redis/redis-keys.js';
 import { observedRedis } from '../support/observed-redis.js';
+import { callsOfScripts } from '../support/redis-monitor.js';
 import { type RedisBench, describeRedis } from '../support/redis-servers.js';
-import { redisUrl } from '../support/redis-store.js';
 
 const USER = { appName: 'shop', userId: 'ann' };
 const eventOf = (id: string, stateDelta = {}) => ({
@@ -117,13 +116,13 @@ describeRedis('The scripts of a $name store', ['redis'], (bench) => {
     const sessions = new SessionService({ storage: bench().storage() });
     const session = await sessions.createSession(USER);
     await sessions.appendEvent({ session, event: eventOf('e-1') });
-    const calls = await callsOf(bench().prefix, async () => {
+    const calls = await callsOfScripts(bench().prefix, async () => {
       await sessions.appendEvent({ session, event: eventOf('e-2', { step: 1, stage: 'delivery' }) });
     });
     expect(calls).toEqual(['hmget', 'zadd', 'zadd', 'hset', 'publish']);
     const used = { modelVersion: 'large', usageMetadata: { totalTokenCount: 7 } };
     await sessions.appendEvent({ session, event: { ...eventOf('e-3'), ...used } });
-    const withUsage = await callsOf(bench().prefix, async () => {
+    const withUsage = await callsOfScripts(bench().prefix, async () => {
       await sessions.appendEvent({ session, event: { ...eventOf('e-4', { step: 2, stage: 'delivery' }), ...used } });
     });
     // One read and one write for its user and its app.
@@ -131,7 +130,7 @@ describeRedis('The scripts of a $name store', ['redis'], (bench) => {
       [...calls, ...['hmget', 'hset'].flatMap((name) => Array<string>(2).fill(name))].toSorted(),
     );
     expect((await sessions.getUsage({ appName: 'shop' })).total).toMatchObject({ events: 2, totalTokens: 14 });
-    const ofCreation = await callsOf(
+    const ofCreation = await callsOfScripts(
       bench().prefix,
       async () => void (await sessions.createSession({ ...USER, state: { k: 1 } })),
     );
@@ -139,24 +138,3 @@ describeRedis('The scripts of a $name store', ['redis'], (bench) => {
     expect(ofCreation.filter((name) => name === 'hset' || name === 'zadd')).toHaveLength(5);
   });
 });
-
-/** The calls of scripts with keys of this prefix, while `work` runs. */
-async function callsOf(prefix: string, work: () => Promise<void>): Promise<string[]> {
-  const client = new Redis(redisUrl);
-  const monitor = await client.monitor();
-  const calls: string[] = [];
-  const end = `end-${prefix}`;
-  const ended = new Promise<void>((resolve) => {
-    monitor.on('monitor', (_time: string, [name = '', key = '']: string[], source: string) => {
-      if (source === 'lua' && key.startsWith(prefix)) calls.push(name.toLowerCase());
-      if (key === end) resolve();
-    });
-  });
-  await work();
-  await client.get(end);
-  await ended;
-  monitor.disconnect();
-  client.disconnect();
-  // The monitor may still hear of what follows.
-  return [...calls];
-}
