@@ -2,7 +2,8 @@ import { searchCursorText } from '../sessions/domain/search/search-cursor.js';
 import { groupsOf, weightsOf } from '../sessions/domain/search/search-groups.js';
 import { UserTerms } from '../sessions/domain/search/terms.js';
 import type { SearchIndex } from '../sessions/storage/search-index.js';
-import { type SearchPage, hitOf } from './search-page.js';
+import type { SearchPage } from './found-events.js';
+import { hitOf } from './search-page.js';
 import type { CheckedSearch } from './search-request.js';
 
 /** Asks the index of the store: once, and before once more for the weights of several words of which any is enough. */

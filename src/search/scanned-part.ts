@@ -1,5 +1,6 @@
 import { eventBytes } from '../sessions/domain/byte-budget.js';
 import { readableEvent } from '../sessions/domain/damaged-event.js';
+import { hasEntries } from '../sessions/domain/metadata-entries.js';
 import { isTrimmed } from '../sessions/domain/stored-json.js';
 import type { ScanPosition } from '../sessions/domain/search/search-cursor.js';
 import { listedRecords } from '../sessions/storage/listed-records.js';
@@ -31,13 +32,14 @@ const MOST_BYTES = 4 * 1_024 * 1_024;
 const MOST_READS = 100;
 const EVENTS_PER_READ = 200;
 const SESSIONS_PER_PAGE = 100;
+const MOST_EXAMINED = 1_000;
 
 /** Reads events from the newest session on, in each from the newest event on, until a limit is reached. */
 export async function readPart(
   storage: SessionStorage,
   scope: SearchScope,
   from: ScanPosition | undefined,
-  onEvent: (event: ScannedEvent, row: number) => void,
+  onEvent: (event: ScannedEvent) => void,
 ): Promise<ScannedPart> {
   let [events, bytes, reads] = [0, 0, 0];
   let first: ScanPosition | undefined;
@@ -56,8 +58,8 @@ export async function readPart(
         bytes += eventBytes(stored);
         if (isTrimmed(stored)) continue;
         const found = foundTextOf(readableEvent(stored));
-        if (found.text === '' || found.at <= (scope.after ?? -1)) continue;
-        onEvent({ ...found, sessionId: session.sessionId }, Number.MAX_SAFE_INTEGER - events);
+        if (found.text === '' || found.at < (scope.afterTimestamp ?? -Infinity)) continue;
+        onEvent({ ...found, sessionId: session.sessionId });
       }
       beforeSeq = read.events[0]?.seq ?? 1;
       if (beforeSeq <= read.record.firstSeq) break;
@@ -71,10 +73,13 @@ async function readBefore(
   key: SearchScope & { readonly sessionId: string },
   beforeSeq: number,
 ): Promise<StoredSession | undefined> {
-  const { appName, userId, sessionId } = key;
+  const { appName, userId, sessionId, entries } = key;
   const ranges = [{ from: 1, to: beforeSeq - 1 }];
   const window = { ranges, limit: EVENTS_PER_READ, keep: 'newest', maxBytes: MOST_BYTES } as const;
-  const read = await storage.read({ key: { appName, userId, sessionId }, window });
+  const withMetadata = entries.length > 0;
+  const read = await storage.read({ key: { appName, userId, sessionId }, window, withMetadata });
+  // Also where a forged cursor, or the request, names the session.
+  if (!hasEntries(read?.metadata ?? '', entries)) return undefined;
   // A store may return more than it was asked for.
   return read && { ...read, events: read.events.filter(({ seq }) => seq < beforeSeq) };
 }
@@ -82,7 +87,7 @@ async function readBefore(
 /** The sessions to read, and up to where. */
 async function* sessionsFrom(
   storage: SessionStorage,
-  { appName, userId, sessionId }: SearchScope,
+  { appName, userId, sessionId, entries }: SearchScope,
   from: ScanPosition | undefined,
 ): AsyncGenerator<ScanPosition, void, void> {
   const wholeLog = { beforeSeq: Number.MAX_SAFE_INTEGER };
@@ -92,6 +97,8 @@ async function* sessionsFrom(
   }
   if (from) yield from;
   const after = from && { time: from.createTime, userId, sessionId: from.sessionId };
-  const records = listedRecords(storage, { appName, userId }, { order: 'desc', pageSize: SESSIONS_PER_PAGE, after });
+  const filter = entries.length > 0 ? { entries, maxExamined: MOST_EXAMINED } : undefined;
+  const options = { order: 'desc', pageSize: SESSIONS_PER_PAGE, filter, after } as const;
+  const records = listedRecords(storage, { appName, userId }, options);
   for await (const { createTime, sessionId: id } of records) yield { createTime, sessionId: id, ...wholeLog };
 }

@@ -9,8 +9,9 @@ import {
 import { foldText, type SearchedWord, wordsOfText } from '../sessions/domain/search/words.js';
 import type { FoundEvent } from '../sessions/storage/search-index.js';
 import type { SessionStorage } from '../sessions/storage/session-storage.js';
+import type { SearchPage } from './found-events.js';
 import { readPart, type ScannedEvent } from './scanned-part.js';
-import { type SearchPage, hitOf } from './search-page.js';
+import { hitOf } from './search-page.js';
 import type { CheckedSearch } from './search-request.js';
 
 /** An event that has some of the words. */
@@ -25,8 +26,8 @@ export async function searchByScan(
 ): Promise<SearchPage> {
   if (words.length === 0) return { hits: [], isComplete: true };
   const candidates: Candidate[] = [];
-  const { first, rest } = await readPart(storage, scope, cursor?.scan, (event, row) => {
-    const found = candidateOf(event, row, words);
+  const { first, rest } = await readPart(storage, scope, cursor?.scan, (event) => {
+    const found = candidateOf(event, words);
     if (found) candidates.push(found);
   });
   const counts = words.map((word) => candidates.filter((candidate) => candidate.words.has(word)).length);
@@ -45,11 +46,7 @@ export async function searchByScan(
   };
 }
 
-function candidateOf(
-  { text, ...event }: ScannedEvent,
-  row: number,
-  searched: readonly SearchedWord[],
-): Candidate | undefined {
+function candidateOf({ text, ...event }: ScannedEvent, searched: readonly SearchedWord[]): Candidate | undefined {
   const folded = foldText(text);
   const possible = searched.filter(({ word }) => folded.includes(word));
   if (possible.length === 0) return undefined;
@@ -57,7 +54,7 @@ function candidateOf(
   const found = possible.filter(({ word, isBeginning }) =>
     words.some((each) => (isBeginning ? each.startsWith(word) : each === word)),
   );
-  return found.length === 0 ? undefined : { ...event, text, row, words: new Set(found) };
+  return found.length === 0 ? undefined : { ...event, text, words: new Set(found) };
 }
 
 function weighed(candidate: Candidate, groups: readonly WeightedGroup<SearchedWord>[]): FoundEvent[] {

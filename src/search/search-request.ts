@@ -1,25 +1,18 @@
+import type { SessionLimits } from '../config/session-settings.js';
+import { ruleFilter } from '../sessions/domain/access-filter.js';
 import { InvalidInputError } from '../sessions/domain/errors.js';
-import { type UserKey, assertId } from '../sessions/domain/ids.js';
-import { assertWholeNumber, requireRequest } from '../sessions/domain/input-checks.js';
+import { assertId } from '../sessions/domain/ids.js';
+import { assertFieldNames, assertWholeNumber, requireRequest } from '../sessions/domain/input-checks.js';
 import { type SearchCursor, parsedSearchCursor } from '../sessions/domain/search/search-cursor.js';
 import type { SearchMatch } from '../sessions/domain/search/search-groups.js';
 import { type SearchedWord, wordsOfSearch } from '../sessions/domain/search/words.js';
 import type { SearchScope } from '../sessions/storage/search-index.js';
+import { DEFAULT_HITS, SEARCH_LIMITS, type SearchEventsRequest } from './found-events.js';
 
-/** What to search for, and where. */
-export interface SearchEventsRequest extends UserKey {
-  /** At most 1,000 characters and 64 words; of a question, the first 64 count. Any text is allowed: it has no operators. */
-  readonly text: string;
-  /** Default: all sessions of the user. */
-  readonly sessionId?: string | undefined;
-  /** Only events of later times, in epoch milliseconds. */
-  readonly after?: number | undefined;
-  /** Whether an event must have all words (default), or is found by any of them, the rarest first: for questions. */
-  readonly match?: SearchMatch | undefined;
-  /** Hits per page, at most 50. Default: 20. */
-  readonly limit?: number | undefined;
-  /** The `nextCursor` of the previous page. */
-  readonly cursor?: string | undefined;
+/** What a request is checked by. */
+interface SearchedStore {
+  readonly hasIndex: boolean;
+  readonly limits: SessionLimits;
 }
 
 /** A checked request. */
@@ -31,29 +24,44 @@ export interface CheckedSearch {
   readonly cursor: SearchCursor | undefined;
 }
 
-export const MOST_HITS = 50;
-const DEFAULT_HITS = 20;
-const MOST_CHARACTERS = 1_000;
-const MOST_WORDS = 64;
+const FIELDS: Readonly<Record<keyof SearchEventsRequest, true>> = {
+  appName: true,
+  userId: true,
+  text: true,
+  sessionId: true,
+  afterTimestamp: true,
+  match: true,
+  limit: true,
+  cursor: true,
+  within: true,
+};
 
-export function checkedSearch(request: SearchEventsRequest): CheckedSearch {
-  const { appName, userId, sessionId, after, match = 'all', limit = DEFAULT_HITS, text } = requireRequest(request);
+export function checkedSearch(request: SearchEventsRequest, { hasIndex, limits }: SearchedStore): CheckedSearch {
+  assertFieldNames(requireRequest(request), FIELDS);
+  const { appName, userId, sessionId, afterTimestamp, match = 'all', limit = DEFAULT_HITS, text, within } = request;
   assertId(appName, 'appName');
   assertId(userId, 'userId');
   if (sessionId !== undefined) assertId(sessionId, 'sessionId');
-  if (after !== undefined) assertWholeNumber(after, { path: 'after', from: 0, to: Number.MAX_SAFE_INTEGER });
+  if (afterTimestamp !== undefined) {
+    assertWholeNumber(afterTimestamp, { path: 'afterTimestamp', from: 0, to: Number.MAX_SAFE_INTEGER });
+  }
   if (match !== 'all' && match !== 'any') throw new InvalidInputError('must be "all" or "any"', 'match');
-  assertWholeNumber(limit, { path: 'limit', from: 1, to: MOST_HITS });
+  assertWholeNumber(limit, { path: 'limit', from: 1, to: SEARCH_LIMITS.hits });
   if (typeof text !== 'string' || text.trim() === '') throw new InvalidInputError('must not be empty', 'text');
-  if (text.length > MOST_CHARACTERS) {
-    throw new InvalidInputError(`must have at most ${MOST_CHARACTERS} characters`, 'text');
+  if (text.length > SEARCH_LIMITS.characters) {
+    throw new InvalidInputError(`must have at most ${SEARCH_LIMITS.characters} characters`, 'text');
   }
   const all = wordsOfSearch(text);
   // Each word of a question is one of many. Where all are needed, the others would be found without it.
-  const words = match === 'any' ? all.slice(0, MOST_WORDS) : all;
-  if (words.length > MOST_WORDS) {
-    throw new InvalidInputError(`must have at most ${MOST_WORDS} different words, or pairs of characters`, 'text');
+  const words = match === 'any' ? all.slice(0, SEARCH_LIMITS.words) : all;
+  if (words.length > SEARCH_LIMITS.words) {
+    throw new InvalidInputError(
+      `must have at most ${SEARCH_LIMITS.words} different words, or pairs of characters`,
+      'text',
+    );
   }
-  const cursor = parsedSearchCursor(request.cursor, words.length);
-  return { scope: { appName, userId, sessionId, after }, words, match, limit, cursor };
+  // A part without a value would show everything.
+  const entries = within === undefined ? [] : ruleFilter(within, 'within', limits).entries;
+  const cursor = parsedSearchCursor(request.cursor, { words: words.length, match, hasIndex });
+  return { scope: { appName, userId, sessionId, afterTimestamp, entries }, words, match, limit, cursor };
 }

@@ -1,20 +1,24 @@
 import { checkOptionNames } from '../config/option-checks.js';
+import type { SessionLimits } from '../config/session-settings.js';
 import type { ConsumerLag } from '../sessions/consumers/consumer-status.js';
 import type { SessionConsumer } from '../sessions/consumers/session-consumers.js';
+import type { SessionKey } from '../sessions/domain/ids.js';
 import { requireRequest } from '../sessions/domain/input-checks.js';
 import type { EventPage } from '../sessions/operations/list-events.js';
 import { environmentBehind } from '../sessions/service-environment.js';
 import type { SessionService } from '../sessions/session.service.js';
+import { tracedWork } from '../sessions/tracing/trace.js';
+import type { TracedOperation } from '../sessions/tracing/traced-operation.js';
 import type { SearchIndex } from '../sessions/storage/search-index.js';
 import type { SessionStorage } from '../sessions/storage/session-storage.js';
 import { EntryBatches } from './entry-batches.js';
-import { type EventsAroundRequest, eventsAround } from './events-around.js';
+import { eventsAround } from './events-around.js';
+import type { EventsAroundRequest, SearchEventsRequest, SearchPage } from './found-events.js';
 import { searchIndexed } from './indexed-search.js';
 import { type RebuildRequest, type RebuiltIndex, checkedRebuild, rebuildIndex } from './rebuild-index.js';
 import { searchByScan } from './scanned-search.js';
 import { searchEntryOf } from './search-entry.js';
-import type { SearchPage } from './search-page.js';
-import { type SearchEventsRequest, checkedSearch } from './search-request.js';
+import { type CheckedSearch, checkedSearch } from './search-request.js';
 
 /** The durable consumer that fills the index. */
 export const SEARCH_CONSUMER = 'search-index';
@@ -52,6 +56,7 @@ export class SessionSearch {
   readonly #sessions: SessionService;
   readonly #storage: SessionStorage;
   readonly #index: SearchIndex | undefined;
+  readonly #limits: SessionLimits;
   readonly #options: SessionSearchOptions;
   #consumer: Promise<SessionConsumer> | undefined;
 
@@ -59,7 +64,9 @@ export class SessionSearch {
     checkOptionNames(requireRequest(options), OPTIONS);
     this.#options = options;
     this.#sessions = options.sessions;
-    this.#storage = environmentBehind(options.sessions).storage;
+    const { storage, limits } = environmentBehind(options.sessions);
+    this.#storage = storage;
+    this.#limits = limits;
     this.#index = this.#storage.search;
   }
 
@@ -98,8 +105,10 @@ export class SessionSearch {
    * @example const { hits, nextCursor } = await search.searchEvents({ appName: 'shop', userId: 'ann', text: 'refund order' });
    */
   async searchEvents(request: SearchEventsRequest): Promise<SearchPage> {
-    const checked = checkedSearch(request);
-    return this.#index ? searchIndexed(this.#index, checked) : searchByScan(this.#storage, checked);
+    const checked = checkedSearch(request, { hasIndex: this.hasIndex, limits: this.#limits });
+    const search = (): Promise<SearchPage> =>
+      this.#index ? searchIndexed(this.#index, checked) : searchByScan(this.#storage, checked);
+    return tracedWork('searchEvents', () => idsIn(checked), search);
   }
 
   /**
@@ -148,4 +157,8 @@ export class SessionSearch {
       },
     });
   }
+}
+
+function idsIn({ scope: { appName, userId, sessionId } }: CheckedSearch): Pick<TracedOperation, keyof SessionKey> {
+  return { appName, userId, sessionId };
 }

@@ -59,7 +59,7 @@ export const layers: readonly Layer[] = [
     files: /^(rest|graphql)\.ts$/,
     mayImport: [
       'openapi',
-      ...['sessions', 'agents', 'summarizer'].flatMap((part) => [`${part}/rest`, `${part}/graphql`]),
+      ...['sessions', 'agents', 'summarizer', 'search'].flatMap((part) => [`${part}/rest`, `${part}/graphql`]),
     ],
   },
   {
@@ -77,7 +77,7 @@ export const layers: readonly Layer[] = [
   {
     name: 'client',
     files: /^client\/.+$/,
-    mayImport: [...domain, 'state', 'sessions/operations', 'summarizer/summary'],
+    mayImport: [...domain, 'state', 'sessions/operations', 'summarizer/summary', 'search/found'],
     packages: noPackage,
   },
   {
@@ -179,7 +179,20 @@ export const layers: readonly Layer[] = [
     mayImport: [...sessionLayers, 'sessions/storage/in-memory', 'sessions/module'],
   },
   // Finds events by their words, by an index in the store of the sessions, or by reading logs.
-  { name: 'search', files: /^search\/.+$/, mayImport: [...sessionLayers, 'sessions/module'] },
+  { name: 'search/found', files: /^search\/found-events\.ts$/, mayImport: domain, packages: noPackage },
+  {
+    name: 'search/surface',
+    files: /^search\/surface\/.+$/,
+    mayImport: ['search', 'search/found', 'sessions/operations', 'sessions/surface'],
+    packages: noPackage,
+  },
+  { name: 'search/rest', files: /^search\/rest\/.+$/, mayImport: ['search/surface', 'sessions/rest'] },
+  {
+    name: 'search/graphql',
+    files: /^search\/graphql\/.+$/,
+    mayImport: ['search/surface', 'sessions/transport', 'sessions/graphql'],
+  },
+  { name: 'search', files: /^search\/.+$/, mayImport: [...sessionLayers, 'sessions/module', 'search/found'] },
   // The command line.
   {
     name: 'cli',
@@ -416,11 +429,18 @@ export const peerFolders: Readonly<Record<string, string | readonly string[]>> =
   '@nestjs/schedule': 'sessions/module/',
   '@nestjs/config': 'config/',
   '@nestjs/terminus': 'health/',
-  '@nestjs/swagger': ['openapi/', 'sessions/rest/', 'summarizer/rest/', 'agents/rest/', 'adapters/ag-ui/'],
-  '@nestjs/graphql': ['sessions/graphql/', 'summarizer/graphql/', 'agents/graphql/'],
+  '@nestjs/swagger': [
+    'openapi/',
+    'sessions/rest/',
+    'summarizer/rest/',
+    'search/rest/',
+    'agents/rest/',
+    'adapters/ag-ui/',
+  ],
+  '@nestjs/graphql': ['sessions/graphql/', 'summarizer/graphql/', 'search/graphql/', 'agents/graphql/'],
   graphql: ['sessions/graphql/', 'agents/graphql/'],
   graphiql: 'sessions/graphql/explorer/',
-  'class-validator': ['sessions/rest/', 'summarizer/rest/', 'agents/rest/'],
+  'class-validator': ['sessions/rest/', 'summarizer/rest/', 'search/rest/', 'agents/rest/'],
 };
 
 /** Entry points that must work in browsers, where Node has no say. */

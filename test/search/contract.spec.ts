@@ -89,7 +89,7 @@ describe.each(testStores)('Search in $name', (store) => {
     expect(await seqsOf('order', { sessionId: 's-1' })).toEqual(['s-1:2', 's-1:1']);
     expect(await seqsOf('order', { sessionId: 'other' })).toEqual([]);
     const { events } = await opened.sessions.listEvents({ ...USER, sessionId: 's-1' });
-    expect(await seqsOf('order', { after: events[0]?.timestamp })).toEqual(['s-2:1', 's-1:2']);
+    expect(await seqsOf('order', { afterTimestamp: (events[0]?.timestamp ?? 0) + 1 })).toEqual(['s-2:1', 's-1:2']);
   });
 
   it('finds tools, rewound events and those under a summary, but no summary', async () => {
@@ -168,7 +168,7 @@ describe.each(testStores)('Search in $name', (store) => {
       { limit: 0 },
       { limit: 51 },
       { match: 'some' },
-      { after: -1 },
+      { afterTimestamp: -1 },
       { userId: '' },
     ]) {
       await expect(refused(wrong)).rejects.toMatchObject({ code: 'INVALID_INPUT' });
@@ -176,12 +176,43 @@ describe.each(testStores)('Search in $name', (store) => {
     for (const fields of [
       ['search'],
       ['search', [1e9], [], []],
-      ['search', [1], ['x', 1, 1], []],
-      ['other', [], [], []],
+      ['search', [1], ['x', 1, 's', 1], []],
+      ['search', [1], [1, 1, 's'], []],
+      ['search', [1], [1, 1, 's', 1, 1], []],
+      ['search', [0], [1, 1, 's', 1], []],
+      ['search', [1, 1], [1, 1, 's', 1], []],
+      ['search', [], [1, 1, 's', 1], [1, 's', 1]],
+      ['search', [1], [1, 1, '', 1], [1, 's', 1]],
+      ['search', [1], [1, 1, 's', -1], [1, 's', 1]],
+      ['search', [1], [], [1, 's', 1]],
+      ['search', [], [], []],
+      ['search', [], [], [1, 's']],
+      ['search', [], [], [1, '..', 1]],
+      ['other', [], [], [1, 's', 1]],
+      // The cursor of a store of the other kind.
+      opened.search.hasIndex ? ['search', [], [], [1, 's', 1]] : ['search', [1], [1, 1, 's', 1], []],
     ]) {
       const cursor = Buffer.from(JSON.stringify(fields)).toString('base64url');
       await expect(refused({ cursor })).rejects.toMatchObject({ code: 'INVALID_INPUT', path: 'cursor' });
     }
+  });
+
+  it('refuses fields that it does not know, and says which one was meant', async () => {
+    await expect(refused({ lmit: 1 })).rejects.toMatchObject({
+      code: 'INVALID_INPUT',
+      path: 'lmit',
+      message: expect.stringContaining('did you mean limit?'),
+    });
+    await expect(refused({ tenant: 'x' })).rejects.toMatchObject({
+      path: 'tenant',
+      message: expect.stringContaining('there are appName, userId, text'),
+    });
+    const around = { ...USER, sessionId: 's', seq: 1, befor: 1 };
+    await expect(opened.search.eventsAround(around)).rejects.toMatchObject({
+      code: 'INVALID_INPUT',
+      path: 'befor',
+      message: expect.stringContaining('did you mean before?'),
+    });
   });
 
   it('stores long texts up to their limit, and whatever characters they have', async () => {

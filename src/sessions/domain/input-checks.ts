@@ -1,3 +1,4 @@
+import { similarNames } from '../../config/near-miss.js';
 import { type Setting, type SettingsWithDefaults, defaultsOf } from '../../config/setting.js';
 import { InvalidInputError, LimitExceededError } from './errors.js';
 
@@ -5,6 +6,22 @@ import { InvalidInputError, LimitExceededError } from './errors.js';
 export function requireRequest<Request extends object>(request: Request): Request {
   if (typeof request === 'object' && request !== null) return request;
   throw new InvalidInputError('must be an object, such as { appName, userId, sessionId }', 'request');
+}
+
+/** Refuses fields that would have no effect, such as a misspelled one. */
+export function assertFieldNames<Request extends object>(
+  request: Request,
+  known: Readonly<Record<keyof Request, true>>,
+): void {
+  const names = Object.keys(known);
+  const unknown = Object.keys(request).find((name) => !names.includes(name));
+  if (unknown === undefined) return;
+  const [meant] = similarNames(unknown, names);
+  const all = `there are ${names.join(', ')}`;
+  throw new InvalidInputError(
+    `is no field; ${meant === undefined ? all : `did you mean ${meant}? T${all.slice(1)}`}`,
+    unknown,
+  );
 }
 
 /** Whether the value is a whole number from 0 on. */

@@ -8,9 +8,9 @@ export const MAX_LIMIT = 1_000;
 /** Skipping costs as much as reading. Cursors reach further pages. */
 export const MAX_OFFSET = 10_000;
 
-export function checkedLimit(limit: unknown, path = 'limit'): number {
+export function checkedLimit(limit: unknown, path = 'limit', most = MAX_LIMIT): number {
   const count = optionalCount(limit, path) ?? DEFAULT_LIMIT;
-  if (count > MAX_LIMIT) throw new InvalidInputError(`must be at most ${MAX_LIMIT}`, path);
+  if (count > most) throw new InvalidInputError(`must be at most ${most}`, path);
   return count;
 }
 

@@ -4,7 +4,7 @@ import { positionOf } from './list-order.js';
 import type { ListPosition, ListRequest, SessionStorage } from './session-storage.js';
 
 /** How to go through a list of sessions. */
-export interface ListedRecordsOptions extends Pick<ListRequest, 'order'> {
+export interface ListedRecordsOptions extends Pick<ListRequest, 'order' | 'filter'> {
   readonly pageSize: number;
   /** Begins after this session. Default: with the first. */
   readonly after?: ListPosition | undefined;
@@ -22,16 +22,17 @@ export interface ListedRecordsOptions extends Pick<ListRequest, 'order'> {
 export async function* listedRecords(
   storage: Pick<SessionStorage, 'list'>,
   { appName, userId }: Pick<ListRequest, 'appName' | 'userId'>,
-  { order, pageSize, after: begin, onDamaged, pause }: ListedRecordsOptions,
+  { order, filter, pageSize, after: begin, onDamaged, pause }: ListedRecordsOptions,
 ): AsyncGenerator<SessionRecord, void, void> {
-  const request = { appName, userId, orderBy: 'createTime', order, limit: pageSize, withState: false } as const;
+  const request = { appName, userId, filter, orderBy: 'createTime', order, limit: pageSize, withState: false } as const;
   for (let after = begin; ;) {
-    const { sessions, damaged = [], isCut } = await storage.list({ ...request, after });
+    const { sessions, damaged = [], isCut, examinedTo } = await storage.list({ ...request, after });
     if (onDamaged) damaged.forEach(onDamaged);
     for (const { record } of sessions) yield record;
     const last = sessions.at(-1);
-    if (!last || (sessions.length < pageSize && !isCut)) return;
-    after = positionOf(last.record, request);
+    const isFull = sessions.length >= pageSize || isCut;
+    after = examinedTo ?? (last && isFull ? positionOf(last.record, request) : undefined);
+    if (!after) return;
     await pause?.();
   }
 }

@@ -1,4 +1,5 @@
 import type { SessionKey, UserKey } from '../domain/ids.js';
+import type { IndexEntry } from '../domain/metadata-entries.js';
 import type { SearchPosition, WeightedGroup } from '../domain/search/search-groups.js';
 import type { SearchTerm } from '../domain/search/terms.js';
 
@@ -19,8 +20,10 @@ export interface SearchEntry {
 /** The events to look at. */
 export interface SearchScope extends UserKey {
   readonly sessionId?: string | undefined;
-  /** Only events of later times. */
-  readonly after?: number | undefined;
+  /** Only events of this time and later. */
+  readonly afterTimestamp?: number | undefined;
+  /** Only sessions whose metadata has all of them. */
+  readonly entries: readonly IndexEntry[];
 }
 
 /** A page of a search. */
@@ -33,8 +36,6 @@ export interface SearchQuery extends SearchScope {
 
 /** A hit. */
 export interface FoundEvent extends SearchPosition {
-  readonly sessionId: string;
-  readonly seq: number;
   readonly id: string;
   readonly author: string;
   readonly text: string;

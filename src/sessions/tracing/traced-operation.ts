@@ -37,6 +37,8 @@ export const TRACED_OPERATIONS = [
   'run',
   // SummarizerSessionManager
   'summary',
+  // SessionSearch
+  'searchEvents',
 ] as const;
 
 /** The name of what is traced, such as `append`. */

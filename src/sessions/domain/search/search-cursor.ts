@@ -2,7 +2,7 @@ import { InvalidInputError } from '../errors.js';
 import { isId } from '../ids.js';
 import { isCount } from '../input-checks.js';
 import { encodeFields, parseFields } from '../paging.js';
-import type { SearchPosition } from './search-groups.js';
+import type { SearchMatch, SearchPosition } from './search-groups.js';
 
 /** Where a search without an index goes on: in a session, before an event. */
 export interface ScanPosition {
@@ -24,40 +24,48 @@ export interface SearchCursor {
 const MOST_WEIGHT = 1_000;
 
 export function searchCursorText({ weights, position, scan }: SearchCursor): string {
-  const ofPosition = position && [position.weight, position.at, position.row];
+  const ofPosition = position && [position.weight, position.at, position.sessionId, position.seq];
   const ofScan = scan && [scan.createTime, scan.sessionId, scan.beforeSeq];
   return encodeFields(['search', weights, ofPosition ?? [], ofScan ?? []]);
 }
 
-/** Clients can forge cursors. @param words how many words the search has */
-export function parsedSearchCursor(text: unknown, words: number): SearchCursor | undefined {
+/** What a cursor has to fit. */
+interface Searched {
+  readonly words: number;
+  readonly match: SearchMatch;
+  readonly hasIndex: boolean;
+}
+
+/** Clients can forge cursors, so each part that the search relies on is checked. */
+export function parsedSearchCursor(text: unknown, { words, match, hasIndex }: Searched): SearchCursor | undefined {
   const fields = parseFields(text, refuse);
   if (!fields) return undefined;
   const [kind, weights, position, scan, ...rest] = fields;
   const fits =
     kind === 'search' &&
-    isListOf(weights, (weight) => isCount(weight) && weight <= MOST_WEIGHT) &&
-    weights.length <= words &&
-    isListOf(position, Number.isSafeInteger) &&
+    Array.isArray(weights) &&
+    weights.every((weight) => isCount(weight) && weight <= MOST_WEIGHT) &&
+    Array.isArray(position) &&
     Array.isArray(scan) &&
     rest.length === 0;
   if (!fits) return refuse();
-  return { weights, position: positionOf(position), scan: scanOf(scan) };
+  const cursor: SearchCursor = { weights, position: positionOf(position), scan: scanOf(scan) };
+  const isWeighed = weights.length === (match === 'all' ? 1 : words) && weights.some((weight) => weight > 0);
+  const goesOn = cursor.position ? isWeighed : weights.length === 0 && cursor.scan !== undefined;
+  // An index has no parts, and what is read has no other place.
+  return goesOn && hasIndex === (cursor.scan === undefined) ? cursor : refuse();
 }
 
-function positionOf([weight, at, row, ...rest]: readonly number[]): SearchPosition | undefined {
+function positionOf([weight, at, sessionId, seq, ...rest]: readonly unknown[]): SearchPosition | undefined {
   if (weight === undefined) return undefined;
-  return at === undefined || row === undefined || rest.length > 0 ? refuse() : { weight, at, row };
+  const fits = isCount(weight) && Number.isSafeInteger(at) && isId(sessionId) && isCount(seq) && rest.length === 0;
+  return fits ? { weight, at: at as number, sessionId, seq } : refuse();
 }
 
 function scanOf([createTime, sessionId, beforeSeq, ...rest]: readonly unknown[]): ScanPosition | undefined {
   if (createTime === undefined) return undefined;
   const fits = Number.isSafeInteger(createTime) && isId(sessionId) && isCount(beforeSeq) && rest.length === 0;
   return fits ? { createTime: createTime as number, sessionId, beforeSeq } : refuse();
-}
-
-function isListOf(value: unknown, fits: (item: unknown) => boolean): value is number[] {
-  return Array.isArray(value) && value.every(fits);
 }
 
 function refuse(): never {

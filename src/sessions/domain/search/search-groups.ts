@@ -1,3 +1,5 @@
+import { compareBytes } from '../ids.js';
+
 /** Words that an event must have together, and what it gets for them. */
 export interface WeightedGroup<Word> {
   readonly words: readonly Word[];
@@ -9,8 +11,8 @@ export interface WeightedGroup<Word> {
 export interface SearchPosition {
   readonly weight: number;
   readonly at: number;
-  /** The number of the hit in its index. */
-  readonly row: number;
+  readonly sessionId: string;
+  readonly seq: number;
 }
 
 /** Whether an event must have all words of a search, or is found by any of them. */
@@ -43,7 +45,12 @@ export function groupsOf<Word>(
 
 /** In the order of hits. */
 export function comparePositions(one: SearchPosition, other: SearchPosition): number {
-  return other.weight - one.weight || other.at - one.at || other.row - one.row;
+  return (
+    other.weight - one.weight ||
+    other.at - one.at ||
+    compareBytes(other.sessionId, one.sessionId) ||
+    other.seq - one.seq
+  );
 }
 
 /** What an event has of all that there is, from 0 to 1. */

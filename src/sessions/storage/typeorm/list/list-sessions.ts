@@ -3,7 +3,8 @@ import type { IndexEntry } from '../../../domain/metadata-entries.js';
 import { positionOf } from '../../list-order.js';
 import type { ListFilter, ListPosition, ListRequest, ListResult } from '../../session-storage.js';
 import { LastQueries } from '../sql/last-queries.js';
-import { joinSql, NO_SQL, Sql, sql, sqlList } from '../sql/sql.js';
+import { hasAllEntries } from '../sql/session-rows.js';
+import { joinSql, NO_SQL, Sql, sql } from '../sql/sql.js';
 import type { SqlTransaction } from '../sql/transaction.js';
 import { afterPosition, inOrder, ofOwner } from './list-order.js';
 import { fittingRows, type FoundRow, keyList, pageColumns, readRows } from './listed-rows.js';
@@ -98,13 +99,7 @@ export async function filteredPage(transaction: SqlTransaction, request: Filtere
   if (rarest.count === 0) return { rows: [] };
   const examined = await examinedBy(transaction, request, rarest);
   const wanted = filter.entries.filter((entry) => entry !== examined.entry);
-  const hasRest =
-    wanted.length === 0
-      ? NO_SQL
-      : sql`AND (
-          SELECT COUNT(*) FROM ${tables.sessionIndex} o
-          WHERE o.session_pk = x.pk AND o.entry IN (${sqlList(wanted)})
-        ) = ${wanted.length}`;
+  const hasRest = wanted.length === 0 ? NO_SQL : sql`AND ${hasAllEntries(tables, new Sql('x.pk'), wanted)}`;
   const found = await transaction.rows<PositionRow>(sql`
     SELECT x.pk, x.time, x.user_id, x.session_id FROM (${examined.statement} LIMIT ${filter.maxExamined}) x
     WHERE (SELECT s.expires_at FROM ${tables.sessions} s WHERE s.pk = x.pk) > ${time} ${hasRest}

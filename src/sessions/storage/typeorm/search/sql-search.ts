@@ -4,6 +4,7 @@ import type { SearchTerm } from '../../../domain/search/terms.js';
 import type { FoundEvent, SearchEntry, SearchIndex, SearchQuery, SearchScope } from '../../search-index.js';
 import type { OpenDatabase } from '../connect/lazy-database.js';
 import type { Dialect } from '../sql/dialect.js';
+import { hasAllEntries } from '../sql/session-rows.js';
 import { joinSql, NO_SQL, Sql, sql, sqlList } from '../sql/sql.js';
 import { BEGIN_LAZILY, type SqlTransaction } from '../sql/transaction.js';
 import type { SearchPlace } from './search-place.js';
@@ -91,7 +92,7 @@ interface CountRow {
 }
 
 /** Sums and large numbers are texts in some drivers. */
-interface HitRow extends Readonly<Record<'pk' | 'weight' | 'said_at' | 'seq', number | string>> {
+interface HitRow extends Readonly<Record<'weight' | 'said_at' | 'seq', number | string>> {
   readonly session_id: string;
   readonly event_id: string;
   readonly author: string;
@@ -100,7 +101,6 @@ interface HitRow extends Readonly<Record<'pk' | 'weight' | 'said_at' | 'seq', nu
 
 function foundEvent(row: HitRow): FoundEvent {
   return {
-    row: Number(row.pk),
     weight: Number(row.weight),
     at: Number(row.said_at),
     seq: Number(row.seq),
@@ -114,29 +114,31 @@ function foundEvent(row: HitRow): FoundEvent {
 /** The places of a page first, then what they hold: to sort whole texts costs more. */
 function hits(access: Access, { groups, limit, position, ...scope }: SearchQuery): Sql {
   const { place, transaction } = access;
-  const { sessions, events } = transaction.tables;
+  const { events } = transaction.tables;
+  const { number } = WORDS[transaction.dialect.name];
   const found = groups.map(
     ({ words, weight }) =>
-      sql`SELECT x.pk, x.said_at, ${new Sql(String(Math.trunc(weight)))} AS weight ${fromMatching(access, scope, words)}`,
+      sql`SELECT x.pk, x.said_at, s.session_id, x.seq, ${new Sql(String(Math.trunc(weight)))} AS weight ${fromMatching(access, scope, words)}`,
   );
   const before = position
     ? sql`HAVING SUM(g.weight) < ${position.weight} OR (SUM(g.weight) = ${position.weight} AND
-        (g.said_at < ${position.at} OR (g.said_at = ${position.at} AND g.pk < ${position.row})))`
+        (g.said_at < ${position.at} OR (g.said_at = ${position.at} AND
+          (g.session_id < ${position.sessionId} OR (g.session_id = ${position.sessionId} AND g.seq < ${number(position.seq)})))))`
     : NO_SQL;
   return sql`
-    SELECT p.pk, p.weight, p.said_at, x.seq, x.author, x.content, e.event_id, s.session_id FROM (
-      SELECT g.pk, g.said_at, SUM(g.weight) AS weight FROM (${joinSql(found, ' UNION ALL ')}) g
-      GROUP BY g.pk, g.said_at ${before}
-      ORDER BY weight DESC, g.said_at DESC, g.pk DESC LIMIT ${limit}
+    SELECT p.weight, p.said_at, p.seq, p.session_id, x.author, x.content, e.event_id FROM (
+      SELECT g.pk, g.said_at, g.session_id, g.seq, SUM(g.weight) AS weight FROM (${joinSql(found, ' UNION ALL ')}) g
+      GROUP BY g.pk, g.said_at, g.session_id, g.seq ${before}
+      ORDER BY weight DESC, g.said_at DESC, g.session_id DESC, g.seq DESC LIMIT ${limit}
     ) p JOIN ${place.table} x ON x.pk = p.pk
-      JOIN ${sessions} s ON s.pk = x.session_pk JOIN ${events} e ON e.session_pk = x.session_pk AND e.seq = x.seq
-    ORDER BY p.weight DESC, p.said_at DESC, p.pk DESC`;
+      JOIN ${events} e ON e.session_pk = x.session_pk AND e.seq = x.seq
+    ORDER BY p.weight DESC, p.said_at DESC, p.session_id DESC, p.seq DESC`;
 }
 
 /** The owner is a condition of its own: terms of others could be the same. An event must be in the log. */
 function fromMatching(
   { transaction: { tables, dialect, time }, place }: Access,
-  { appName, userId, sessionId, after }: SearchScope,
+  { appName, userId, sessionId, afterTimestamp, entries }: SearchScope,
   words: WeightedGroup<SearchTerm>['words'],
 ): Sql {
   const { sessions, events } = tables;
@@ -147,7 +149,8 @@ function fromMatching(
       JOIN ${events} e ON e.session_pk = x.session_pk AND e.seq = x.seq
     WHERE ${isOf({ appName, userId })} AND s.expires_at > ${time} AND e.payload IS NOT NULL
       ${sessionId === undefined ? NO_SQL : sql`AND s.session_id = ${sessionId}`}
-      ${after === undefined ? NO_SQL : sql`AND x.said_at > ${after}`}`;
+      ${afterTimestamp === undefined ? NO_SQL : sql`AND x.said_at >= ${afterTimestamp}`}
+      ${entries.length === 0 ? NO_SQL : sql`AND ${hasAllEntries(tables, new Sql('s.pk'), entries)}`}`;
 }
 
 /** Takes the place from the log, so that nothing is added whose event is gone. */

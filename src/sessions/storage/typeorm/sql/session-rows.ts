@@ -252,3 +252,14 @@ export function insertEntries({ sessionIndex }: Pick<Tables, 'sessionIndex'>, ro
 }
 
 export const INDEX_COLUMNS = columnList(SESSION_INDEX);
+
+/** Whether the metadata of the session has all of these entries, by the index. */
+export function hasAllEntries(
+  { sessionIndex }: Pick<Tables, 'sessionIndex'>,
+  pk: Sql,
+  entries: readonly string[],
+): Sql {
+  return sql`(
+    SELECT COUNT(*) FROM ${sessionIndex} o WHERE o.session_pk = ${pk} AND o.entry IN (${sqlList(entries)})
+  ) = ${entries.length}`;
+}
