@@ -1,4 +1,4 @@
-// Writes docs/schema.graphql: the schema of sessions, summaries and agents, as the built package makes it: `npm run docs:graphql`.
+// Writes docs/schema.graphql: the schema of sessions, summaries, search and agents, as the built package makes it: `npm run docs:graphql`.
 import 'reflect-metadata';
 import { writeFileSync } from 'node:fs';
 import { ApolloDriver } from '@nestjs/apollo';
@@ -11,10 +11,12 @@ import { AgentsModule } from 'nestjs-agent-sessions/agents';
 import {
   AgentsGraphqlModule,
   OpenAccess,
+  SearchGraphqlModule,
   SessionsGraphqlModule,
   SummarizerGraphqlModule,
   sessionsGraphqlOptions,
 } from 'nestjs-agent-sessions/graphql';
+import { SearchModule } from 'nestjs-agent-sessions/search';
 import { SummarizerModule } from 'nestjs-agent-sessions/summarizer';
 
 class SchemaModule {}
@@ -23,8 +25,10 @@ Module({
     SessionsModule.forRoot({ provider: 'memory', isGlobal: true }),
     GraphQLModule.forRoot({ driver: ApolloDriver, ...sessionsGraphqlOptions() }),
     SummarizerModule.forRoot({ isGlobal: true }),
+    SearchModule.forRoot({ isGlobal: true }),
     SessionsGraphqlModule.forRoot({ access: OpenAccess }),
     SummarizerGraphqlModule.forRoot({ access: OpenAccess }),
+    SearchGraphqlModule.forRoot({ access: OpenAccess }),
     AgentsModule.forRoot({ isGlobal: true }),
     AgentsGraphqlModule.forRoot({ access: OpenAccess }),
   ],

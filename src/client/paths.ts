@@ -9,6 +9,10 @@ export function userStateOf(owner: UserKey): string {
   return `${userOf(owner)}/state`;
 }
 
+export function searchOf(owner: UserKey): string {
+  return `${userOf(owner)}/search`;
+}
+
 export function sessionsOf(owner: UserKey): string {
   return `${userOf(owner)}/sessions`;
 }

@@ -39,7 +39,7 @@ import type {
 } from './remote-types.js';
 
 /**
- * A client for the routes of `SessionsRestModule`, `SummarizerRestModule` and `AgentsRestModule`, in browsers and Node. It needs only `fetch`.
+ * A client for the routes of `SessionsRestModule`, `SummarizerRestModule`, `SearchRestModule` and `AgentsRestModule`, in browsers and Node. It needs only `fetch`.
  * It retries requests that are safe to repeat. An append keeps its event id across retries, so the event is stored once.
  *
  * @example

@@ -3,15 +3,17 @@ import { sessionOf, summaryOf } from './paths.js';
 import { ProblemError } from './problem-error.js';
 import type { RemoteKey, RemoteSummary, SummaryListRequest, SummaryRequest } from './remote-types.js';
 import type { Requests } from './requests.js';
+import { SearchClient } from './search-client.js';
 
 /** The server's default time limit of a model call, plus time to wait for a running one. */
 const SUMMARY_TIMEOUT_MS = 150_000;
 
 /** The part of the client for the routes of `SummarizerRestModule`. */
-export abstract class SummariesClient {
+export abstract class SummariesClient extends SearchClient {
   readonly #requests: Requests;
 
   protected constructor(requests: Requests) {
+    super(requests);
     this.#requests = requests;
   }
 

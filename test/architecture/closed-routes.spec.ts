@@ -7,6 +7,8 @@ import { AdkAppsController } from '../../src/agents/rest/adk.controller.js';
 import { AdkRestModule, AgentsRestModule } from '../../src/agents/rest/agents-rest.module.js';
 import { OpenAccess, RequireAccess } from '../../src/sessions/rest/index.js';
 import { ACCESS_REQUIREMENT } from '../../src/sessions/transport/session-access.js';
+import { SearchGraphqlModule } from '../../src/search/graphql/search-graphql.module.js';
+import { SearchRestModule } from '../../src/search/rest/search-rest.module.js';
 import { GraphqlAccessGuard, SessionFields } from '../../src/sessions/graphql/access.guard.js';
 import { SessionsGraphqlModule } from '../../src/sessions/graphql/sessions-graphql.module.js';
 import { AgUiController } from '../../src/adapters/ag-ui/ag-ui.controller.js';
@@ -20,12 +22,12 @@ import { SummarizerRestModule } from '../../src/summarizer/rest/summarizer-rest.
 import { GraphqlApp } from '../graphql/graphql-app.js';
 import { RestApp } from '../rest/rest-app.js';
 
-const controllers = [SessionsRestModule, SummarizerRestModule, AgentsRestModule, AdkRestModule]
+const controllers = [SessionsRestModule, SummarizerRestModule, SearchRestModule, AgentsRestModule, AdkRestModule]
   .flatMap((module) => Reflect.getMetadata('controllers', module) as Type[])
   .concat(AdkSessionsController)
   // They ask about many apps, not about one: see test/agents/adk-routes and test/rest/apps.
   .filter((controller) => controller !== AdkAppsController && controller !== AppsController);
-const resolvers = [SessionsGraphqlModule, SummarizerGraphqlModule, AgentsGraphqlModule]
+const resolvers = [SessionsGraphqlModule, SummarizerGraphqlModule, SearchGraphqlModule, AgentsGraphqlModule]
   .flatMap((module) => Reflect.getMetadata('providers', module) as Type[])
   .filter((provider) => Reflect.hasMetadata('graphql:resolver_type', provider));
 

@@ -1,4 +1,5 @@
 import { AGENTS, STREAM_AGENT } from '../../src/agents/surface/agent-operations.js';
+import { SEARCH } from '../../src/search/surface/search-operations.js';
 import { EVENT_OPERATIONS, STREAM_EVENTS } from '../../src/sessions/surface/event-operations.js';
 import type { Operation, RoutedOperation } from '../../src/sessions/surface/operation.js';
 import { idsIn } from '../../src/sessions/surface/operation.js';
@@ -17,6 +18,7 @@ const OF_SESSIONS: readonly Row[] = [
   STREAM_EVENTS,
   ...[STATE_OPERATIONS, TURNS, USAGE].flatMap(({ operations }) => Object.values(operations)),
   ...Object.values(SUMMARIES.operations),
+  ...Object.values(SEARCH.operations),
 ];
 const OF_AGENTS: readonly Row[] = [...Object.values(AGENTS.operations), STREAM_AGENT];
 

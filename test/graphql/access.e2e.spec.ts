@@ -27,6 +27,8 @@ const fields: readonly Field[] = [
   { field: 'Query.sessionSummary', target: 'session', ask: `sessionSummary(${KEY}) { text }` },
   { field: 'Query.sessionSummaries', target: 'session', ask: `sessionSummaries(${KEY}) { text }` },
   { field: 'Query.summaryOutlook', target: 'session', ask: `summaryOutlook(${KEY}) { isDue }` },
+  { field: 'Query.searchEvents', target: 'user', ask: `searchEvents(${USER}, text: "order") { isComplete }` },
+  { field: 'Query.eventsAround', target: 'session', ask: `eventsAround(${KEY}, seq: 1, after: 2) { lastSeq }` },
   { field: 'Query.explainView', target: 'session', ask: `explainView(${KEY}) { lastSeq }` },
   { field: 'Query.modelRequest', target: 'session', ask: `modelRequest(${KEY}, seq: 1) { seq }` },
   { field: 'Query.sessionUsage', target: 'session', ask: `sessionUsage(${KEY}) { period }` },
@@ -84,7 +86,12 @@ describe('access to the schema of sessions', () => {
   let app: GraphqlApp;
 
   beforeAll(async () => {
-    app = await GraphqlApp.start({ access: OwnSessions, summarizer: { keepRecentEvents: 0 }, agents: true });
+    app = await GraphqlApp.start({
+      access: OwnSessions,
+      summarizer: { keepRecentEvents: 0 },
+      search: true,
+      agents: true,
+    });
   });
   afterAll(() => app.close());
 

@@ -9,6 +9,7 @@ const NOT_SHOWN: Readonly<Record<string, readonly string[]>> = {
   SessionConnection: ['sessions', 'limit', 'nextCursor', 'page', 'totalItems', 'totalPages'],
   EventConnection: ['events', 'nextCursor'],
   ExplainedEventConnection: ['events', 'nextCursor'],
+  SearchHitConnection: ['hits', 'nextCursor'],
   StateChangeConnection: ['changes', 'nextCursor'],
 };
 

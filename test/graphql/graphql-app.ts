@@ -6,6 +6,7 @@ import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { Test, type TestingModule } from '@nestjs/testing';
 import type { GraphQLSchema } from 'graphql';
 import { AgentsGraphqlModule } from '../../src/agents/graphql/index.js';
+import { SearchGraphqlModule } from '../../src/search/graphql/index.js';
 import {
   OpenAccess,
   SessionsGraphqlModule,
@@ -40,6 +41,7 @@ export class GraphqlApp extends HttpApp {
   static async start({
     sessions,
     summarizer,
+    search,
     agents,
     services,
     isAccessGlobal,
@@ -48,8 +50,8 @@ export class GraphqlApp extends HttpApp {
     ...graphql
   }: GraphqlAppOptions = {}): Promise<GraphqlApp> {
     const { access, streams, ...rest }: SessionsGraphqlOptions = { access: OpenAccess, ...graphql };
-    const options = { sessions, summarizer, agents, services, isAccessGlobal };
-    const { imports, ownAccess, hasSummaries } = appParts(options, { access, streams });
+    const options = { sessions, summarizer, search, agents, services, isAccessGlobal };
+    const { imports, ownAccess, hasSummaries, hasSearch } = appParts(options, { access, streams });
     const fields = { ...rest, ...ownAccess };
     @Module({
       imports: [
@@ -57,6 +59,7 @@ export class GraphqlApp extends HttpApp {
         GraphQLModule.forRoot<ApolloDriverConfig>({ driver: ApolloDriver, ...sessionsGraphqlOptions(server) }),
         SessionsGraphqlModule.forRoot(fields),
         ...(hasSummaries ? [SummarizerGraphqlModule.forRoot(fields)] : []),
+        ...(hasSearch ? [SearchGraphqlModule.forRoot(fields)] : []),
         ...(agents ? [AgentsGraphqlModule.forRoot(fields)] : []),
       ],
     })

@@ -5,7 +5,7 @@ import { GraphqlApp } from './graphql-app.js';
 
 describe('docs/schema.graphql', () => {
   it('equals the generated schema', async () => {
-    const app = await GraphqlApp.start({ summarizer: {}, agents: true });
+    const app = await GraphqlApp.start({ summarizer: {}, search: true, agents: true });
     try {
       const written = readFileSync(join(__dirname, '../../docs/schema.graphql'), 'utf8');
       expect(written.trim()).toBe(printSchema(lexicographicSortSchema(app.schema)));

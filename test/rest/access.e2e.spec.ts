@@ -18,7 +18,12 @@ describe('access to the routes of sessions', () => {
   let app: RestApp;
 
   beforeEach(async () => {
-    app = await RestApp.start('Express', { access: OwnSessions, summarizer: { keepRecentEvents: 0 }, agents: true });
+    app = await RestApp.start('Express', {
+      access: OwnSessions,
+      summarizer: { keepRecentEvents: 0 },
+      search: true,
+      agents: true,
+    });
     await app.sessions.createSession({ appName: 'shop', userId: 'ann', sessionId: 's', state: { secret: 1 } });
     const random = jest.spyOn(crypto, 'randomUUID').mockReturnValueOnce(TURN_TOKEN);
     const key = { appName: 'shop', userId: 'ann', sessionId: 's' };

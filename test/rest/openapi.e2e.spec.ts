@@ -48,6 +48,7 @@ describe.each(frameworks)('the OpenAPI document on %s', (framework) => {
     app = await RestApp.start(framework, {
       access: DenyingAccess,
       summarizer: { keepRecentEvents: 0 },
+      search: true,
       agents: true,
       prepare: mountDocs,
     });
@@ -118,7 +119,7 @@ describe.each(frameworks)('the OpenAPI document on %s', (framework) => {
     for (const call of [...calls, ...refused]) {
       if (call.failure && method) {
         const error = failures[call.failure]();
-        const owner = method in app.summaries ? app.summaries : app.sessions;
+        const owner = [app.summaries, app.search].find((service) => method in service) ?? app.sessions;
         jest
           .spyOn(owner as typeof app.sessions, method as 'append')
           .mockImplementationOnce(() => Promise.reject(error));
@@ -197,7 +198,9 @@ describe.each(frameworks)('the OpenAPI document on %s', (framework) => {
     if (names.length > 0)
       expect((await namesKnownTo({ status: 400, query: '?nope=1' })).toSorted()).toEqual(names.toSorted());
     for (const { name, schema } of query) {
-      const { body } = await ask(each, { status: 400, query: `?${name}=nope` });
+      const asked = new URLSearchParams(OPERATION_CALLS[id]?.calls[0]?.query);
+      asked.set(name, 'nope');
+      const { body } = await ask(each, { status: 400, query: `?${asked.toString()}` });
       const [, allowed] = /must be one of the following values: (.*)$/.exec(String(body.detail)) ?? [];
       const { enum: values } = described.merged(schema) as { readonly enum?: readonly string[] };
       expect([name, values?.join(', ')]).toEqual([name, allowed]);

@@ -1,5 +1,6 @@
 import { SessionService } from '../../src/index.js';
 import * as sessionErrors from '../../src/sessions/domain/errors.js';
+import { SessionSearch } from '../../src/search/index.js';
 import { SummarizerSessionManager } from '../../src/summarizer/index.js';
 import * as summaryErrors from '../../src/summarizer/summary-errors.js';
 import { ERROR_SAMPLES } from '../transports/error-samples.js';
@@ -117,7 +118,7 @@ function tagsFor({ status }: Answer, method: string, reply: unknown, body: unkno
 
 describe('the table of operations', () => {
   it('has every method of the services, or says why no client reaches it', () => {
-    const methods = [SessionService, SummarizerSessionManager]
+    const methods = [SessionService, SummarizerSessionManager, SessionSearch]
       .flatMap(({ prototype }) => Object.getOwnPropertyNames(prototype))
       .filter((method) => method !== 'constructor');
     const called = ROW_NAMES.filter((name) => !AGENT_ROWS.includes(name)).map(methodOf);

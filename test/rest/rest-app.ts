@@ -3,6 +3,7 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Test } from '@nestjs/testing';
 import { AdkRestModule, AgentsRestModule } from '../../src/agents/rest/index.js';
+import { SearchRestModule } from '../../src/search/rest/index.js';
 import { SESSION_STORAGE } from '../../src/index.js';
 import {
   type BodyLimitOptions,
@@ -44,17 +45,18 @@ interface Layer {
 export class RestApp extends HttpApp {
   static async start(
     framework: Framework,
-    { sessions, summarizer, agents, services, isAccessGlobal, prepare, bodies, ...rest }: RestAppOptions = {},
+    { sessions, summarizer, search, agents, services, isAccessGlobal, prepare, bodies, ...rest }: RestAppOptions = {},
   ): Promise<RestApp> {
     const { access, streams, imports: ofRoutes = [], ...place }: SessionsRestOptions = { access: OpenAccess, ...rest };
-    const options = { sessions, summarizer, agents, services, isAccessGlobal };
-    const { imports, ownAccess, hasSummaries } = appParts(options, { access, streams });
+    const options = { sessions, summarizer, search, agents, services, isAccessGlobal };
+    const { imports, ownAccess, hasSummaries, hasSearch } = appParts(options, { access, streams });
     const routes = { ...place, imports: ofRoutes, ...ownAccess };
     @Module({
       imports: [
         ...imports,
         SessionsRestModule.forRoot(routes),
         ...(hasSummaries ? [SummarizerRestModule.forRoot(routes)] : []),
+        ...(hasSearch ? [SearchRestModule.forRoot(routes)] : []),
         ...(agents ? [AgentsRestModule.forRoot(routes), AdkRestModule.forRoot(routes)] : []),
       ],
     })

@@ -95,6 +95,8 @@ async function checkSummaries(
   assert.equal(typeof graphql.AgentsGraphqlModule.forRoot, 'function');
   assert.equal(typeof rest.SummarizerRestModule.forRoot, 'function');
   assert.equal(typeof graphql.SummarizerGraphqlModule.forRoot, 'function');
+  assert.equal(typeof rest.SearchRestModule.forRoot, 'function');
+  assert.equal(typeof graphql.SearchGraphqlModule.forRoot, 'function');
   assert.equal(typeof rest.mountDocs, 'function');
   assert.equal(typeof rest.SessionsRestModule.forRoot, 'function');
   assert.equal(typeof graphql.SessionsGraphqlModule.forRoot, 'function');

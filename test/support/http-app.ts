@@ -3,6 +3,7 @@ import { promisify } from 'node:util';
 import { type DynamicModule, type INestApplication, Injectable, Module, type Type } from '@nestjs/common';
 import { type Agent, type AgentContext, AgentHandler, AgentsModule, type RunHandler } from '../../src/agents/index.js';
 import { SessionService, SessionsModule, type SessionsModuleOptions } from '../../src/index.js';
+import { SearchModule, SessionSearch } from '../../src/search/index.js';
 import { SessionAccessModule, type SessionAccessOptions } from '../../src/sessions/rest/index.js';
 import { SummarizerModule, type SummarizerOptions, SummarizerSessionManager } from '../../src/summarizer/index.js';
 
@@ -10,12 +11,15 @@ import { SummarizerModule, type SummarizerOptions, SummarizerSessionManager } fr
 interface InjectedServices {
   readonly sessions: SessionService;
   readonly summaries?: SummarizerSessionManager;
+  readonly search?: SessionSearch;
 }
 
 export interface HttpAppOptions {
   readonly sessions?: Partial<SessionsModuleOptions>;
   /** Adds the routes or fields of summaries. */
   readonly summarizer?: SummarizerOptions;
+  /** Adds the routes or fields of search. */
+  readonly search?: boolean;
   /** Adds the routes or fields of agents, with an agent of the app `shop` that asks before it refunds. */
   readonly agents?: boolean;
   /** One access rule for the whole app instead of one per module. */
@@ -30,6 +34,7 @@ interface AppParts {
   /** The access rule, unless it is global. */
   readonly ownAccess: Partial<SessionAccessOptions>;
   readonly hasSummaries: boolean;
+  readonly hasSearch: boolean;
 }
 
 /** Says what was said; asks before it refunds. */
@@ -71,6 +76,10 @@ export abstract class HttpApp {
     return this.app.get(SummarizerSessionManager, { strict: false });
   }
 
+  get search(): SessionSearch {
+    return this.app.get(SessionSearch, { strict: false });
+  }
+
   /** A provider of the app. */
   get<Provider>(type: Type<Provider>): Provider {
     return this.app.get(type, { strict: false });
@@ -88,7 +97,7 @@ export abstract class HttpApp {
 }
 
 export function appParts(
-  { sessions, summarizer, agents, services, isAccessGlobal = false }: HttpAppOptions,
+  { sessions, summarizer, search = false, agents, services, isAccessGlobal = false }: HttpAppOptions,
   { access, streams }: Partial<SessionAccessOptions>,
 ): AppParts {
   const rule = access && { access, streams };
@@ -98,6 +107,7 @@ export function appParts(
     : [
         SessionsModule.forRoot(options),
         ...(summarizer ? [SummarizerModule.forRoot({ ...summarizer, isGlobal: true })] : []),
+        ...(search ? [SearchModule.forRoot({ isGlobal: true })] : []),
         ...(agents
           ? [AgentsModule.forRoot({ isGlobal: true, pollMs: 50, drainMs: 0 }), AgentsModule.forFeature([TestAgent])]
           : []),
@@ -106,6 +116,7 @@ export function appParts(
     imports: [...ofServices, ...(isAccessGlobal && rule ? [SessionAccessModule.forRoot(rule)] : [])],
     ownAccess: (isAccessGlobal ? undefined : rule) ?? {},
     hasSummaries: summarizer !== undefined || services?.summaries !== undefined,
+    hasSearch: search || services?.search !== undefined,
   };
 }
 
@@ -113,12 +124,16 @@ export function appParts(
 class InjectedServicesModule {}
 
 /** A global module that provides the services. */
-function injected({ sessions, summaries }: InjectedServices): DynamicModule {
-  const ofSummaries = summaries && { provide: SummarizerSessionManager, useValue: summaries };
+function injected({ sessions, summaries, search }: InjectedServices): DynamicModule {
+  const providers = [
+    { provide: SessionService, useValue: sessions },
+    ...(summaries ? [{ provide: SummarizerSessionManager, useValue: summaries }] : []),
+    ...(search ? [{ provide: SessionSearch, useValue: search }] : []),
+  ];
   return {
     module: InjectedServicesModule,
     global: true,
-    providers: [{ provide: SessionService, useValue: sessions }, ...(ofSummaries ? [ofSummaries] : [])],
-    exports: [SessionService, ...(ofSummaries ? [SummarizerSessionManager] : [])],
+    providers,
+    exports: providers.map(({ provide }) => provide),
   };
 }

@@ -1,6 +1,7 @@
 import type { SessionsClient } from '../../src/client/index.js';
 import type { EventInput, ModelRequestReport, SessionPage, SessionService } from '../../src/index.js';
 import type { SessionAction } from '../../src/sessions/rest/index.js';
+import type { SessionSearch } from '../../src/search/index.js';
 import type { SummarizerSessionManager } from '../../src/summarizer/index.js';
 import type { Values } from './made-requests.js';
 import type { Call } from './recording-service.js';
@@ -19,7 +20,7 @@ import {
   sessionOf,
 } from './samples.js';
 
-type Method = keyof SessionService | keyof SummarizerSessionManager;
+type Method = keyof SessionService | keyof SummarizerSessionManager | keyof SessionSearch;
 
 /** What an operation has to do. Its row says how requests and answers look; this says what is right. */
 export interface Expected {
@@ -306,6 +307,18 @@ export const OPERATIONS: Readonly<Record<RowName, Expected>> = {
       limit: request.limit ?? 100,
     }),
   },
+  searchEvents: {
+    asks: ['read sessions'],
+    calls: 'searchEvents',
+    requests: [
+      { text: 'c/+=& ä', sessionId: 's/ä', afterTimestamp: LARGE, match: 'any', limit: 50, cursor: 'c/+=& ä' },
+      { text: '"', afterTimestamp: 0, match: 'all', limit: 1 },
+      { text: 'a', limit: 20 },
+    ],
+    good: { text: 'order', limit: 20 },
+    clientAdds: {},
+  },
+  eventsAround: { asks: ['read session'], calls: 'eventsAround', good: { seq: 1 } },
   runAgent: { ...RUN, status: 200 },
   streamAgent: { ...RUN, client: 'it streams' },
   stopAgent: {
@@ -353,6 +366,11 @@ export const NOT_REMOTE = {
   consume: 'its handler is a function of the process',
   withTurn: 'it runs a function of the caller; clients begin, renew and end turns',
   watch: 'it streams: test/rest/event-stream, test/graphql/subscription',
+  hasIndex: 'clients find the same with and without an index',
+  start: 'the server does it',
+  stop: 'for the end of the process',
+  lag: 'operators ask it; see `sessions.consumers`',
+  rebuild: 'operators do it',
   sweep: 'the server does it',
   counts: 'for metrics of the server',
   whenIdle: 'for tests and for the end of the process',

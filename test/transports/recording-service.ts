@@ -1,4 +1,5 @@
 import { SessionService } from '../../src/index.js';
+import { SessionSearch } from '../../src/search/index.js';
 import { SummarizerSessionManager } from '../../src/summarizer/index.js';
 
 /** A call of the service. */
@@ -14,6 +15,7 @@ type Reply = unknown;
 export class RecordingService {
   readonly sessions = this.#standIn(SessionService);
   readonly summaries = this.#standIn(SummarizerSessionManager);
+  readonly search = this.#standIn(SessionSearch);
   #calls: Call[] = [];
   #replies: Readonly<Record<string, Reply>> = {};
 
@@ -61,7 +63,7 @@ async function* watchOf(reply: Reply, { signal }: { signal?: AbortSignal }): Asy
 }
 
 /** Fields that hold several values, or parts of a request. */
-const PARTS = new Set(['session', 'config', 'sessions', 'events', 'nodes', 'pageInfo', 'event', 'summaries']);
+const PARTS = new Set(['session', 'config', 'sessions', 'events', 'nodes', 'pageInfo', 'event', 'summaries', 'hits']);
 
 /**
  * A value as text, one line for each field, to compare exactly what arrived: `null` and a missing field differ, and so do the

@@ -1,4 +1,5 @@
 import { AGENTS, STREAM_AGENT } from '../../src/agents/surface/agent-operations.js';
+import { SEARCH } from '../../src/search/surface/search-operations.js';
 import { EVENT_OPERATIONS, STREAM_EVENTS } from '../../src/sessions/surface/event-operations.js';
 import { type Operation, idsIn } from '../../src/sessions/surface/operation.js';
 import { SESSION_OPERATIONS } from '../../src/sessions/surface/session-operations.js';
@@ -17,6 +18,7 @@ const OF_SESSIONS = {
   ...TURNS.operations,
   ...USAGE.operations,
   ...SUMMARIES.operations,
+  ...SEARCH.operations,
 };
 const OF_AGENTS = { ...AGENTS.operations, streamAgent: STREAM_AGENT };
 

@@ -2,11 +2,11 @@ import type { Type } from '@nestjs/common';
 import { Args, Info, Mutation, Query } from '@nestjs/graphql';
 import type { GraphQLResolveInfo } from 'graphql';
 import { jsonBytes } from '../domain/byte-budget.js';
-import { checkedLimit } from '../domain/paging.js';
+import { MAX_LIMIT, checkedLimit } from '../domain/paging.js';
 import type { SessionFilter } from '../domain/submitted-metadata.js';
 import { type OperationHost, addMethod, operationClass } from '../surface/operation-class.js';
 import type { GraphqlField, Operation, Surface } from '../surface/operation.js';
-import { type Shape, isShape } from '../surface/shape.js';
+import { type Field, type Shape, isShape } from '../surface/shape.js';
 import { AccessFilter } from '../transport/access-filter.js';
 import { RequireAccess } from '../transport/session-access.js';
 import { CurrentRequest, SessionFields } from './access.guard.js';
@@ -95,10 +95,14 @@ function requestIn(
   ]);
   return {
     ...given,
-    ...('limit' in request && { limit: checkedLimit(first, 'first') }),
-    ...('cursor' in request && { cursor: after }),
+    ...(request.limit && { limit: limitIn(request.limit, first) }),
+    ...('cursor' in request ? { cursor: after } : 'after' in request && { after }),
     ...Object.fromEntries(selected),
   };
+}
+
+function limitIn({ int32, schema: { maximum = MAX_LIMIT } }: Field, first: unknown): number {
+  return checkedLimit(first ?? int32?.default, 'first', Number(maximum));
 }
 
 /** A read waits for its turn in the document, and counts for its limits. What is written is written, whatever the answer has. */

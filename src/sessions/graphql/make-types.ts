@@ -94,9 +94,13 @@ const CONDITIONS = {
 
 /** Paging has other names in GraphQL. */
 function asArgument([name, field]: [string, FieldOf]): [string, FieldOf] {
-  if (name === 'limit') return ['first', { ...field, description: `At most ${MAX_LIMIT.toLocaleString('en')}.` }];
+  if (name === 'limit') return ['first', { ...field, description: `At most ${most(field)}.` }];
   if (name === 'cursor') return ['after', { ...field, description: undefined }];
   return [name, field];
+}
+
+function most({ schema: { maximum = MAX_LIMIT } }: FieldOf): string {
+  return Number(maximum).toLocaleString('en');
 }
 
 function pageFields({ items = '', fields }: Shape): Fields {

@@ -31,7 +31,7 @@ const Kept = createParamDecorator((_data: unknown, context: ExecutionContext): S
 });
 
 /**
- * Gives a handler with `@RequireAccess('list', 'sessions')` the filter of the access rule, or `undefined` if the rule returned `true`.
+ * Gives a handler with `@RequireAccess('list', 'sessions')`, or `read`, the filter of the access rule, or `undefined` if the rule returned `true`.
  * Without it, a handler is closed to those for whom the rule returns a filter.
  *
  * @example

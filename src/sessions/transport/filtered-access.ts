@@ -45,7 +45,8 @@ export class FilteredAccess {
   /** Whether a filter says anything about what is asked: sums of usage and shared state belong to no session. */
   get isUsable(): boolean {
     const { target, action } = this.asked;
-    if (target === 'sessions') return action === 'create' || (action === 'list' && this.use.isFiltered === true);
+    const isRead = action === 'list' || action === 'read';
+    if (target === 'sessions') return action === 'create' || (isRead && this.use.isFiltered === true);
     return target === 'session';
   }
 

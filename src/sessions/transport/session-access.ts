@@ -15,7 +15,7 @@ export interface AccessUser {
 /** A request for {@link SessionAccess} to decide. */
 export interface AccessRequest<User extends AccessUser | undefined = AccessUser> {
   readonly action: SessionAction;
-  /** One session, the sessions of a user, or the state of a user or an app. */
+  /** One session, the sessions of a user, or the state of a user or an app. To `read` `sessions` is to search in their events. */
   readonly target: 'session' | 'sessions' | 'userState' | 'appState';
   readonly appName: string;
   /** The owner of the session or state. Missing for a whole app. */

@@ -13,6 +13,7 @@ import { SessionsClient } from 'nestjs-agent-sessions/client';
 import {
   AgentsGraphqlModule,
   SessionsGraphqlModule,
+  SearchGraphqlModule,
   SummarizerGraphqlModule,
   sessionsGraphqlOptions,
 } from 'nestjs-agent-sessions/graphql';
@@ -24,6 +25,7 @@ import {
   AgentsRestModule,
   OpenAccess,
   SessionsRestModule,
+  SearchRestModule,
   SummarizerRestModule,
   mountDocs,
 } from 'nestjs-agent-sessions/rest';
@@ -72,13 +74,15 @@ export class Echo implements Agent {
     AgentsModule.forRoot({ isGlobal: true }),
     AgentsModule.forFeature([Echo]),
     ComponentsModule.forRoot({ root: './data/components' }),
-    SearchModule.forRoot(),
+    SearchModule.forRoot({ isGlobal: true }),
     SessionsRestModule.forRoot({ access: OpenAccess }),
     AgentsRestModule.forRoot({ access: OpenAccess }),
     AdkRestModule.forRoot({ access: OpenAccess }),
     SummarizerRestModule.forRoot({ access: OpenAccess }),
+    SearchRestModule.forRoot({ access: OpenAccess }),
     SessionsGraphqlModule.forRoot({ access: OpenAccess }),
     SummarizerGraphqlModule.forRoot({ access: OpenAccess }),
+    SearchGraphqlModule.forRoot({ access: OpenAccess }),
     AgentsGraphqlModule.forRoot({ access: OpenAccess }),
   ],
   providers: [Chat, SessionsHealth, SessionsDoctorHealth],

@@ -13,7 +13,7 @@ export interface OperationCall {
 }
 
 interface OperationCalls {
-  /** The method of the service or summarizer that it calls first. */
+  /** The method of a service that it calls first. */
   readonly method:
     | 'listApps'
     | 'listSessions'
@@ -43,7 +43,9 @@ interface OperationCalls {
     | 'updateAppState'
     | 'getSessionSummary'
     | 'createSessionSummary'
-    | 'listSummaries';
+    | 'listSummaries'
+    | 'searchEvents'
+    | 'eventsAround';
   /** Its path has no ids, so that its calls say themselves what is refused. */
   readonly hasNoIds?: true;
   /** Valid bodies. Failures are tested with the first one. */
@@ -256,6 +258,26 @@ export const OPERATION_CALLS: Readonly<Record<string, OperationCalls>> = {
       { status: 200, ids: { sessionId: 'long' } },
       { status: 200, query: '?limit=1&afterSeq=0' },
       { status: 400, query: '?limit=1001' },
+    ],
+  },
+  searchEvents: {
+    method: 'searchEvents',
+    calls: [
+      { status: 200, query: '?text=hello' },
+      { status: 200, query: '?text=hello+there&match=any&limit=1&sessionId=s&afterTimestamp=0' },
+      { status: 400, query: '?text=hello&limit=51' },
+      { status: 400, query: '?text=hello&match=some' },
+      { status: 400, query: '' },
+      { status: 403, query: '?text=hello', headers: deny('sessions') },
+    ],
+  },
+  eventsAround: {
+    method: 'eventsAround',
+    calls: [
+      { status: 200, query: '?seq=1' },
+      { status: 200, query: '?seq=2&before=0&after=50' },
+      { status: 400, query: '?seq=0' },
+      { status: 400, query: '?seq=1&after=51' },
     ],
   },
   runAgent: RUN,

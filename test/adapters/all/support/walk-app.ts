@@ -49,6 +49,9 @@ import {
   isClientWrite,
   limitBodies,
 } from '../../../../src/sessions/rest/index.js';
+import { SearchGraphqlModule } from '../../../../src/search/graphql/index.js';
+import { SearchModule } from '../../../../src/search/index.js';
+import { SearchRestModule } from '../../../../src/search/rest/index.js';
 import { SummarizerGraphqlModule } from '../../../../src/summarizer/graphql/index.js';
 import { SummarizerModule } from '../../../../src/summarizer/index.js';
 import { SummarizerRestModule } from '../../../../src/summarizer/rest/index.js';
@@ -202,13 +205,16 @@ export class WalkApp {
         AgentsModule.forFeature([TestAgent]),
         SessionAccessModule.forRoot(rule),
         SessionsRestModule.forRoot(),
+        SearchModule.forRoot({ isGlobal: true }),
         SummarizerRestModule.forRoot(),
+        SearchRestModule.forRoot(),
         AgentsRestModule.forRoot(),
         AdkRestModule.forRoot({ path: 'adk', sessions: true }),
         AgUiModule.forRoot(),
         GraphQLModule.forRoot<ApolloDriverConfig>({ driver: ApolloDriver, ...sessionsGraphqlOptions() }),
         SessionsGraphqlModule.forRoot(),
         SummarizerGraphqlModule.forRoot(),
+        SearchGraphqlModule.forRoot(),
         AgentsGraphqlModule.forRoot(),
         ChatsModule.forRoot(),
         ...(added.imports ?? []),

@@ -1,0 +1,33 @@
+import type { EventsAroundRequest, SearchEventsRequest, SearchPage } from '../search/found-events.js';
+import type { EventPage } from '../sessions/operations/list-events.js';
+import { searchOf, sessionOf } from './paths.js';
+import type { Requests } from './requests.js';
+
+/** What to search for. The server adds the filter of its access rule. */
+export type RemoteSearchRequest = Omit<SearchEventsRequest, 'within'>;
+
+/** The part of the client for the routes of `SearchRestModule`. */
+export abstract class SearchClient {
+  readonly #requests: Requests;
+
+  protected constructor(requests: Requests) {
+    this.#requests = requests;
+  }
+
+  /**
+   * Finds events of a user by their words: the best first, of these the newest.
+   * @example const { hits } = await client.searchEvents({ appName: 'shop', userId: 'ann', text: 'refund' });
+   */
+  async searchEvents({ appName, userId, ...query }: RemoteSearchRequest): Promise<SearchPage> {
+    return this.#requests.json('GET', searchOf({ appName, userId }), { query, isRepeatable: true });
+  }
+
+  /**
+   * Reads what was said around an event.
+   * @example const { events } = await client.eventsAround({ ...owner, sessionId: hit.sessionId, seq: hit.seq });
+   */
+  async eventsAround({ appName, userId, sessionId, ...query }: EventsAroundRequest): Promise<EventPage> {
+    const path = `${sessionOf({ appName, userId, sessionId })}/events/around`;
+    return this.#requests.json('GET', path, { query: { ...query }, isRepeatable: true });
+  }
+}

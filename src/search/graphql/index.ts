@@ -1,0 +1,1 @@
+export { SearchGraphqlModule, type SearchGraphqlOptions } from './search-graphql.module.js';

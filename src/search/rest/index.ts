@@ -1,0 +1,1 @@
+export { SearchRestModule, type SearchRestOptions } from './search-rest.module.js';
