@@ -17,6 +17,14 @@ export async function readConfig(): Promise<PageConfig> {
   return (await response.json()) as PageConfig;
 }
 
+/** Where a token is kept: in a cookie, by an app that has a sign-in of its own, or in this tab. */
+export async function signIn(credential: string): Promise<'cookie' | 'tab' | 'refused'> {
+  const headers = { 'content-type': 'application/json' };
+  const response = await fetch('sign-in', { method: 'POST', headers, body: JSON.stringify({ credential }) });
+  if (response.ok) return 'cookie';
+  return response.status === 401 ? 'refused' : 'tab';
+}
+
 /** The routes that the page reads: those that each client of the app has. */
 export class Api {
   readonly client: SessionsClient;

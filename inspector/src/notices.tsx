@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import { savedToken } from './api.js';
+import { savedToken, signIn } from './api.js';
 import type { Failure } from './failures.js';
 
 /** A state of the page that is not its content: empty, loading, failed. */
@@ -41,22 +41,30 @@ export function FailureNotice(props: { readonly failure: Failure; readonly onRet
   );
 }
 
-/** Apps that read a token from `Authorization` get it from here. Those with cookies need nothing. */
+/** An app with a sign-in keeps the token in a cookie that no script reads; other apps read it from `Authorization`. */
 export function SignIn() {
   const [token, setToken] = useState(() => savedToken.read());
-  const save = (event: Event): void => {
+  const [problem, setProblem] = useState<string>();
+  const save = async (event: Event): Promise<void> => {
     event.preventDefault();
-    savedToken.write(token.trim());
+    const credential = token.trim();
+    const kept = await signIn(credential);
+    if (kept === 'refused') {
+      setProblem('The app does not accept it.');
+      return;
+    }
+    savedToken.write(kept === 'cookie' ? '' : credential);
     // All that was refused is asked for again.
     location.reload();
   };
   return (
-    <form class="sign-in" onSubmit={save}>
+    <form class="sign-in" onSubmit={(event) => void save(event)}>
       <label>
-        Token for the routes of this app (kept in this tab only)
+        Token or API key for the routes of this app
         <input type="password" value={token} onInput={(event) => setToken(event.currentTarget.value)} />
       </label>
       <button type="submit">Try again</button>
+      {problem !== undefined && <p role="alert">{problem}</p>}
     </form>
   );
 }

@@ -1,17 +1,25 @@
 import {
+  Body,
   Controller,
   ForbiddenException,
   Get,
+  HttpCode,
   Inject,
   NotFoundException,
+  Optional,
   Param,
+  Post,
   Req,
   Res,
   StreamableFile,
+  UnauthorizedException,
 } from '@nestjs/common';
 import { INSPECTOR_OPTIONS, INSPECTOR_ROUTE, type InspectorOptions, actionsOf } from './inspector-options.js';
 import type { PageConfig } from './page-config.js';
 import { NotDocumented, type PageRequest, type PageResponse, setHeaders } from '../sessions/transport/served-page.js';
+import { isForeignPage } from '../sessions/transport/cross-site.js';
+import { SessionAccess } from '../sessions/transport/session-access.js';
+import { SignedInAccess } from '../sessions/transport/signed-in-access.js';
 import { PageFiles } from './page-files.js';
 import { PAGE_HEADERS, baseOf, inspectorPage } from './page-html.js';
 
@@ -25,6 +33,7 @@ export class InspectorController {
     private readonly files: PageFiles,
     @Inject(INSPECTOR_OPTIONS) private readonly options: InspectorOptions,
     @Inject(INSPECTOR_ROUTE) private readonly route: string,
+    @Optional() @Inject(SessionAccess) private readonly rule: SessionAccess | undefined,
   ) {}
 
   @Get()
@@ -43,6 +52,25 @@ export class InspectorController {
     const up = '../'.repeat(this.route.split('/').length);
     const actions = actionsOf(this.options);
     return { api: up + api.replace(/^\/+/, ''), actions, ...(demoApp !== undefined && { demoApp }) };
+  }
+
+  /** Keeps a token or an API key in a cookie that no script can read. */
+  @Post('sign-in')
+  @HttpCode(204)
+  async signIn(
+    @Body() body: { readonly credential?: unknown } | undefined,
+    @Req() request: PageRequest,
+    @Res({ passthrough: true }) response: PageResponse,
+  ): Promise<void> {
+    setPageHeaders(response, NOT_STORED);
+    const { headers } = request;
+    const isJson = String(headers['content-type'] ?? '').startsWith('application/json');
+    if (!isJson || isForeignPage(headers, [])) throw new ForbiddenException('Only the inspector itself may sign in.');
+    // The guard of the app has a sign-in of its own.
+    if (!(this.rule instanceof SignedInAccess)) throw new NotFoundException('The inspector signs nobody in.');
+    const { credential } = body ?? {};
+    if (typeof credential !== 'string' || credential === '') throw new UnauthorizedException('Sign in first.');
+    response.header('Set-Cookie', await this.rule.cookieFor(credential));
   }
 
   /** The names of files change with their content. They are those of the package, so that nobody has to be asked. */

@@ -1,5 +1,6 @@
 import { isApiKey } from './api-keys.js';
 import { NotSignedInError } from './auth-errors.js';
+import { credentialInCookie } from './sign-in-cookie.js';
 
 /** What is read of a request: of Express, Fastify, or a WebSocket with the parameters of its connection. */
 export interface SignInRequest {
@@ -16,15 +17,24 @@ const TWO = 'Send one sign-in: Authorization or X-API-Key.';
 const IN_ADDRESS = 'A token in an address ends up in logs and histories. Send it as Authorization: Bearer.';
 const QUERY_NAMES = new Set(['access_token', 'api_key', 'apikey']);
 
+/** A token or an API key, and whether a browser has sent it by itself. */
+export interface Credential {
+  readonly text: string;
+  readonly isCookie: boolean;
+}
+
 /**
  * The token or API key of a request. Undefined if there is none.
  *
  * @throws NotSignedInError if it is where others may read it, or if there are two
  */
-export function readCredential(request: SignInRequest): string | undefined {
+export function readCredential(request: SignInRequest): Credential | undefined {
   refuseInAddress(request.originalUrl ?? request.url ?? '');
   const params = Object.entries(request.connectionParams ?? {}).map(([name, value]) => [name.toLowerCase(), value]);
-  return readFrom(Object.fromEntries(params) as Record<string, unknown>) ?? readFrom(request.headers ?? {});
+  const sent = readFrom(Object.fromEntries(params) as Record<string, unknown>) ?? readFrom(request.headers ?? {});
+  if (sent !== undefined) return { text: sent, isCookie: false };
+  const kept = credentialInCookie(request.headers?.cookie);
+  return kept === undefined ? undefined : { text: kept, isCookie: true };
 }
 
 function readFrom(named: Readonly<Record<string, unknown>>): string | undefined {

@@ -15,8 +15,10 @@ import { ConfigurationError } from '../../config/configuration-error.js';
 import { type SettingsOf, seconds, wholeNumber } from '../../config/setting.js';
 import { AccessChecks, NO_RULE, STREAM_LIMITS } from './access-checks.js';
 import type { AuthOptions } from '../auth/auth-options.js';
+import type { SignInRequest } from '../auth/credentials.js';
 import { SignIn } from '../auth/sign-in.js';
 import { accessByPreset } from './access-rules.js';
+import { isForeignPage } from './cross-site.js';
 import { SessionAccess } from './session-access.js';
 import { shareChecks, unshareChecks } from './shared-checks.js';
 import { SignedInAccess } from './signed-in-access.js';
@@ -125,7 +127,11 @@ async function madeRule({ access, auth }: SessionAccessOptions, modules: ModuleR
 }
 
 async function signedInRule({ auth }: SessionAccessOptions, rule: SessionAccess): Promise<SessionAccess> {
-  return auth === undefined ? rule : new SignedInAccess(await SignIn.load(auth), rule);
+  return auth === undefined ? rule : new SignedInAccess(await SignIn.load(auth, Date.now, isForeignRequest), rule);
+}
+
+function isForeignRequest({ headers = {} }: SignInRequest): boolean {
+  return isForeignPage(headers, []);
 }
 
 function checkedRule(access: unknown): SessionAccess {

@@ -1,4 +1,6 @@
 import { ConfigurationError } from '../../config/configuration-error.js';
+import { NotSignedInError } from '../auth/auth-errors.js';
+import { cookieFor } from '../auth/sign-in-cookie.js';
 import type { SignInRequest } from '../auth/credentials.js';
 import type { SignIn } from '../auth/sign-in.js';
 import { SignedInUser } from '../auth/signed-in-user.js';
@@ -33,6 +35,18 @@ export class SignedInAccess extends SessionAccess {
     // For handlers, which find the user of a guard there, too.
     if (request.user === undefined) Object.assign(request, { user: identity.user });
     return identity.user;
+  }
+
+  /**
+   * The cookie for a page that sends a token or an API key once, so that its scripts need not keep it.
+   *
+   * @throws NotSignedInError if it is not valid
+   */
+  async cookieFor(credential: string): Promise<string> {
+    await this.userOf({ headers: { authorization: `Bearer ${credential}` } });
+    const cookie = cookieFor(credential);
+    if (cookie === undefined) throw new NotSignedInError('The token is too long for a cookie.', 'invalid_token');
+    return cookie;
   }
 
   override signedInUntil(request: object): number | undefined {

@@ -1,0 +1,86 @@
+import { SessionsInspectorModule } from '../../src/inspector/index.js';
+import { makeApiKey } from '../../src/sessions/auth/api-keys.js';
+import { SECRET, plant } from '../adapters/all/support/walk.js';
+import { WalkApp } from '../adapters/all/support/walk-app.js';
+
+const SESSION = '/apps/shop/users/ann/sessions/s';
+const JSON_TYPE = { 'content-type': 'application/json' };
+const { key, hash } = makeApiKey();
+
+const cookieOf = (response: Response): string => response.headers.get('set-cookie') ?? '';
+
+describe('The sign-in of the inspector', () => {
+  let app: WalkApp;
+  beforeAll(async () => {
+    const apiKeys = [{ name: 'desk', hash, preset: 'service' }] as const;
+    app = await WalkApp.start('Express', { imports: [SessionsInspectorModule.forRoot()] }, { auth: { apiKeys } });
+    await plant(app);
+  });
+  afterAll(() => app.close());
+
+  const signIn = (credential: unknown, headers: Record<string, string> = JSON_TYPE): Promise<Response> =>
+    fetch(`${app.url}/inspector/sign-in`, { method: 'POST', headers, body: JSON.stringify({ credential }) });
+
+  const statusFor = async (headers: Record<string, string>): Promise<number> =>
+    (await fetch(app.url + SESSION, { headers })).status;
+
+  it('gives a cookie that no script and no other site can use', async () => {
+    const response = await signIn(key);
+    expect(response.status).toBe(204);
+    const [cookie = '', ...attributes] = cookieOf(response).split('; ');
+    expect(cookie).toBe(`__Host-agent-sessions=${key}`);
+    expect(attributes).toEqual(['Path=/', 'Secure', 'HttpOnly', 'SameSite=Strict']);
+    const read = await fetch(app.url + SESSION, { headers: { cookie } });
+    expect(await read.text()).toContain(SECRET);
+  });
+
+  it('gives none for what is not valid', async () => {
+    for (const wrong of ['x', makeApiKey().key, '', 5, undefined, `${key}; Path=/x`]) {
+      const response = await signIn(wrong);
+      expect([response.status, cookieOf(response)]).toEqual([401, '']);
+    }
+  });
+
+  it('is for the page itself: others sign nobody in', async () => {
+    for (const headers of [
+      { ...JSON_TYPE, origin: 'https://evil.example' },
+      { ...JSON_TYPE, 'sec-fetch-site': 'same-site' },
+      { 'content-type': 'text/plain' },
+      { 'content-type': 'application/x-www-form-urlencoded' },
+    ]) {
+      const response = await signIn(key, headers);
+      expect([response.status, cookieOf(response)]).toEqual([403, '']);
+    }
+  });
+
+  it.each([{ origin: 'https://evil.example' }, { 'sec-fetch-site': 'cross-site' }, { 'sec-fetch-site': 'same-site' }])(
+    'does not count for a page of another origin: %j',
+    async (headers) => {
+      const cookie = `__Host-agent-sessions=${key}`;
+      const before = await app.everythingOf('ann');
+      for (const method of ['GET', 'DELETE']) {
+        const response = await fetch(app.url + SESSION, {
+          method,
+          headers: Object.entries({ cookie, ...headers }),
+        });
+        expect([response.status, (await response.text()).includes(SECRET)]).toEqual([401, false]);
+      }
+      expect(await app.everythingOf('ann')).toBe(before);
+    },
+  );
+
+  it('counts once: two cookies of its name are none, and a header goes before it', async () => {
+    const own = `__Host-agent-sessions=${key}`;
+    expect(await statusFor({ cookie: `${own}; __Host-agent-sessions=x` })).toBe(401);
+    expect(await statusFor({ cookie: own, authorization: 'Bearer wrong' })).toBe(401);
+    expect(await statusFor({ cookie: `a=b; ${own}; c=d` })).toBe(200);
+  });
+
+  it('is none where a guard of the app signs in', async () => {
+    const other = await WalkApp.start('Express', { imports: [SessionsInspectorModule.forRoot()] });
+    const body = JSON.stringify({ credential: key });
+    const response = await fetch(`${other.url}/inspector/sign-in`, { method: 'POST', headers: JSON_TYPE, body });
+    expect([response.status, cookieOf(response)]).toEqual([404, '']);
+    await other.close();
+  });
+});
