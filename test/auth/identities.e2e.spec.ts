@@ -1,6 +1,5 @@
 import { makeApiKey } from '../../src/sessions/auth/api-keys.js';
 import {
-  SECRET,
   askApproval,
   plant,
   walkAsOwner,
@@ -9,6 +8,7 @@ import {
   walkRoutes,
 } from '../adapters/all/support/walk.js';
 import { WalkApp } from '../adapters/all/support/walk-app.js';
+import { SECRET } from '../adapters/all/support/walk-requests.js';
 import { plantServers, walkMethods, walkStream } from '../adapters/all/support/walk-calls.js';
 import type { Headers } from '../adapters/all/support/walk-users.js';
 import { frameworks } from '../rest/rest-app.js';

@@ -1,6 +1,7 @@
 import { Issuer, bearer } from './issuer.js';
-import { SECRET, askApproval, plant } from '../adapters/all/support/walk.js';
+import { askApproval, plant } from '../adapters/all/support/walk.js';
 import { WalkApp } from '../adapters/all/support/walk-app.js';
+import { SECRET } from '../adapters/all/support/walk-requests.js';
 
 const SESSION = '/apps/shop/users/ann/sessions/s';
 const TEXT = { newMessage: { parts: [{ text: 'hi' }] } };

@@ -1,7 +1,8 @@
 import { SessionsInspectorModule } from '../../src/inspector/index.js';
 import { makeApiKey } from '../../src/sessions/auth/api-keys.js';
-import { SECRET, plant } from '../adapters/all/support/walk.js';
+import { plant } from '../adapters/all/support/walk.js';
 import { WalkApp } from '../adapters/all/support/walk-app.js';
+import { SECRET } from '../adapters/all/support/walk-requests.js';
 
 const SESSION = '/apps/shop/users/ann/sessions/s';
 const JSON_TYPE = { 'content-type': 'application/json' };

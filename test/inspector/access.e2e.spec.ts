@@ -1,6 +1,7 @@
 import { SessionsInspectorModule } from '../../src/inspector/index.js';
-import { SECRET, askApproval, plant } from '../adapters/all/support/walk.js';
+import { askApproval, plant } from '../adapters/all/support/walk.js';
 import { CALLERS, OTHER_TEAM, OWNER, WalkApp } from '../adapters/all/support/walk-app.js';
+import { SECRET } from '../adapters/all/support/walk-requests.js';
 import { TestBrowser } from '../browser/test-browser.js';
 
 const SESSIONS = ['state', 'view', 'charts', 'check'].map((tab) => `app=shop&userId=ann&sessionId=s&tab=${tab}`);

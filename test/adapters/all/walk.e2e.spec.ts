@@ -5,7 +5,6 @@ import { AccessGuard, RequireAccess } from '../../../src/sessions/rest/index.js'
 import { documentOf } from '../../graphql/schema-documents.js';
 import { frameworks } from '../../rest/rest-app.js';
 import {
-  SECRET,
   askApproval,
   plant,
   walkAsOwner,
@@ -16,7 +15,7 @@ import {
 } from './support/walk.js';
 import { CALLERS, OPERATOR, OTHER_TEAM, OWNER, WalkApp } from './support/walk-app.js';
 import { a2aMessage, callA2a, plantServers, walkMethods, walkStream } from './support/walk-calls.js';
-import { FORGERIES, OF_ANN, pathOf, shapesOf } from './support/walk-requests.js';
+import { FORGERIES, OF_ANN, SECRET, pathOf, shapesOf } from './support/walk-requests.js';
 
 const STRANGERS = Object.entries(CALLERS).map(([who, headers]) => ({ who, headers }));
 
@@ -50,11 +49,13 @@ describe.each(frameworks)('A walk over all routes and fields on %s', (framework)
       'GET /adk/apps/:appName/users/:userId/sessions answers 200',
       'GET /apps/:appName/sessions answers 200',
       'GET /apps/:appName/users/:userId/approvals answers 200',
+      'GET /apps/:appName/users/:userId/search answers 200',
       'GET /apps/:appName/users/:userId/sessions answers 200',
     ]);
     const fields = await walkFields(app, OTHER_TEAM);
     expect(fields.map((found) => found.replace(/ answers .*"nodes":\[\].*/s, ''))).toEqual([
       'sessions',
+      'searchEvents',
       'pendingApprovals',
     ]);
     expect(await walkMethods(app, OTHER_TEAM)).toEqual({ shown: [], changed: [] });

@@ -2,7 +2,7 @@ import { SessionTaskStore } from '../../../../src/adapters/a2a/index.js';
 import { SessionEventStore } from '../../../../src/adapters/mcp/index.js';
 import { callOf, message, taskOf } from '../../a2a/support/tasks.js';
 import type { WalkApp } from './walk-app.js';
-import { SECRET } from './walk.js';
+import { SECRET } from './walk-requests.js';
 import type { Headers } from './walk-users.js';
 
 /** A task of ann. */

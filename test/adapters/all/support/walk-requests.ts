@@ -19,10 +19,18 @@ export interface Place {
 export const OF_ANN: Place = { appName: 'shop', userId: 'ann', sessionId: 's' };
 const HI = { role: 'user', parts: [{ text: 'hi' }] };
 
-/** Fills the parameters of a route. */
+/** In all that ann has. */
+export const SECRET = 'ann-only-7f3a';
+
+/** What a route asks for beside its path, by the end of the path. */
+const QUERIES: Readonly<Record<string, string>> = { '/search': `text=${SECRET}`, '/events/around': 'seq=1' };
+
+/** Fills the parameters of a route, and what its query must have. */
 export function pathOf(pattern: string, { appName, userId, sessionId }: Place): string {
   const values: Readonly<Record<string, string>> = { appName, userId, sessionId, id: sessionId, approvalId: 'c1@i1' };
-  return pattern.replaceAll(/:(\w+)/g, (_, name: string) => values[name] ?? 'x');
+  const path = pattern.replaceAll(/:(\w+)/g, (_, name: string) => values[name] ?? 'x');
+  const [, query] = Object.entries(QUERIES).find(([end]) => pattern.endsWith(end)) ?? [];
+  return query === undefined ? path : `${path}?${query}`;
 }
 
 /** A body that names its session in all ways that guards read. */
@@ -51,6 +59,7 @@ export function variablesFor(schema: GraphQLSchema, field: string, place: Place)
     approvalId: 'c1@i1',
     afterSeq: 0,
     first: 10,
+    text: SECRET,
     ...EVENTS,
   };
   return Object.fromEntries(

@@ -4,10 +4,7 @@ import type { EventInput } from '../../../../src/index.js';
 import { documentOf, fieldsOf } from '../../../graphql/schema-documents.js';
 import type { WalkAnswer, WalkApp } from './walk-app.js';
 import type { Headers } from './walk-users.js';
-import { OF_ANN, type Place, bodyFor, namesItsOwner, pathOf, variablesFor } from './walk-requests.js';
-
-/** In all that ann has. */
-export const SECRET = 'ann-only-7f3a';
+import { OF_ANN, type Place, SECRET, bodyFor, namesItsOwner, pathOf, variablesFor } from './walk-requests.js';
 
 const REFUSALS = ['UNAUTHENTICATED', 'FORBIDDEN', 'SESSION_NOT_FOUND'];
 
@@ -71,8 +68,14 @@ export async function walkOwnRoutes(app: WalkApp, own: Place, headers: Headers):
   const before = await app.everythingOf('ann');
   for (const route of app.routes) {
     const [method = '', pattern = ''] = route.split(' ');
-    const path = `${pathOf(pattern, own)}?appName=shop&userId=ann&sessionId=s&user_id=ann`;
-    const answer = await app.send(method, path, { ...bodyFor(OF_ANN), user_id: 'ann' }, headers);
+    const path = pathOf(pattern, own);
+    const others = 'appName=shop&userId=ann&sessionId=s&user_id=ann';
+    const answer = await app.send(
+      method,
+      `${path}${path.includes('?') ? '&' : '?'}${others}`,
+      { ...bodyFor(OF_ANN), user_id: 'ann' },
+      headers,
+    );
     if (answer.text.includes(SECRET)) found.push(`${route} shows it`);
     if ((await app.everythingOf('ann')) !== before) found.push(`${route} changes it`);
   }
