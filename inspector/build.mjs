@@ -21,6 +21,7 @@ const options = {
   write: false,
 };
 
+const { head, tail } = await copyPage(sources, options);
 const { outputFiles, metafile } = await build({
   ...options,
   entryPoints: { main: join(sources, 'main.tsx'), styles: join(sources, 'styles.css') },
@@ -29,7 +30,8 @@ const { outputFiles, metafile } = await build({
   splitting: true,
   entryNames: '[name]-[hash]',
   chunkNames: '[name]-[hash]',
-  define: { COPY_PAGE: JSON.stringify(await copyPage(sources, options)) },
+  // As texts, each is where it is used. An object would be a file that all others load.
+  define: { 'COPY_PAGE.head': JSON.stringify(head), 'COPY_PAGE.tail': JSON.stringify(tail) },
   metafile: true,
 });
 

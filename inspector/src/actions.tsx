@@ -3,7 +3,7 @@ import type { RemoteKey } from '../../src/client/index.js';
 import type { Api } from './api.js';
 import { failureOf } from './failures.js';
 import { noteGone } from './gone-sessions.js';
-import { show } from './page-route.js';
+import { NO_PLACE, show } from './page-route.js';
 import type { SessionLog } from './session-log.js';
 import { Share } from './share.js';
 
@@ -85,7 +85,7 @@ export function SessionActions(props: {
   });
   const fork = act('Fork', undefined, async () => {
     const { id } = await api.client.forkSession({ ...sessionKey, atSeq: seq });
-    show({ sessionId: id, seq: undefined });
+    show({ sessionId: id, ...NO_PLACE });
   });
   const summarise = act('Summarise', undefined, () => api.client.createSummary({ ...sessionKey, force: true }));
   const remove = act('Delete', 'Delete this session and all its events? This cannot be undone.', async () => {
@@ -99,7 +99,7 @@ export function SessionActions(props: {
       log.open();
       throw error;
     }
-    show({ sessionId: undefined, userId: undefined, seq: undefined });
+    show({ sessionId: undefined, userId: undefined, ...NO_PLACE });
   });
   return (
     <div class="buttons">

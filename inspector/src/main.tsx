@@ -4,7 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { Api, readConfig } from './api.js';
 import { type Failure, failureOf } from './failures.js';
 import { FailureNotice, Loading, Notice } from './notices.js';
-import { type PageRoute, addressOf, route, show } from './page-route.js';
+import { NO_PLACE, type PageRoute, addressOf, route, show } from './page-route.js';
 import { SessionListPanel } from './session-list-panel.js';
 import { SessionPage } from './session-page.js';
 import { nextTheme, theme } from './theme.js';
@@ -75,11 +75,11 @@ function Choose() {
 
 /** The list without a session. */
 function listOnly(): PageRoute {
-  return { ...route.value, userId: undefined, sessionId: undefined, seq: undefined };
+  return { ...route.value, userId: undefined, sessionId: undefined, ...NO_PLACE };
 }
 
 function chooseApp(name: string): void {
-  show({ app: name, userId: undefined, sessionId: undefined, seq: undefined });
+  show({ app: name, userId: undefined, sessionId: undefined, ...NO_PLACE });
 }
 
 function Bar(props: { readonly apps: readonly string[] }) {

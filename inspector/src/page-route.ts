@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
-import { type PageRoute, hashOf, routeOf } from '../../src/inspector/page-address.js';
+import { NO_PLACE, type PageRoute, hashOf, routeOf } from '../../src/inspector/page-address.js';
 
-export type { PageRoute };
+export { NO_PLACE, type PageRoute };
 
 export const route = signal<PageRoute>(routeOf(location.hash));
 

@@ -3,7 +3,7 @@ import type { RemoteSession } from '../../src/client/index.js';
 import type { Api } from './api.js';
 import { isGone, nameOf } from './gone-sessions.js';
 import { FailureNotice, Loading, Notice } from './notices.js';
-import { addressOf, route, show } from './page-route.js';
+import { NO_PLACE, addressOf, route, show } from './page-route.js';
 import { PERIODS, SessionList } from './session-list.js';
 import { ago, exactTime } from './times.js';
 import { useVirtualRows } from './virtual-rows.js';
@@ -115,7 +115,7 @@ function Row(props: { readonly session: RemoteSession; readonly now: number }) {
   const { session, now } = props;
   const { userId, id, metadata, lastUpdateTime, version } = session;
   const { sessionId: chosen, userId: chosenUser } = route.value;
-  const to = { ...route.value, userId, sessionId: id, seq: undefined };
+  const to = { ...route.value, userId, sessionId: id, ...NO_PLACE };
   const go = (event: MouseEvent): void => {
     if (event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();

@@ -4,6 +4,8 @@ import type { ExplainedEvent } from '../../src/sessions/operations/explain-view.
 import type { LoggedEvent } from '../../src/sessions/domain/event.js';
 import { EventWindows, WINDOW, windowOf } from './event-windows.js';
 import { type Decision, ExplainedEvents } from './explained-events.js';
+import type { CoveredEvents } from '../../src/summarizer/summary-outlook.js';
+import type { ModelRequestReport } from '../../src/sessions/domain/request-report.js';
 import { type Failure, failureOf } from './failures.js';
 import { noteGone } from './gone-sessions.js';
 import { type SessionReads, type ShownSession, explainedEvents } from './session-reads.js';
@@ -30,6 +32,10 @@ export class SessionLog {
   readonly firstSeq = signal(1);
   readonly lastSeq = signal(0);
   readonly partials = signal<readonly PartialText[]>([]);
+  /** The request that is looked at, to be drawn in the timeline. */
+  readonly request = signal<ModelRequestReport | undefined>(undefined);
+  /** What the next summary would replace, while somebody looks at it. */
+  readonly wouldCover = signal<CoveredEvents | undefined>(undefined);
   /** Changes whenever events came. */
   readonly revision = signal(0);
   readonly #windows = new EventWindows();

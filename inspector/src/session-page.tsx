@@ -5,9 +5,8 @@ import { Composer, SessionActions } from './actions.js';
 import type { Api } from './api.js';
 import { AppendForm } from './append-form.js';
 import { Approvals } from './approvals.js';
-import { ChartsPanel } from './charts-panel.js';
-import { CheckPanel } from './check-panel.js';
 import { EventPanel } from './event-panel.js';
+import { later } from './later.js';
 import { FailureNotice, Loading, Notice } from './notices.js';
 import { route, show } from './page-route.js';
 import { SessionLog } from './session-log.js';
@@ -19,9 +18,14 @@ import { ViewPanel } from './view-panel.js';
 
 const LIVE = 'live';
 
+const ChartsPanel = later('the charts', async () => (await import('./charts-panel.js')).ChartsPanel);
+const CheckPanel = later('the check', async () => (await import('./check-panel.js')).CheckPanel);
+const RequestPanel = later('the requests', async () => (await import('./request-panel.js')).RequestPanel);
+
 const TABS = [
   ['state', 'State'],
   ['view', 'View'],
+  ['request', 'Request'],
   ['event', 'Event'],
   ['charts', 'Charts'],
   ['check', 'Check'],
@@ -154,6 +158,7 @@ function Beside(props: {
       <div id="beside" class="beside" role="tabpanel" aria-labelledby={`tab-${tab}`} tabIndex={0}>
         {tab === 'state' && <StatePanel reads={reads} sessionKey={log.key} seq={seq} firstSeq={log.firstSeq.value} />}
         {tab === 'view' && <ViewPanel log={log} api={api} seq={seq} />}
+        {tab === 'request' && <RequestPanel reads={reads} log={log} seq={seq} />}
         {tab === 'event' && <EventPanel event={log.eventAt(seq)} />}
         {tab === 'charts' && <ChartsPanel reads={reads} api={api} log={log} seq={seq} />}
         {tab === 'check' && api && <CheckPanel api={api} log={log} />}

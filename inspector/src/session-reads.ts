@@ -10,7 +10,7 @@ import type { EventPage, ListEventsRequest } from '../../src/sessions/operations
 export type ShownSession = Omit<RemoteSession, 'state'>;
 
 /** What the page of a session reads: the client of an app has it, and a copy in a file. */
-export interface SessionReads extends Pick<SessionsClient, 'stateAt' | 'stateChanges' | 'watch'> {
+export interface SessionReads extends Pick<SessionsClient, 'stateAt' | 'stateChanges' | 'watch' | 'getModelRequest'> {
   getSession(key: RemoteKey): Promise<ShownSession | undefined>;
   explainView(request: Omit<ExplainViewRequest, 'config'>): Promise<Pick<ViewExplanation, 'events' | 'nextCursor'>>;
   listEvents(request: Omit<ListEventsRequest, 'invocationId'>): Promise<EventPage>;

@@ -3,6 +3,7 @@ import { ProblemError } from '../../src/client/index.js';
 import type { SummaryOutlook, ThresholdState } from '../../src/summarizer/summary-outlook.js';
 import type { Api } from './api.js';
 import { Loading, Notice } from './notices.js';
+import { show } from './page-route.js';
 import type { SessionLog } from './session-log.js';
 
 /** What thresholds count, in words. */
@@ -34,6 +35,13 @@ export function NextSummary(props: { readonly api: Api; readonly log: SessionLog
       isLeft = true;
     };
   }, [api, log, version, isOpen]);
+  const covered = isOpen && answer !== 'none' && !(answer instanceof Error) ? answer?.wouldCover : undefined;
+  useEffect(() => {
+    log.wouldCover.value = covered;
+    return () => {
+      log.wouldCover.value = undefined;
+    };
+  }, [log, covered]);
   return (
     <details class="next-summary" onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>The next summary</summary>
@@ -66,7 +74,15 @@ function Outlook(props: { readonly answer: Answer | undefined }) {
       </ul>
       {wouldCover && (
         <p class="hint">
-          Made now, it would stand for events {wouldCover.fromSeq} to {wouldCover.toSeq}.
+          Made now, it would stand for events{' '}
+          <button type="button" class="link" onClick={() => show({ seq: wouldCover.fromSeq })}>
+            {wouldCover.fromSeq}
+          </button>{' '}
+          to{' '}
+          <button type="button" class="link" onClick={() => show({ seq: wouldCover.toSeq })}>
+            {wouldCover.toSeq}
+          </button>
+          . They are marked in the timeline.
         </p>
       )}
     </>

@@ -1,10 +1,11 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { Part } from '../../src/sessions/domain/content.js';
 import type { LoggedEvent } from '../../src/sessions/domain/event.js';
 import { beginsTurn, changedKeys, kindOf, tokensOf } from './event-kinds.js';
 import { EventPart, Said } from './event-parts.js';
-import { type Decision, decisionText } from './explained-events.js';
+import { decisionText } from './explained-events.js';
 import { route, show } from './page-route.js';
+import { MARK_TEXTS, RequestMarks } from './request-marks.js';
 import type { SessionLog } from './session-log.js';
 import { clockTime, exactTime } from './times.js';
 import { useVirtualRows } from './virtual-rows.js';
@@ -36,6 +37,8 @@ export function Timeline(props: { readonly log: SessionLog }) {
     if (count > 0) log.need(Math.max(first, from - 1), to);
   }, [log, first, count, from, to, revision]);
   const height = rows.getTotalSize();
+  const request = log.request.value;
+  const marks = useMemo(() => request && new RequestMarks(request), [request]);
   const isAtEnd = useRef(true);
   // The newest events are followed until one is chosen, or the reader scrolls up. Rows become higher when they are drawn.
   useEffect(() => {
@@ -63,7 +66,7 @@ export function Timeline(props: { readonly log: SessionLog }) {
             ref={(element) => rows.measureElement(element)}
             style={{ transform: `translateY(${start}px)` }}
           >
-            <Row log={log} seq={first + index} />
+            <Row log={log} seq={first + index} marks={marks} />
           </li>
         ))}
       </ol>
@@ -71,8 +74,8 @@ export function Timeline(props: { readonly log: SessionLog }) {
   );
 }
 
-function Row(props: { readonly log: SessionLog; readonly seq: number }) {
-  const { log, seq } = props;
+function Row(props: { readonly log: SessionLog; readonly seq: number; readonly marks: RequestMarks | undefined }) {
+  const { log, seq, marks } = props;
   // What is read later of its neighbours changes what a row says.
   void log.revision.value;
   const event = log.eventAt(seq);
@@ -82,7 +85,21 @@ function Row(props: { readonly log: SessionLog; readonly seq: number }) {
   const isChosen = route.value.seq === seq;
   const kind = kindOf(event);
   const decision = log.decisionOn(seq);
-  const isOut = decision?.inView === false && !event.actions.rewind;
+  const mark = marks?.at(seq);
+  const covered = log.wouldCover.value;
+  const isCovered =
+    covered !== undefined && covered.fromSeq <= seq && seq <= covered.toSeq && decision?.inView === true;
+  // While a request is looked at, the timeline says what it was given, and not what the next one would be.
+  const isOut = marks ? mark === 'left' || mark === 'removed' : decision?.inView === false && !event.actions.rewind;
+  const why = marks ? mark && MARK_TEXTS[mark] : decision && decisionText(seq, decision);
+  const classes = [
+    'event',
+    kind.replace(' ', '-'),
+    isOut && 'out-of-view',
+    mark && `mark-${mark}`,
+    isCovered && 'would-cover',
+    isCovered && covered.toSeq === seq && 'cut',
+  ];
   return (
     <>
       {beginsTurn(event, before) && (
@@ -92,11 +109,11 @@ function Row(props: { readonly log: SessionLog; readonly seq: number }) {
       )}
       <button
         type="button"
-        class={`event ${kind.replace(' ', '-')}${isOut ? ' out-of-view' : ''}`}
+        class={classes.filter((each) => each).join(' ')}
         aria-pressed={isChosen}
         onClick={() => show({ seq: isChosen ? undefined : seq })}
       >
-        <Head event={event} kind={kind} decision={decision} isOlder={log.isOlder(event)} />
+        <Head event={event} kind={kind} why={why} isOlder={log.isOlder(event)} isCovered={isCovered} />
         {parts.slice(0, MOST_SHOWN).map((part, index) => (
           <EventPart key={index} part={part} answer={answerTo(log, event, part)} />
         ))}
@@ -132,13 +149,14 @@ function answerTo(log: SessionLog, { seq }: LoggedEvent, { functionCall }: Part)
 function Head(props: {
   readonly event: LoggedEvent;
   readonly kind: string;
-  readonly decision: Decision | undefined;
+  /** What is said of why a model is given it, or not. */
+  readonly why: string | undefined;
   readonly isOlder: boolean;
+  readonly isCovered: boolean;
 }) {
-  const { event, kind, decision, isOlder } = props;
+  const { event, kind, why, isOlder, isCovered } = props;
   const { seq, author = '', timestamp, modelVersion } = event;
   const tokens = tokensOf(event);
-  const why = decision && decisionText(seq, decision);
   return (
     <span class="head">
       <span class="seq">{seq}</span>
@@ -151,7 +169,8 @@ function Head(props: {
           older than the session
         </span>
       )}
-      {why && <span class="hidden-mark">{why}</span>}
+      {isCovered && <span class="hidden-mark">for the next summary</span>}
+      {why && <span class="hidden-mark why">{why}</span>}
       <time title={exactTime(timestamp)}>{clockTime(timestamp)}</time>
     </span>
   );

@@ -40,6 +40,11 @@ class InspectorAccess extends SessionAccess<AccessUser | undefined> {
   override allowsWrite(): boolean {
     return this.writes;
   }
+
+  /** Who has the store has its prompts. */
+  override allowsPrompts(): boolean {
+    return true;
+  }
 }
 
 /** Serves the inspector and the routes that it reads, to this machine. */

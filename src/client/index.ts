@@ -4,7 +4,8 @@ export type { Compaction, EventActions, LoggedEvent, Rewind, UsageMetadata } fro
 export type { MetadataDelta, SessionMetadata } from '../sessions/domain/metadata.js';
 export type { ModelRequest, SeqPair } from '../sessions/domain/model-request.js';
 export type { RequestDifference } from '../sessions/domain/request-difference.js';
-export type { ModelRequestQuery, ModelRequestReport, RequestText } from '../sessions/operations/get-model-request.js';
+export type { ModelRequestQuery } from '../sessions/operations/get-model-request.js';
+export type { ModelRequestReport, RequestText } from '../sessions/domain/request-report.js';
 export type { ExplainedEvent, ViewExplanation } from '../sessions/operations/explain-view.js';
 export type { EventPage } from '../sessions/operations/list-events.js';
 export { InvalidInputError, LimitExceededError } from '../sessions/domain/errors.js';

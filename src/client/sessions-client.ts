@@ -1,6 +1,7 @@
 import type { EventInput, LoggedEvent } from '../sessions/domain/event.js';
 import type { ViewExplanation } from '../sessions/operations/explain-view.js';
-import type { ModelRequestQuery, ModelRequestReport } from '../sessions/operations/get-model-request.js';
+import type { ModelRequestReport } from '../sessions/domain/request-report.js';
+import type { ModelRequestQuery } from '../sessions/operations/get-model-request.js';
 import type { EventPage, ListEventsRequest } from '../sessions/operations/list-events.js';
 import type {
   StateAtMoment,

@@ -5,6 +5,10 @@ export interface PageRoute {
   readonly sessionId?: string;
   /** The event that is looked at. The newest by default. */
   readonly seq?: number;
+  /** The answer whose request is looked at. By default the one at the event that is looked at, or before it. */
+  readonly request?: number;
+  /** The answer to the request that it is compared with. By default the agent's one before. */
+  readonly against?: number;
   /** What stands beside the timeline. */
   readonly tab?: string;
   /** Which sessions are listed. */
@@ -16,7 +20,12 @@ export interface PageRoute {
   readonly since?: string;
 }
 
-const NAMES = ['app', 'userId', 'sessionId', 'seq', 'tab', 'user', 'status', 'tag', 'label', 'since'] as const;
+const TEXTS = ['app', 'userId', 'sessionId', 'tab', 'user', 'status', 'tag', 'label', 'since'] as const;
+const NUMBERS = ['seq', 'request', 'against'] as const;
+const NAMES = [...TEXTS, ...NUMBERS] as const;
+
+/** No place in a session: each has its own. */
+export const NO_PLACE = { seq: undefined, request: undefined, against: undefined } as const;
 
 /** A route as the hash of an address. */
 export function hashOf(route: PageRoute): string {
@@ -31,10 +40,13 @@ export function hashOf(route: PageRoute): string {
 /** The route in the hash of an address. What it does not know is left out. */
 export function routeOf(hash: string): PageRoute {
   const query = new URLSearchParams(hash.replace(/^#/, ''));
-  const given = NAMES.flatMap((name) => {
+  const texts = TEXTS.flatMap((name) => {
     const value = query.get(name);
     return value === null || value === '' ? [] : [[name, value] as const];
   });
-  const { seq, ...texts } = Object.fromEntries(given) as Record<string, string>;
-  return { ...texts, ...(seq !== undefined && /^\d{1,15}$/.test(seq) && { seq: Number(seq) }) };
+  const numbers = NUMBERS.flatMap((name) => {
+    const value = query.get(name) ?? '';
+    return /^\d{1,15}$/.test(value) ? [[name, Number(value)] as const] : [];
+  });
+  return Object.fromEntries<string | number>([...texts, ...numbers]);
 }

@@ -4,6 +4,7 @@ import type { EventLike, LoggedEvent } from './domain/event.js';
 import type { SessionKey, UserKey } from './domain/ids.js';
 import { requireRequest } from './domain/input-checks.js';
 import type { Session } from './domain/session.js';
+import type { ModelRequestReport } from './domain/request-report.js';
 import type { ChangeSessionRequest, ChangedSession, DecideChange } from './operations/change-session.js';
 import * as operations from './operations/index.js';
 import { runOperation as run } from './run-operation.js';
@@ -108,7 +109,7 @@ export class SessionService {
    * Says what a model was given for an answer, and what changed since it was asked before. `undefined` if the event does not say it.
    * @example const { given, change } = (await sessions.getModelRequest({ appName: 'shop', userId: 'ann', sessionId, seq: 4 })) ?? {};
    */
-  async getModelRequest(request: operations.ModelRequestQuery): Promise<operations.ModelRequestReport | undefined> {
+  async getModelRequest(request: operations.ModelRequestQuery): Promise<ModelRequestReport | undefined> {
     return run(this.#env, 'getModelRequest', operations.getModelRequest, requireRequest(request));
   }
 

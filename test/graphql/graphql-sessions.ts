@@ -10,7 +10,7 @@ import {
   type TurnReference,
 } from '../../src/index.js';
 import type { ExplainedEvent, ViewExplanation } from '../../src/sessions/operations/explain-view.js';
-import type { ModelRequestReport } from '../../src/sessions/operations/get-model-request.js';
+import type { ModelRequestReport } from '../../src/sessions/domain/request-report.js';
 import type { SessionRecord } from '../../src/storage.js';
 import type { SessionClient } from '../../src/testing/open-sessions.js';
 import { VIEW_REASONS, type ViewReason } from '../../src/sessions/domain/view-reason.js';

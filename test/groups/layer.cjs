@@ -29,6 +29,7 @@ const FULL_ONLY = {
     'inspector/access.e2e',
     'inspector/charts.e2e',
     'inspector/panels.e2e',
+    'inspector/requests.e2e',
     'inspector/sessions.e2e',
     'inspector/share.e2e',
   ],

@@ -198,6 +198,7 @@ function methodsOf(reads: SessionReads): SessionReads {
     stateAt: (request) => reads.stateAt(request),
     stateChanges: (request) => reads.stateChanges(request),
     watch: (request) => reads.watch(request),
+    getModelRequest: (request) => reads.getModelRequest(request),
   };
 }
 

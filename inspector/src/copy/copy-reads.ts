@@ -1,5 +1,11 @@
 import type { RemoteKey, StateAtMoment, StateChangePage, WatchedEvent } from '../../../src/client/index.js';
 import type { LoggedEvent } from '../../../src/sessions/domain/event.js';
+import { type Answer, isAnswer } from '../../../src/sessions/domain/event-inspection.js';
+import {
+  type ModelRequestReport,
+  isOfSameAgent,
+  toRequestReport,
+} from '../../../src/sessions/domain/request-report.js';
 import { StateFold, changesBy } from '../../../src/sessions/domain/state-history.js';
 import { estimateTokens } from '../../../src/sessions/domain/token-estimate.js';
 import { isInView } from '../../../src/sessions/domain/view-reason.js';
@@ -31,11 +37,12 @@ export class CopyReads implements SessionReads {
   }
 
   async listEvents(request: Request<'listEvents'>): Promise<EventPage> {
-    const { afterSeq = 0, beforeSeq = Infinity, limit = PAGE, order = 'asc', cursor } = request;
+    const { afterSeq = 0, beforeSeq = Infinity, limit = PAGE, order = 'asc', cursor, modelRequests = false } = request;
     const isUpwards = order === 'asc';
     const after = isUpwards ? Math.max(afterSeq, Number(cursor ?? 0)) : afterSeq;
     const before = isUpwards ? beforeSeq : Math.min(beforeSeq, Number(cursor ?? Infinity));
-    const wanted = this.#eventsBetween(after, before);
+    const between = this.#eventsBetween(after, before);
+    const wanted = modelRequests ? between.filter(isAnswer) : between;
     const events = isUpwards ? wanted.slice(0, limit) : wanted.toReversed().slice(0, limit);
     const end = events.length < wanted.length ? events.at(-1) : undefined;
     return { events, ...this.#range(), ...(end && { nextCursor: String(end.seq) }) };
@@ -53,6 +60,20 @@ export class CopyReads implements SessionReads {
       return { seq, id, author, inView: isInView(reason), reason, by, tokens: estimateTokens(content) };
     });
     return { events };
+  }
+
+  /** A copy has the hashes of instructions and tools, and not what they say. */
+  async getModelRequest({ seq, since }: Request<'getModelRequest'>): Promise<ModelRequestReport | undefined> {
+    const answers = this.copy.events.filter(isAnswer);
+    const answer = answers.find((each) => each.seq === seq);
+    if (!answer) return undefined;
+    const isMeant = (other: Answer): boolean =>
+      since === undefined ? other.seq < seq && isOfSameAgent(other, answer) : other.seq === since;
+    const { promptHash, toolsHash } = answer.modelRequest;
+    return toRequestReport(answer, answers.findLast(isMeant), {
+      ...(promptHash !== undefined && { instructions: { hash: promptHash, isKept: false } }),
+      ...(toolsHash !== undefined && { tools: { hash: toolsHash, isKept: false } }),
+    });
   }
 
   async stateAt({ seq }: Request<'stateAt'>): Promise<StateAtMoment> {

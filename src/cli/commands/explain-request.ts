@@ -2,7 +2,7 @@ import type { SeqPair } from '../../sessions/domain/model-request.js';
 import { InvalidInputError } from '../../sessions/domain/errors.js';
 import type { SessionKey } from '../../sessions/domain/ids.js';
 import { readPages } from '../../sessions/domain/paging.js';
-import type { ModelRequestReport, RequestText } from '../../sessions/operations/get-model-request.js';
+import type { ModelRequestReport, RequestText } from '../../sessions/domain/request-report.js';
 import type { SessionService } from '../../sessions/session.service.js';
 import type { CommandContext } from '../command-context.js';
 import { shown } from '../output.js';

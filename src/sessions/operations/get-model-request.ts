@@ -1,11 +1,11 @@
 import { readableEvent } from '../domain/damaged-event.js';
 import { InvalidInputError } from '../domain/errors.js';
-import type { LoggedEvent, UsageMetadata } from '../domain/event.js';
+import type { LoggedEvent } from '../domain/event.js';
 import { type SessionKey, checkedSessionKey } from '../domain/ids.js';
 import { optionalCount } from '../domain/input-checks.js';
 import { type Answer, isAnswer } from '../domain/event-inspection.js';
-import { type ModelRequest, type SeqPair, textHash } from '../domain/model-request.js';
-import { type RequestDifference, requestDifference } from '../domain/request-difference.js';
+import { textHash } from '../domain/model-request.js';
+import { type ModelRequestReport, type RequestText, isOfSameAgent, toRequestReport } from '../domain/request-report.js';
 import { retentionProblem } from '../domain/session-record.js';
 import { DamagedDataError } from '../domain/stored-json.js';
 import type { SessionEnvironment } from '../session-environment.js';
@@ -20,36 +20,6 @@ export interface ModelRequestQuery extends SessionKey {
   readonly since?: number | undefined;
 }
 
-/** Instructions or tools, as a request names them. */
-export interface RequestText {
-  /** Equal texts have equal hashes. */
-  readonly hash: string;
-  /** Whether the store has it. It does not keep what is too long, and nothing with `history.keepPrompts: false`. */
-  readonly isKept: boolean;
-  /** As it was given. Missing if it is not kept. Clients get it only if the access rule `allowsPrompts`. */
-  readonly value?: unknown;
-}
-
-/** What a model was given for an answer. */
-export interface ModelRequestReport extends Pick<ModelRequest, 'durationMs'> {
-  /** The event that is the answer. */
-  readonly seq: number;
-  readonly id: string;
-  readonly author?: string | undefined;
-  readonly branch?: string | undefined;
-  readonly timestamp: number;
-  readonly model?: string | undefined;
-  readonly usage?: UsageMetadata | undefined;
-  /** The events that the model was given, in the order in which it got them. */
-  readonly given: readonly SeqPair[];
-  /** Whether it was given these events and no others. */
-  readonly isExact: boolean;
-  readonly instructions?: RequestText | undefined;
-  readonly tools?: RequestText | undefined;
-  /** What changed since the request to compare with, if there is one. */
-  readonly change?: RequestDifference | undefined;
-}
-
 /** Says what a model was given for an answer; `undefined` if the event says nothing about that. It renews nothing. */
 export async function getModelRequest(
   env: SessionEnvironment,
@@ -62,24 +32,9 @@ export async function getModelRequest(
   const event = await readAnswer(reads, seq, 'seq');
   if (!isAnswer(event)) return undefined;
   const other = await otherAnswer(env, reads, event, since);
-  const { promptHash, toolsHash, given, isExact = true, durationMs } = event.modelRequest;
+  const { promptHash, toolsHash } = event.modelRequest;
   const [instructions, tools] = await Promise.all([promptHash, toolsHash].map((hash) => readText(env, key, hash)));
-  const { id, author, branch, timestamp, modelVersion: model, usageMetadata: usage } = event;
-  return {
-    seq,
-    id,
-    ...(author !== undefined && { author }),
-    ...(branch !== undefined && { branch }),
-    timestamp,
-    ...(model !== undefined && { model }),
-    ...(usage && { usage }),
-    given,
-    isExact,
-    ...(durationMs !== undefined && { durationMs }),
-    ...(instructions && { instructions }),
-    ...(tools && { tools }),
-    ...(other && { change: requestDifference({ seq: other.seq, ...other.modelRequest }, event.modelRequest) }),
-  };
+  return toRequestReport(event, other, { instructions, tools });
 }
 
 /** How far back to look: few events first, since a model is usually asked again soon. */
@@ -111,11 +66,11 @@ export async function lastAnswerBefore(
 async function otherAnswer(
   env: SessionEnvironment,
   reads: IncarnationReads,
-  { seq, author, branch }: Answer,
+  answer: Answer,
   since: number | undefined,
 ): Promise<Answer | undefined> {
   if (since === undefined) {
-    return lastAnswerBefore(env, reads, seq, (other) => other.author === author && other.branch === branch);
+    return lastAnswerBefore(env, reads, answer.seq, (other) => isOfSameAgent(other, answer));
   }
   const other = await readAnswer(reads, since, 'since');
   if (isAnswer(other)) return other;
