@@ -41,9 +41,10 @@ const explorer = explorerSettings(!isProduction(process.env));
     SessionsRestModule.forRoot(),
     SessionsInspectorModule.forRootAsync({
       inject: [appConfig.KEY],
-      useFactory: ({ hasDemoAgent, port }: AppConfig) => ({
+      useFactory: ({ hasDemoAgent, port, traceUrl }: AppConfig) => ({
         actions: true,
         ...(hasDemoAgent && { demoApp: DEMO_APP }),
+        ...(traceUrl !== undefined && { traceUrl }),
         // Elsewhere, others read the log than those who can open this address.
         ...(!isProduction(process.env) && port !== 0 && { publicUrl: `http://localhost:${port}/inspector` }),
       }),

@@ -13,7 +13,9 @@ import { SessionLog } from './session-log.js';
 import type { SessionReads, ShownSession } from './session-reads.js';
 import { StatePanel } from './state-panel.js';
 import { Speaking, Timeline } from './timeline.js';
+import { isOfTurn } from '../../src/inspector/trace-links.js';
 import { exactTime } from './times.js';
+import { TraceLink } from './trace-link.js';
 import { ViewPanel } from './view-panel.js';
 
 const LIVE = 'live';
@@ -59,11 +61,11 @@ export function SessionPage(props: {
   }
   return (
     <main class="session">
-      <Header session={session} life={api ? lifeOf(api, log) : 'a copy'} />
+      <Header session={session} life={api ? lifeOf(api, log) : 'a copy'} traceUrl={api?.config.traceUrl} />
       {failure && <FailureNotice failure={failure} onRetry={() => log.retry()} />}
       <div class="columns">
         <section class="conversation" aria-label="Timeline">
-          {last === 0 ? <Notice title="No events yet" /> : <Timeline log={log} />}
+          {last === 0 ? <Notice title="No events yet" /> : <Timeline log={log} traceUrl={api?.config.traceUrl} />}
           <Speaking log={log} />
           {api && isAsking(session) && <Approvals api={api} sessionKey={log.key} version={last} />}
           {api?.may('message') === true && <Composer api={api} sessionKey={log.key} />}
@@ -88,9 +90,13 @@ function lifeOf({ isReachable }: Api, { isLive }: SessionLog): string {
   return isLive.value ? LIVE : 'not live';
 }
 
-function Header(props: { readonly session: ShownSession; readonly life: string }) {
-  const { session, life } = props;
-  const { id, userId, metadata, version, createTime, lastUpdateTime, turnsOnly } = session;
+function Header(props: {
+  readonly session: ShownSession;
+  readonly life: string;
+  readonly traceUrl: string | undefined;
+}) {
+  const { session, life, traceUrl } = props;
+  const { appName, id, userId, metadata, version, createTime, lastUpdateTime, turnsOnly } = session;
   const { title, status, tags, labels } = metadata;
   return (
     <header class="session-head">
@@ -121,6 +127,9 @@ function Header(props: { readonly session: ShownSession; readonly life: string }
         <span>{version.toLocaleString()} events</span>
         <span>created {exactTime(createTime)}</span>
         <span>updated {exactTime(lastUpdateTime)}</span>
+        {traceUrl !== undefined && !isOfTurn(traceUrl) && (
+          <TraceLink template={traceUrl} place={{ appName, sessionId: id, invocationId: '' }} />
+        )}
         {turnsOnly === true && <span>writes need a turn</span>}
       </p>
     </header>

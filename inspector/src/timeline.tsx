@@ -4,10 +4,12 @@ import type { LoggedEvent } from '../../src/sessions/domain/event.js';
 import { beginsTurn, changedKeys, kindOf, tokensOf } from './event-kinds.js';
 import { EventPart, Said } from './event-parts.js';
 import { decisionText } from './explained-events.js';
+import { isOfTurn } from '../../src/inspector/trace-links.js';
 import { route, show } from './page-route.js';
 import { MARK_TEXTS, RequestMarks } from './request-marks.js';
 import type { SessionLog } from './session-log.js';
 import { clockTime, exactTime } from './times.js';
+import { TraceLink } from './trace-link.js';
 import { useVirtualRows } from './virtual-rows.js';
 
 const ROW_PX = 72;
@@ -17,8 +19,8 @@ const MOST_SHOWN = 50;
 const END_PX = 80;
 
 /** All events of a session in their order, by turns. Each number of the log has its place, read or not. */
-export function Timeline(props: { readonly log: SessionLog }) {
-  const { log } = props;
+export function Timeline(props: { readonly log: SessionLog; readonly traceUrl?: string | undefined }) {
+  const { log, traceUrl } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const first = log.firstSeq.value;
   const count = Math.max(0, log.lastSeq.value - first + 1);
@@ -66,7 +68,7 @@ export function Timeline(props: { readonly log: SessionLog }) {
             ref={(element) => rows.measureElement(element)}
             style={{ transform: `translateY(${start}px)` }}
           >
-            <Row log={log} seq={first + index} marks={marks} />
+            <Row log={log} seq={first + index} marks={marks} traceUrl={traceUrl} />
           </li>
         ))}
       </ol>
@@ -74,8 +76,13 @@ export function Timeline(props: { readonly log: SessionLog }) {
   );
 }
 
-function Row(props: { readonly log: SessionLog; readonly seq: number; readonly marks: RequestMarks | undefined }) {
-  const { log, seq, marks } = props;
+function Row(props: {
+  readonly log: SessionLog;
+  readonly seq: number;
+  readonly marks: RequestMarks | undefined;
+  readonly traceUrl: string | undefined;
+}) {
+  const { log, seq, marks, traceUrl } = props;
   // What is read later of its neighbours changes what a row says.
   void log.revision.value;
   const event = log.eventAt(seq);
@@ -105,6 +112,9 @@ function Row(props: { readonly log: SessionLog; readonly seq: number; readonly m
       {beginsTurn(event, before) && (
         <div class="turn">
           Turn <bdi>{event.invocationId}</bdi>
+          {traceUrl !== undefined && isOfTurn(traceUrl) && (
+            <TraceLink template={traceUrl} place={{ ...log.key, invocationId: event.invocationId }} />
+          )}
         </div>
       )}
       <button

@@ -13,6 +13,7 @@ import {
   matching,
   namedVariables,
   secondsUpTo,
+  text,
   wholeNumber,
 } from './setting.js';
 import { type SummarizerConfig, summarizerFromEnvironment } from './summarizer.config.js';
@@ -157,6 +158,11 @@ const SETTINGS = {
     meaning: 'whether `GET /metrics` has metrics for Prometheus',
     default: false,
   },
+  INSPECTOR_TRACE_URL: {
+    kind: text,
+    meaning:
+      'where your collector shows the traces of a session: an address with `{sessionId}` or `{invocationId}`; then the inspector links to it',
+  },
   DEMO_AGENT: {
     kind: flag,
     meaning: 'whether the app `demo` has a small agent to try',
@@ -222,6 +228,8 @@ export interface AppConfig {
   };
   /** Whether there is `GET /metrics`. */
   readonly hasMetrics: boolean;
+  /** Where the traces of sessions are. */
+  readonly traceUrl?: string | undefined;
   readonly hasDemoAgent: boolean;
   readonly healthTimeLimitMs: number;
   readonly shutdown: { readonly delaySeconds: number; readonly limitSeconds: number };
@@ -298,6 +306,7 @@ function appFrom(reading: Reading, env: NodeJS.ProcessEnv): AppConfig {
       maxBufferedBytes: number('STREAM_MAX_BUFFERED_BYTES'),
     },
     hasMetrics: valueOf('METRICS') === true,
+    traceUrl: valueOf('INSPECTOR_TRACE_URL') as string | undefined,
     hasDemoAgent: valueOf('DEMO_AGENT') === true || (valueOf('DEMO_AGENT') === undefined && !isProduction(env)),
     healthTimeLimitMs: number('HEALTH_TIME_LIMIT_MS'),
     shutdown: { delaySeconds: number('SHUTDOWN_DELAY_SECONDS'), limitSeconds: number('SHUTDOWN_LIMIT_SECONDS') },

@@ -2,6 +2,7 @@ import { ConfigurationError } from '../config/configuration-error.js';
 import type { SessionLinks } from '../sessions/transport/session-links.js';
 import { hashOf } from './page-address.js';
 import { INSPECTOR_ACTIONS, type InspectorAction } from './page-config.js';
+import { findTraceUrlProblem } from './trace-links.js';
 
 /** What the page of the inspector shows, and to whom. */
 export interface InspectorOptions {
@@ -15,6 +16,11 @@ export interface InspectorOptions {
   readonly demoApp?: string | undefined;
   /** The whole address of the page, as its readers have it: then logs and problem bodies about a session link to it. */
   readonly publicUrl?: string | undefined;
+  /**
+   * Where the traces of a session are, in the page of your collector: an address with `{sessionId}` or `{invocationId}`, and `{appName}` if it
+   * needs that. With `{invocationId}` each turn has a link, otherwise the session has one.
+   */
+  readonly traceUrl?: string | undefined;
 }
 
 /** Where the page is, and what it shows. */
@@ -26,7 +32,7 @@ export interface InspectorModuleOptions extends InspectorOptions {
 export const INSPECTOR_OPTIONS = Symbol('INSPECTOR_OPTIONS');
 export const INSPECTOR_ROUTE = Symbol('INSPECTOR_ROUTE');
 
-const KNOWN = new Set(['api', 'actions', 'access', 'demoApp', 'publicUrl']);
+const KNOWN = new Set(['api', 'actions', 'access', 'demoApp', 'publicUrl', 'traceUrl']);
 
 /** Names each unknown option, so that none is without effect in silence. */
 export function checkedOptions(options: InspectorOptions): InspectorOptions {
@@ -52,7 +58,9 @@ export function checkedOptions(options: InspectorOptions): InspectorOptions {
       ),
     );
   }
-  const { publicUrl } = options;
+  const { publicUrl, traceUrl } = options;
+  const problem = traceUrl === undefined ? undefined : findTraceUrlProblem(traceUrl);
+  if (problem !== undefined) throw new ConfigurationError([`SessionsInspectorModule: traceUrl ${problem}.`]);
   if (publicUrl !== undefined && !isWebAddress(publicUrl)) {
     throw new ConfigurationError([
       `SessionsInspectorModule: publicUrl must be an address such as "https://example.com/inspector", not ${JSON.stringify(publicUrl)}.`,

@@ -48,10 +48,15 @@ export class InspectorController {
   async config(@Req() request: PageRequest, @Res({ passthrough: true }) response: PageResponse): Promise<PageConfig> {
     await this.#assertOpen(request);
     setPageHeaders(response, NOT_STORED);
-    const { api = '', demoApp } = this.options;
+    const { api = '', demoApp, traceUrl } = this.options;
     const up = '../'.repeat(this.route.split('/').length);
     const actions = actionsOf(this.options);
-    return { api: up + api.replace(/^\/+/, ''), actions, ...(demoApp !== undefined && { demoApp }) };
+    return {
+      api: up + api.replace(/^\/+/, ''),
+      actions,
+      ...(demoApp !== undefined && { demoApp }),
+      ...(traceUrl !== undefined && { traceUrl }),
+    };
   }
 
   /** Keeps a token or an API key in a cookie that no script can read. */

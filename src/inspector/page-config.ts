@@ -11,4 +11,6 @@ export interface PageConfig {
   readonly actions: readonly InspectorAction[];
   /** An app whose agent one can talk to, for those who have no sessions yet. */
   readonly demoApp?: string;
+  /** Where the traces of a session or of a turn are. */
+  readonly traceUrl?: string;
 }

@@ -89,6 +89,10 @@ describe('the inspector', () => {
     [{ actions: 'rewind' }, /actions must be/],
     [{ access: true }, /access must be a function/],
     [{ publicUrl: '/inspector' }, /publicUrl must be an address/],
+    [{ traceUrl: 'javascript:alert(1)//{sessionId}' }, /traceUrl must be an address/],
+    [{ traceUrl: 'https://{sessionId}.example.com/' }, /traceUrl must be an address/],
+    [{ traceUrl: 'https://example.com/{traceId}' }, /traceUrl has no \{traceId\}/],
+    [{ traceUrl: 'https://example.com/' }, /traceUrl must have \{sessionId\}/],
     [{ route: '/' }, /route must be a path/],
     [{ route: 'a b' }, /route must be a path/],
   ])('refuses %j', (options, problem) => {

@@ -159,6 +159,26 @@ describe('the requests in the inspector', () => {
     expect(problems).toEqual([]);
   });
 
+  it.each(['https://traces.example.com/?session={sessionId}', 'https://traces.example.com/{appName}/{invocationId}'])(
+    'link to traces by %s',
+    async (traceUrl) => {
+      ({ app, client } = await startSupport({}, { traceUrl }));
+      await app.sessions.createSession(SUPPORT_KEY);
+      await talk(client, 'Hello');
+      const { events } = await app.sessions.listEvents(SUPPORT_KEY);
+      const { page, problems } = await browser.open(`${app.url}/inspector${AT}`);
+      const link = page.getByRole('link', { name: 'Traces' });
+      const expected = traceUrl
+        .replace('{sessionId}', SUPPORT_KEY.sessionId)
+        .replace('{appName}', SUPPORT_KEY.appName)
+        .replace('{invocationId}', events[0]?.invocationId ?? '');
+      await link.waitFor();
+      expect(await link.getAttribute('href')).toBe(expected);
+      await expectAccessible(page);
+      expect(problems).toEqual([]);
+    },
+  );
+
   it('fit on a narrow screen', async () => {
     const { page } = await opened(['Hello', 'Where is my order?']);
     await page.setViewportSize({ width: 360, height: 800 });
