@@ -14,6 +14,7 @@ import { HealthController } from './app/health.controller.js';
 import { RequestLimit } from './app/request-limit.js';
 import { HomeController } from './app/home.controller.js';
 import { MetricsController } from './app/metrics.controller.js';
+import { searchIfWanted } from './app/search.module.js';
 import { type AppConfig, appConfig, sessionsOfApp, summarizerOfApp } from './config/app.config.js';
 import { isProduction } from './config/sessions-environment.js';
 import { SessionsHealth } from './health/index.js';
@@ -50,6 +51,7 @@ const explorer = explorerSettings(!isProduction(process.env));
       }),
     }),
     SummarizerRestModule.forRoot(),
+    searchIfWanted,
     AgentsRestModule.forRoot(),
     AdkRestModule.forRoot({ path: 'adk', sessions: true }),
     AgUiModule.forRoot(),

@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
 import { ApolloDriver, type ApolloDriverConfig } from '@nestjs/apollo';
-import { type DynamicModule, Module } from '@nestjs/common';
+import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, type ModuleRef, NestFactory } from '@nestjs/core';
 import { GraphQLModule } from '@nestjs/graphql';
 import type { NestExpressApplication } from '@nestjs/platform-express';
@@ -9,6 +9,8 @@ import { AgentRegistry, AgentSessions } from '../agents/index.js';
 import { type AppConfig, appConfig } from '../config/app.config.js';
 import { isProduction } from '../config/sessions-environment.js';
 import { SessionService } from '../index.js';
+import { SearchGraphqlModule } from '../search/graphql/index.js';
+import { SessionSearch } from '../search/index.js';
 import { SessionsGraphqlModule, sessionsGraphqlOptions } from '../sessions/graphql/index.js';
 import { ProblemFilter, SessionAccess } from '../sessions/rest/index.js';
 import { STREAM_LIMITS } from '../sessions/transport/access-checks.js';
@@ -20,7 +22,10 @@ import { FieldLimitGuard } from './field-limit.guard.js';
 import { RequestLimit } from './request-limit.js';
 
 /** What the fields use of the app. Nest calls hooks of values too, so none of these may have hooks. */
-export const SHARED_SERVICES = [SessionService, SummarizerSessionManager, AgentRegistry, AgentSessions, RequestLimit];
+export function sharedServices({ hasSearch }: Pick<AppConfig, 'hasSearch'>): Type[] {
+  const services = [SessionService, SummarizerSessionManager, AgentRegistry, AgentSessions, RequestLimit];
+  return hasSearch ? [...services, SessionSearch] : services;
+}
 
 /** An app that serves `/graphql` alone. It does not listen: its server gets requests of another one. */
 export interface GraphqlApp {
@@ -45,6 +50,7 @@ class GraphqlAppModule {
   static over(app: ModuleRef): DynamicModule {
     const find = { strict: false };
     const config = app.get<AppConfig>(appConfig.KEY, find);
+    const services = sharedServices(config);
     const rule = { access: app.get(SessionAccess, find), streams: app.get<StreamLimits>(STREAM_LIMITS, find) };
     return {
       module: GraphqlAppModule,
@@ -54,13 +60,14 @@ class GraphqlAppModule {
         SessionsGraphqlModule.forRoot(rule),
         SummarizerGraphqlModule.forRoot(rule),
         AgentsGraphqlModule.forRoot(rule),
+        ...(config.hasSearch ? [SearchGraphqlModule.forRoot(rule)] : []),
       ],
       providers: [
-        ...SHARED_SERVICES.map((service) => ({ provide: service, useValue: app.get<object>(service, find) })),
+        ...services.map((service) => ({ provide: service, useValue: app.get<object>(service, find) })),
         { provide: APP_GUARD, useClass: FieldLimitGuard },
         { provide: APP_FILTER, useClass: ProblemFilter },
       ],
-      exports: SHARED_SERVICES,
+      exports: services,
     };
   }
 }

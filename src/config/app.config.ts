@@ -163,6 +163,11 @@ const SETTINGS = {
     meaning:
       'where your collector shows the traces of a session: an address with `{sessionId}` or `{invocationId}`; then the inspector links to it',
   },
+  SEARCH: {
+    kind: flag,
+    meaning: 'whether users can search in their sessions; a SQL store then keeps an index',
+    default: false,
+  },
   DEMO_AGENT: {
     kind: flag,
     meaning: 'whether the app `demo` has a small agent to try',
@@ -230,6 +235,7 @@ export interface AppConfig {
   readonly hasMetrics: boolean;
   /** Where the traces of sessions are. */
   readonly traceUrl?: string | undefined;
+  readonly hasSearch: boolean;
   readonly hasDemoAgent: boolean;
   readonly healthTimeLimitMs: number;
   readonly shutdown: { readonly delaySeconds: number; readonly limitSeconds: number };
@@ -307,6 +313,7 @@ function appFrom(reading: Reading, env: NodeJS.ProcessEnv): AppConfig {
     },
     hasMetrics: valueOf('METRICS') === true,
     traceUrl: valueOf('INSPECTOR_TRACE_URL') as string | undefined,
+    hasSearch: valueOf('SEARCH') === true,
     hasDemoAgent: valueOf('DEMO_AGENT') === true || (valueOf('DEMO_AGENT') === undefined && !isProduction(env)),
     healthTimeLimitMs: number('HEALTH_TIME_LIMIT_MS'),
     shutdown: { delaySeconds: number('SHUTDOWN_DELAY_SECONDS'), limitSeconds: number('SHUTDOWN_LIMIT_SECONDS') },

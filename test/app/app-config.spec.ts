@@ -117,6 +117,7 @@ describe('the configuration of the app', () => {
         maxBufferedBytes: 67_108_864,
       },
       hasMetrics: false,
+      hasSearch: false,
       hasDemoAgent: true,
       healthTimeLimitMs: 2000,
       shutdown: { delaySeconds: 0, limitSeconds: 20 },

@@ -3,7 +3,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { type INestApplication, type LoggerService, Module } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
-import { SHARED_SERVICES } from '../../src/app/graphql-app.js';
+import { sharedServices } from '../../src/app/graphql-app.js';
 import { GraphqlOnDemand } from '../../src/app/graphql-on-demand.js';
 import { LiveWatch } from '../graphql/live-watch.js';
 import { RunningApp } from './running-app.js';
@@ -52,7 +52,7 @@ describe('GraphQL of the app of npm start', () => {
 });
 
 describe('the services that GraphQL shares with the app', () => {
-  it.each(SHARED_SERVICES.map((service) => [service.name, service.prototype as object] as const))(
+  it.each(sharedServices({ hasSearch: true }).map((service) => [service.name, service.prototype as object] as const))(
     'have no hooks, which Nest would call twice: %s',
     (_name, prototype) => {
       for (const hook of ['onModuleInit', 'onApplicationBootstrap', 'onModuleDestroy'])
