@@ -1,4 +1,5 @@
-import { type Failure, failureOf } from './failures.js';
+import type { Failure } from './failures.js';
+import { Reading } from './reading.js';
 import type { SessionLog } from './session-log.js';
 import type { SessionReads } from './session-reads.js';
 import { type EventFigures, figuresOfEvent } from './turn-usage.js';
@@ -11,8 +12,8 @@ const FIRST_EVENTS = 2_000;
 /** The figures of the newest events of a log: as it grows, and further back when asked. */
 export class FiguresLog {
   #events: readonly EventFigures[] = [];
-  #isReading = false;
-  #failure: Failure | undefined;
+  /** What is being read follows the log by itself. */
+  readonly #reading: Reading;
   /** How far the log is followed. */
   #lastSeq = 0;
   #firstSeq = 1;
@@ -23,7 +24,9 @@ export class FiguresLog {
     private readonly log: Pick<SessionLog, 'key' | 'eventAt'>,
     /** Is told of each change. */
     private readonly onChange: () => void,
-  ) {}
+  ) {
+    this.#reading = new Reading(onChange);
+  }
 
   /** In the order of the log, without gaps. */
   get events(): readonly EventFigures[] {
@@ -31,11 +34,11 @@ export class FiguresLog {
   }
 
   get isReading(): boolean {
-    return this.#isReading;
+    return this.#reading.isRunning;
   }
 
   get failure(): Failure | undefined {
-    return this.#failure;
+    return this.#reading.failure;
   }
 
   /** Whether the first event that the log keeps was read. */
@@ -48,33 +51,19 @@ export class FiguresLog {
     // Another session with this id has begun.
     if (lastSeq < this.#lastSeq) this.#events = [];
     this.#lastSeq = lastSeq;
-    await this.#reading(() => this.#readNewer());
+    await this.#reading.run(() => this.#readNewer());
   }
 
   /** Reads so many events before those that were read. */
   async readOlder(count: number): Promise<void> {
-    await this.#reading(() => this.#readOlder(count));
+    await this.#reading.run(async () => {
+      await this.#readOlder(count);
+      await this.#readNewer();
+    });
   }
 
   close(): void {
     this.#isClosed = true;
-  }
-
-  async #reading(read: () => Promise<void>): Promise<void> {
-    // What is being read follows the log by itself.
-    if (this.#isReading) return;
-    this.#isReading = true;
-    this.#failure = undefined;
-    this.onChange();
-    try {
-      await read();
-      await this.#readNewer();
-    } catch (error) {
-      this.#failure = failureOf(error);
-    } finally {
-      this.#isReading = false;
-      this.onChange();
-    }
   }
 
   async #readNewer(): Promise<void> {

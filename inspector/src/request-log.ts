@@ -1,5 +1,6 @@
 import { type Answer, isAnswer } from '../../src/sessions/domain/event-inspection.js';
-import { type Failure, failureOf } from './failures.js';
+import type { Failure } from './failures.js';
+import { Reading } from './reading.js';
 import type { SessionLog } from './session-log.js';
 import type { SessionReads } from './session-reads.js';
 import { clockTime } from './times.js';
@@ -16,8 +17,8 @@ export type ListedAnswer = Pick<Answer, 'seq' | 'author' | 'modelVersion' | 'tim
 export class RequestLog {
   #answers: readonly ListedAnswer[] = [];
   #isWhole = false;
-  #isReading = false;
-  #failure: Failure | undefined;
+  /** What is being read follows the log by itself. */
+  readonly #reading: Reading;
   #cursor: string | undefined;
   #first: number | undefined;
   /** How far the log was looked at. */
@@ -30,7 +31,9 @@ export class RequestLog {
     private readonly log: Pick<SessionLog, 'key' | 'eventAt'>,
     /** Is told of each change. */
     private readonly onChange: () => void,
-  ) {}
+  ) {
+    this.#reading = new Reading(onChange);
+  }
 
   /** In the order of the log. */
   get answers(): readonly ListedAnswer[] {
@@ -43,11 +46,11 @@ export class RequestLog {
   }
 
   get isReading(): boolean {
-    return this.#isReading;
+    return this.#reading.isRunning;
   }
 
   get failure(): Failure | undefined {
-    return this.#failure;
+    return this.#reading.failure;
   }
 
   /** Reads what there is up to this event. */
@@ -60,34 +63,23 @@ export class RequestLog {
       this.#isWhole = false;
     }
     this.#lastSeq = lastSeq;
-    await this.#reading(() => Promise.resolve());
+    await this.#reading.run(async () => {
+      if (this.#first === undefined) await this.#begin();
+      await this.#readNewer();
+    });
   }
 
   /** Looks for earlier ones. */
   async readOlder(): Promise<void> {
-    await this.#reading(() => this.#readOlder());
+    await this.#reading.run(async () => {
+      if (this.#first === undefined) await this.#begin();
+      else await this.#readOlder();
+      await this.#readNewer();
+    });
   }
 
   close(): void {
     this.#isClosed = true;
-  }
-
-  async #reading(read: () => Promise<void>): Promise<void> {
-    // What is being read follows the log by itself.
-    if (this.#isReading) return;
-    this.#isReading = true;
-    this.#failure = undefined;
-    this.onChange();
-    try {
-      if (this.#first === undefined) await this.#begin();
-      else await read();
-      await this.#readNewer();
-    } catch (error) {
-      this.#failure = failureOf(error);
-    } finally {
-      this.#isReading = false;
-      this.onChange();
-    }
   }
 
   async #begin(): Promise<void> {
