@@ -42,8 +42,9 @@ const explorer = explorerSettings(!isProduction(process.env));
     SessionsRestModule.forRoot(),
     SessionsInspectorModule.forRootAsync({
       inject: [appConfig.KEY],
-      useFactory: ({ hasDemoAgent, port, traceUrl }: AppConfig) => ({
+      useFactory: ({ hasDemoAgent, hasSearch, port, traceUrl }: AppConfig) => ({
         actions: true,
+        search: hasSearch,
         ...(hasDemoAgent && { demoApp: DEMO_APP }),
         ...(traceUrl !== undefined && { traceUrl }),
         // Elsewhere, others read the log than those who can open this address.

@@ -79,7 +79,7 @@ function listOnly(): PageRoute {
 }
 
 function chooseApp(name: string): void {
-  show({ app: name, userId: undefined, sessionId: undefined, ...NO_PLACE });
+  show({ app: name, userId: undefined, sessionId: undefined, search: undefined, ...NO_PLACE });
 }
 
 function Bar(props: { readonly apps: readonly string[] }) {

@@ -4,6 +4,7 @@ import type { Api } from './api.js';
 import { isGone, nameOf } from './gone-sessions.js';
 import { FailureNotice, Loading, Notice } from './notices.js';
 import { NO_PLACE, addressOf, route, show } from './page-route.js';
+import { SearchBox, SearchResults, searchedUser } from './search-box.js';
 import { PERIODS, SessionList } from './session-list.js';
 import { ago, exactTime } from './times.js';
 import { useVirtualRows } from './virtual-rows.js';
@@ -16,8 +17,25 @@ const FILTERS = [
   ['label', 'Label (name:value)'],
 ] as const;
 
-/** The sessions of the chosen app. */
+/** The sessions of the chosen app, or what was found in those of a user. */
 export function SessionListPanel(props: { readonly api: Api; readonly now: number }) {
+  const { api, now } = props;
+  const { app = '', search } = route.value;
+  const userId = searchedUser();
+  const isSearching = api.config.search && search !== undefined && userId !== undefined;
+  return (
+    <nav class="sessions" aria-label="Sessions">
+      {api.config.search && <SearchBox />}
+      {isSearching ? (
+        <SearchResults api={api} appName={app} userId={userId} text={search} now={now} />
+      ) : (
+        <FilteredSessions api={api} now={now} />
+      )}
+    </nav>
+  );
+}
+
+function FilteredSessions(props: { readonly api: Api; readonly now: number }) {
   const { app, user, status, tag, label, since } = route.value;
   const list = useMemo(
     () => new SessionList(props.api, { app, user, status, tag, label, since }),
@@ -28,7 +46,7 @@ export function SessionListPanel(props: { readonly api: Api; readonly now: numbe
   const failure = list.failure.value;
   const isFiltered = [user, status, tag, label, since].some((value) => value !== undefined && value !== '');
   return (
-    <nav class="sessions" aria-label="Sessions">
+    <>
       <Filters />
       {failure && <FailureNotice failure={failure} onRetry={() => void list.refresh()} />}
       {!sessions && !failure && <Loading what="sessions" />}
@@ -36,7 +54,7 @@ export function SessionListPanel(props: { readonly api: Api; readonly now: numbe
         <Notice title={isFiltered ? 'No session matches the filter' : 'This app has no sessions yet'} />
       )}
       {sessions && sessions.length > 0 && <Rows list={list} sessions={sessions} now={props.now} />}
-    </nav>
+    </>
   );
 }
 

@@ -10,6 +10,8 @@ export interface InspectorOptions {
   readonly api?: string | undefined;
   /** What the page offers to do: `true` for all, or a list. The rule of the routes still decides about each. Default: nothing. */
   readonly actions?: boolean | readonly InspectorAction[] | undefined;
+  /** Whether the page can search in the sessions of a user. Needs `SearchRestModule`. Default: false. */
+  readonly search?: boolean | undefined;
   /** Who may open the page. It holds no session, so without this everybody may who reaches it. Only `true` and `false` are answers. */
   readonly access?: ((request: never) => boolean | Promise<boolean>) | undefined;
   /** An app with an agent that those may talk to who have no sessions yet. */
@@ -32,13 +34,16 @@ export interface InspectorModuleOptions extends InspectorOptions {
 export const INSPECTOR_OPTIONS = Symbol('INSPECTOR_OPTIONS');
 export const INSPECTOR_ROUTE = Symbol('INSPECTOR_ROUTE');
 
-const KNOWN = new Set(['api', 'actions', 'access', 'demoApp', 'publicUrl', 'traceUrl']);
+const KNOWN = new Set(['api', 'actions', 'search', 'access', 'demoApp', 'publicUrl', 'traceUrl']);
 
 /** Names each unknown option, so that none is without effect in silence. */
 export function checkedOptions(options: InspectorOptions): InspectorOptions {
-  const { actions, access } = options;
+  const { actions, search, access } = options;
   if (actions !== undefined && typeof actions !== 'boolean' && !Array.isArray(actions)) {
     throw new ConfigurationError(['SessionsInspectorModule: actions must be true, false or a list.']);
+  }
+  if (search !== undefined && typeof search !== 'boolean') {
+    throw new ConfigurationError(['SessionsInspectorModule: search must be true or false.']);
   }
   if (access !== undefined && typeof access !== 'function') {
     throw new ConfigurationError(['SessionsInspectorModule: access must be a function of the request.']);

@@ -48,12 +48,13 @@ export class InspectorController {
   async config(@Req() request: PageRequest, @Res({ passthrough: true }) response: PageResponse): Promise<PageConfig> {
     await this.#assertOpen(request);
     setPageHeaders(response, NOT_STORED);
-    const { api = '', demoApp, traceUrl } = this.options;
+    const { api = '', search = false, demoApp, traceUrl } = this.options;
     const up = '../'.repeat(this.route.split('/').length);
     const actions = actionsOf(this.options);
     return {
       api: up + api.replace(/^\/+/, ''),
       actions,
+      search,
       ...(demoApp !== undefined && { demoApp }),
       ...(traceUrl !== undefined && { traceUrl }),
     };

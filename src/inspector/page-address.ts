@@ -18,9 +18,11 @@ export interface PageRoute {
   readonly label?: string;
   /** How long ago a session may have changed at most, by its name in the filter. */
   readonly since?: string;
+  /** The words that are searched for in the sessions of the user. */
+  readonly search?: string;
 }
 
-const TEXTS = ['app', 'userId', 'sessionId', 'tab', 'user', 'status', 'tag', 'label', 'since'] as const;
+const TEXTS = ['app', 'userId', 'sessionId', 'tab', 'user', 'status', 'tag', 'label', 'since', 'search'] as const;
 const NUMBERS = ['seq', 'request', 'against'] as const;
 const NAMES = [...TEXTS, ...NUMBERS] as const;
 

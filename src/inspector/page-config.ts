@@ -11,6 +11,8 @@ export interface PageConfig {
   readonly actions: readonly InspectorAction[];
   /** An app whose agent one can talk to, for those who have no sessions yet. */
   readonly demoApp?: string;
+  /** Whether the app has the routes of search. */
+  readonly search: boolean;
   /** Where the traces of a session or of a turn are. */
   readonly traceUrl?: string;
 }

@@ -30,6 +30,7 @@ const FULL_ONLY = {
     'inspector/charts.e2e',
     'inspector/panels.e2e',
     'inspector/requests.e2e',
+    'inspector/search.e2e',
     'inspector/sessions.e2e',
     'inspector/share.e2e',
   ],

@@ -41,7 +41,7 @@ describe.each(frameworks)('the page of the inspector on %s', (framework) => {
     const base = new URL(app.url + baseIn(html));
     expect(base.pathname).toBe('/api/admin/inspector/');
     const config = (await (await fetch(new URL('config.json', base))).json()) as { api: string; actions: string[] };
-    expect(config).toEqual({ api: '../../v1', actions: ['rewind', 'fork'] });
+    expect(config).toEqual({ api: '../../v1', actions: ['rewind', 'fork'], search: false });
     expect((await fetch(new URL(`${config.api}/apps`, base))).status).toBe(200);
     for (const [, file = ''] of html.matchAll(/(?:href|src)="(?<file>files\/[^"]+)"/g)) {
       const plain = await fetch(new URL(file, base), { headers: { 'accept-encoding': 'identity' } });
@@ -87,6 +87,7 @@ describe('the inspector', () => {
     [{ acess: () => true }, /no option "acess"/],
     [{ actions: ['rewnd'] }, /no action "rewnd"/],
     [{ actions: 'rewind' }, /actions must be/],
+    [{ search: 'yes' }, /search must be/],
     [{ access: true }, /access must be a function/],
     [{ publicUrl: '/inspector' }, /publicUrl must be an address/],
     [{ traceUrl: 'javascript:alert(1)//{sessionId}' }, /traceUrl must be an address/],

@@ -50,7 +50,11 @@ export async function startSupport(
   const app = await RestApp.start('Express', {
     agents: true,
     ...options,
-    imports: [AgentsModule.forFeature([SupportAgent]), SessionsInspectorModule.forRoot(inspector)],
+    imports: [
+      ...(options?.imports ?? []),
+      AgentsModule.forFeature([SupportAgent]),
+      SessionsInspectorModule.forRoot(inspector),
+    ],
   });
   return { app, client: new SessionsClient({ url: app.url }) };
 }
