@@ -28,7 +28,7 @@ describe('agent-sessions inspect', () => {
     const { out } = await whileShown(['--url', url], async (page) => {
       expect(new URL(page).hostname).toBe('127.0.0.1');
       expect((await fetch(page)).status).toBe(200);
-      expect(await (await fetch(`${page}/config.json`)).json()).toEqual({ api: '../', actions: [] });
+      expect(await (await fetch(`${page}/config.json`)).json()).toEqual({ api: '../', actions: [], search: false });
       const answer = await fetch(`${sessionsOf(page)}/s`);
       expect(await answer.json()).toMatchObject({ id: 's', metadata: { title: 'A refund' }, version: 1 });
       for (const [method, path] of [
