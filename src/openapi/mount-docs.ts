@@ -21,6 +21,7 @@ const TAGS = {
   events: 'The log of a session: what was said, and what changed.',
   state: 'Values of a session, of a user, of an app.',
   summaries: 'Summaries of the beginning of a conversation.',
+  search: 'Events of a user, found by their words.',
   agents: 'Answers to messages, and what agents ask for.',
 };
 

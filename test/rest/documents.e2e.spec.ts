@@ -7,7 +7,7 @@ describe('the OpenAPI document of an app', () => {
   let described: Described;
 
   beforeAll(async () => {
-    described = new Described(await documentOf({ summarizer: {}, agents: true }));
+    described = new Described(await documentOf({ summarizer: {}, search: true, agents: true }));
   });
 
   it('has a unique id and a tag for every operation', () => {
@@ -19,6 +19,7 @@ describe('the OpenAPI document of an app', () => {
       'events',
       'state',
       'summaries',
+      'search',
       'agents',
     ]);
   });
@@ -40,7 +41,8 @@ describe('the OpenAPI document of an app', () => {
       // Examples are filled in by the page and must not make the call fail, as a condition would.
       for (const other of parameters.slice(names.length)) {
         const required =
-          (other.name === 'Turn-Token' && /^(renew|end)Turn$/.test(operation.operationId)) || other.name === 'seq';
+          (other.name === 'Turn-Token' && /^(renew|end)Turn$/.test(operation.operationId)) ||
+          ['seq', 'text'].includes(other.name);
         expect(other).toMatchObject({ in: expect.stringMatching(/^(query|header)$/), required });
         expect(JSON.stringify(other)).not.toContain('example');
       }
@@ -76,16 +78,18 @@ describe('the OpenAPI document of an app', () => {
   });
 
   it('has the prefix of the routes', async () => {
-    const { paths } = await documentOf({ path: 'api/v1', summarizer: {}, agents: true });
+    const { paths } = await documentOf({ path: 'api/v1', summarizer: {}, search: true, agents: true });
     expect(Object.keys(paths)).toEqual(Object.keys(described.document.paths).map((path) => `/api/v1${path}`));
   });
 
-  it('has no summaries and agents if their routes are not mounted', async () => {
+  it('has no summaries, search and agents if their routes are not mounted', async () => {
     const document = await documentOf({});
     expect(Object.keys(document.paths)).toEqual(
-      Object.keys(described.document.paths).filter((path) => !/summar|run|stop|approvals|list-apps/.test(path)),
+      Object.keys(described.document.paths).filter(
+        (path) => !/summar|search|around|run|stop|approvals|list-apps/.test(path),
+      ),
     );
-    expect(JSON.stringify(document)).not.toMatch(/summaries"|SessionSummary|SUMMARY_|agents"|AGENT_/);
+    expect(JSON.stringify(document)).not.toMatch(/summaries"|SessionSummary|SUMMARY_|search"|SearchHit|agents"|AGENT_/);
   });
 });
 
