@@ -27,3 +27,15 @@ export function show(changes: PageRoute, { replace = false } = {}): void {
   else if (address !== `${location.pathname}${location.search}${location.hash}`)
     history.pushState(undefined, '', address);
 }
+
+/** Where a link leads, without loading the page again. A new tab or window is left to the browser. */
+export function linkTo(to: PageRoute): { readonly href: string; readonly onClick: (event: MouseEvent) => void } {
+  return {
+    href: addressOf(to),
+    onClick: (event) => {
+      if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+      event.preventDefault();
+      show(to);
+    },
+  };
+}

@@ -3,7 +3,7 @@ import type { SearchHit } from '../../src/search/found-events.js';
 import type { Api } from './api.js';
 import { FoundEvents, groupBySession } from './found-events.js';
 import { FailureNotice, Loading, Notice } from './notices.js';
-import { NO_PLACE, addressOf, route, show } from './page-route.js';
+import { NO_PLACE, linkTo, route } from './page-route.js';
 import { ago, exactTime } from './times.js';
 
 /** The events of a user that have the words, by session, each with a link to its place. */
@@ -57,14 +57,9 @@ export function SearchResults(props: {
 function Hit(props: { readonly hit: SearchHit; readonly userId: string; readonly now: number }) {
   const { hit, userId, now } = props;
   const to = { ...route.value, userId, sessionId: hit.sessionId, ...NO_PLACE, seq: hit.seq };
-  const go = (event: MouseEvent): void => {
-    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
-    event.preventDefault();
-    show(to);
-  };
   const isChosen = route.value.sessionId === hit.sessionId && route.value.seq === hit.seq;
   return (
-    <a href={addressOf(to)} onClick={go} {...(isChosen && { 'aria-current': 'page' as const })}>
+    <a {...linkTo(to)} {...(isChosen && { 'aria-current': 'page' as const })}>
       <span class="snippet">
         <bdi>{hit.snippet}</bdi>
       </span>

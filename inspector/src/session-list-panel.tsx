@@ -3,7 +3,7 @@ import type { RemoteSession } from '../../src/client/index.js';
 import type { Api } from './api.js';
 import { isGone, nameOf } from './gone-sessions.js';
 import { FailureNotice, Loading, Notice } from './notices.js';
-import { NO_PLACE, addressOf, route, show } from './page-route.js';
+import { NO_PLACE, linkTo, route, show } from './page-route.js';
 import { SearchBox, SearchResults, searchedUser } from './search-box.js';
 import { PERIODS, SessionList } from './session-list.js';
 import { ago, exactTime } from './times.js';
@@ -134,14 +134,9 @@ function Row(props: { readonly session: RemoteSession; readonly now: number }) {
   const { userId, id, metadata, lastUpdateTime, version } = session;
   const { sessionId: chosen, userId: chosenUser } = route.value;
   const to = { ...route.value, userId, sessionId: id, ...NO_PLACE };
-  const go = (event: MouseEvent): void => {
-    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
-    event.preventDefault();
-    show(to);
-  };
   const isChosen = chosen === id && chosenUser === userId;
   return (
-    <a href={addressOf(to)} onClick={go} {...(isChosen && { 'aria-current': 'page' as const })}>
+    <a {...linkTo(to)} {...(isChosen && { 'aria-current': 'page' as const })}>
       <span class="title">
         <bdi>{metadata.title ?? id}</bdi>
       </span>
