@@ -1,15 +1,11 @@
-import { type DynamicModule, Module, type ModuleMetadata } from '@nestjs/common';
+import { type DynamicModule, Module } from '@nestjs/common';
+import { type FieldsOptions, fieldsModule } from '../../sessions/graphql/fields-module.js';
 import { resolverOf } from '../../sessions/graphql/make-resolver.js';
-import { AccessChecks } from '../../sessions/transport/access-checks.js';
-import { type SessionAccessOptions, accessProviders } from '../../sessions/transport/session-access.module.js';
 import { AGENTS } from '../surface/agent-operations.js';
 import { AgentRunResolver } from './agent-run.resolver.js';
 
 /** An access rule of its own, if `SessionAccessModule` does not provide the rule of the app. */
-export interface AgentsGraphqlOptions extends Partial<SessionAccessOptions> {
-  /** Modules that provide `AgentRegistry`, `AgentSessions` and the dependencies of `access`, if they are not global. */
-  readonly imports?: ModuleMetadata['imports'];
-}
+export type AgentsGraphqlOptions = FieldsOptions;
 
 /**
  * The fields of agents, for the `GraphQLModule` of an app that has `AgentsModule`.
@@ -25,11 +21,7 @@ export interface AgentsGraphqlOptions extends Partial<SessionAccessOptions> {
  */
 @Module({ providers: [resolverOf(AGENTS), AgentRunResolver] })
 export class AgentsGraphqlModule {
-  static forRoot({ imports = [], ...access }: AgentsGraphqlOptions = {}): DynamicModule {
-    return {
-      module: AgentsGraphqlModule,
-      imports: [...imports],
-      providers: [...accessProviders(access), AccessChecks],
-    };
+  static forRoot(options: AgentsGraphqlOptions = {}): DynamicModule {
+    return fieldsModule(AgentsGraphqlModule, options);
   }
 }

@@ -9,8 +9,8 @@ import { SESSION_OPERATIONS } from '../surface/session-operations.js';
 import { STATE_OPERATIONS } from '../surface/state-operations.js';
 import { TURNS } from '../surface/turn-operations.js';
 import { USAGE } from '../surface/usage-operations.js';
-import { AccessChecks } from '../transport/access-checks.js';
-import { type SessionAccessOptions, accessProviders } from '../transport/session-access.module.js';
+import { fieldsModule } from './fields-module.js';
+import type { SessionAccessOptions } from '../transport/session-access.module.js';
 import { WebSocketLimits } from './connections/connection-limits.js';
 import { EventAppendedResolver } from './event-appended.resolver.js';
 import { type ExplorerOptions, explorerSettings, ExplorerModule } from './explorer/explorer.module.js';
@@ -55,11 +55,8 @@ export class SessionsGraphqlModule implements OnModuleInit {
 
   static forRoot({ explorer, imports = [], sessionsName, ...access }: SessionsGraphqlOptions = {}): DynamicModule {
     const settings = explorerSettings(explorer);
-    return {
-      module: SessionsGraphqlModule,
-      imports: [...imports, ...(settings ? [ExplorerModule.at(settings)] : [])],
-      providers: [...accessProviders(access), AccessChecks, servedSessions({ sessionsName })],
-    };
+    const fields = { ...access, imports: [...imports, ...(settings ? [ExplorerModule.at(settings)] : [])] };
+    return fieldsModule(SessionsGraphqlModule, fields, [servedSessions({ sessionsName })]);
   }
 
   /** Without `GraphQLModule`, the app would start without any GraphQL. */

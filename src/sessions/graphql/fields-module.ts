@@ -1,0 +1,22 @@
+import type { DynamicModule, ModuleMetadata, Provider, Type } from '@nestjs/common';
+import { AccessChecks } from '../transport/access-checks.js';
+import { type SessionAccessOptions, accessProviders } from '../transport/session-access.module.js';
+
+/** An access rule of its own, if `SessionAccessModule` does not provide the rule of the app. */
+export interface FieldsOptions extends Partial<SessionAccessOptions> {
+  /** Modules that provide what the fields ask and the dependencies of `access`, if they are not global. */
+  readonly imports?: ModuleMetadata['imports'];
+}
+
+/**
+ * A module of resolvers with its access checks, as `routesModule` is one of controllers.
+ *
+ * @param providers what the resolvers need beside them
+ */
+export function fieldsModule(
+  module: Type,
+  { imports = [], ...access }: FieldsOptions,
+  providers: readonly Provider[] = [],
+): DynamicModule {
+  return { module, imports: [...imports], providers: [...accessProviders(access), AccessChecks, ...providers] };
+}
