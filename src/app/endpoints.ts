@@ -1,4 +1,5 @@
-import { type AppConfig, isLoopback } from '../config/app.config.js';
+import type { AppConfig } from '../config/app.config.js';
+import { isLoopback } from '../config/loopback.js';
 import type { SessionsConfig } from '../config/index.js';
 import { isProduction } from '../config/sessions-environment.js';
 import { storePlaceOf } from '../config/store-place.js';

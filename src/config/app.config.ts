@@ -3,6 +3,7 @@ import { AUTH_VARIABLES } from './auth-settings.js';
 import { type AuthConfig, authFrom, problemsOfAuth } from './check-auth-options.js';
 import { ConfigurationError, attempt, problemsIn } from './configuration-error.js';
 import { type Reading, problemsOfNames, readVariables } from './environment.js';
+import { isLoopback } from './loopback.js';
 import { type SessionsConfig, isProduction, sessionsFromEnvironment } from './sessions-environment.js';
 import {
   HIGHEST_PORT,
@@ -318,11 +319,6 @@ function appFrom(reading: Reading, env: NodeJS.ProcessEnv): AppConfig {
     healthTimeLimitMs: number('HEALTH_TIME_LIMIT_MS'),
     shutdown: { delaySeconds: number('SHUTDOWN_DELAY_SECONDS'), limitSeconds: number('SHUTDOWN_LIMIT_SECONDS') },
   };
-}
-
-/** Whether only this machine can connect to the host. */
-export function isLoopback(address: string): boolean {
-  return address === 'localhost' || address === '::1' || /^(::ffff:)?127(\.\d{1,3}){3}$/i.test(address);
 }
 
 /** Without a sign-in, SESSIONS_ACCESS must confirm that everyone who can reach the app may have all sessions. */

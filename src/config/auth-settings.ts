@@ -1,3 +1,4 @@
+import { isLoopback } from './loopback.js';
 import {
   type Kind,
   type SettingsOf,
@@ -6,6 +7,7 @@ import {
   listOf,
   matching,
   namedVariables,
+  oneOf,
   secondsUpTo,
   text,
   variablesOf,
@@ -122,9 +124,7 @@ export const API_KEY_SETTINGS: SettingsOf<ApiKeyOptions> = {
     kind: matching(/^sha256-[\w-]{43}$/, 'sha256- and 43 letters, as `npx agent-sessions api-key` prints it'),
     isSecret: true,
   },
-  preset: {
-    kind: kindOf(`one of ${ACCESS_PRESETS.join(', ')}`, (value) => ACCESS_PRESETS.some((preset) => preset === value)),
-  },
+  preset: { kind: oneOf(...ACCESS_PRESETS) },
   user: { kind: filled },
   apps: { kind: listOf(/\S/, 'a list of apps') },
   expires: { kind: kindOf('a day such as 2027-01-31, or a time such as 2027-01-31T12:00:00Z', isExpiry) },
@@ -177,7 +177,7 @@ function isKeySource(value: unknown): boolean {
 /** Who can change the keys on their way can sign in as anybody. */
 function isSafeAddress({ protocol, hostname, username }: URL): boolean {
   if (username !== '') return false;
-  return protocol === 'https:' || (protocol === 'http:' && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname));
+  return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname.replaceAll(/[[\]]/g, '')));
 }
 
 /** A private key has its public one in it, but has no place in the settings of an app that only reads tokens. */
