@@ -1,5 +1,6 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { posix, resolve, sep } from 'node:path';
+import { transformSync } from '@swc/core';
 import ts from 'typescript';
 import { retryLinesIn } from './retry-lines.js';
 
@@ -20,22 +21,28 @@ export interface SourceFile {
   readonly retryLines: readonly number[];
 }
 
-export function readSourceFiles(folder: string): SourceFile[] {
-  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((path) => path.endsWith('.ts') && !path.endsWith('.spec.ts'))
-    .map((path) => parseSourceFile(path.replaceAll(sep, '/'), readFileSync(resolve(folder, path), 'utf8')))
-    .toSorted((a, b) => (a.path < b.path ? -1 : 1));
-}
+export const readSourceFiles = readOnce((text) => text);
 
 /** The same as they run: without what is there for types only. */
-export function readRunningFiles(folder: string): SourceFile[] {
-  return readSourceFiles(folder).map(({ path }) => {
-    const text = readFileSync(resolve(folder, path), 'utf8');
-    return parseSourceFile(
-      path,
-      ts.transpileModule(text, { compilerOptions: { module: ts.ModuleKind.ESNext } }).outputText,
-    );
-  });
+export const readRunningFiles = readOnce((text) => {
+  const parser = { syntax: 'typescript', decorators: true } as const;
+  return transformSync(text, { swcrc: false, jsc: { parser, target: 'es2022' }, isModule: true }).code;
+});
+
+/** Reads the files of a folder for all specs that run together. */
+function readOnce(prepare: (text: string) => string): (folder: string) => readonly SourceFile[] {
+  const read = new Map<string, readonly SourceFile[]>();
+  return (folder) => {
+    const root = resolve(folder);
+    const known = read.get(root);
+    if (known) return known;
+    const files = readdirSync(root, { recursive: true, encoding: 'utf8' })
+      .filter((path) => path.endsWith('.ts') && !path.endsWith('.spec.ts'))
+      .map((path) => parseSourceFile(path.replaceAll(sep, '/'), prepare(readFileSync(resolve(root, path), 'utf8'))))
+      .toSorted((a, b) => (a.path < b.path ? -1 : 1));
+    read.set(root, files);
+    return files;
+  };
 }
 
 export function parseSourceFile(path: string, text: string): SourceFile {
@@ -46,7 +53,7 @@ export function parseSourceFile(path: string, text: string): SourceFile {
     imports: importedFiles.map(({ fileName, pos }) => ({
       specifier: fileName,
       line: text.slice(0, pos).split('\n').length,
-      isDynamic: /(\bawait|=>)\s+import\($/.test(text.slice(0, pos).trimEnd()),
+      isDynamic: /(\bawait|=>)\s*import\($/.test(text.slice(0, pos).trimEnd()),
     })),
     retryLines: retryLinesIn(text),
   };
