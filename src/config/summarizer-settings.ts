@@ -37,10 +37,14 @@ export interface SummarizerSettings {
   readonly keepRecentEvents: number;
   /** Maximum length of a summary in characters. A longer text is cut. */
   readonly maxSummaryLength: number;
+  /** How many parts a summary may have. A new part leaves the earlier ones as they are; when it is full, all are written anew as one. */
+  readonly segments: number;
   /** Maximum length of the conversation that a model gets at once. The rest is for the next call. */
   readonly maxInputLength: number;
   /** The task for the model, with `{conversation_text}` and, if wanted, `{previous_summary}`, `{max_summary_length}`. */
   readonly prompt?: string | undefined;
+  /** The task of writing one more part, with the same placeholders. Needed beside `prompt` if `segments` is more than 1. */
+  readonly segmentPrompt?: string | undefined;
   /** How many summaries one process writes at the same time. */
   readonly concurrency: number;
   /** Timeout of a call to the model. */
@@ -50,6 +54,11 @@ export interface SummarizerSettings {
   /** How long a closing app waits for running summaries. */
   readonly shutdownSeconds: number;
 }
+
+const template = kindOf(
+  'text with {conversation_text}, where the conversation goes',
+  (value) => text.fits(value) && String(value).includes('{conversation_text}'),
+);
 
 /** A generous maximum. Twice as long still fits into a timer of Node. */
 const LONGEST_WAIT_SECONDS = 1_000_000;
@@ -94,7 +103,13 @@ export const SUMMARIZER = {
     byCode: true,
     kind: wholeNumber(1),
     default: 2_000,
-    meaning: 'characters of a summary; a longer one is cut',
+    meaning: 'characters of a summary, or of a part of it; a longer one is cut',
+  },
+  segments: {
+    byCode: true,
+    kind: wholeNumber(1, 20),
+    default: 1,
+    meaning: 'parts of a summary: a new one leaves those before it as they are, for the caches of models',
   },
   maxInputLength: {
     byCode: true,
@@ -104,11 +119,14 @@ export const SUMMARIZER = {
   },
   prompt: {
     byCode: true,
-    kind: kindOf(
-      'text with {conversation_text}, where the conversation goes',
-      (value) => text.fits(value) && String(value).includes('{conversation_text}'),
-    ),
+    kind: template,
     meaning: 'the task for the model; it holds `{conversation_text}` and may hold `{previous_summary}`',
+    otherwise: 'one of our own',
+  },
+  segmentPrompt: {
+    byCode: true,
+    kind: template,
+    meaning: 'the task of writing one more of the `segments`, with the same placeholders',
     otherwise: 'one of our own',
   },
   concurrency: { byCode: true, kind: wholeNumber(1), default: 4, meaning: 'concurrent requests to models' },
@@ -122,10 +140,11 @@ export const SUMMARIZER = {
   shutdownSeconds: { kind: shutdownTime, default: 10, meaning: 'how long a closing app waits for models' },
 } as const satisfies SettingsOf<SummarizerSettings>;
 
-const { prompt: _, ...withDefaults } = SUMMARIZER;
+const { prompt: _, segmentPrompt: _segment, ...withDefaults } = SUMMARIZER;
 
 /** After 50 turns, or 40,000 characters of text, whichever comes first. */
-export const DEFAULT_SUMMARIZER: SummarizerSettings = defaultsOf<Omit<SummarizerSettings, 'prompt'>>(withDefaults);
+export const DEFAULT_SUMMARIZER: SummarizerSettings =
+  defaultsOf<Omit<SummarizerSettings, 'prompt' | 'segmentPrompt'>>(withDefaults);
 
 /** The address of a model with OpenAI's `chat/completions` API. */
 export interface ModelAddress {

@@ -1,43 +1,40 @@
 import { randomUUID } from 'node:crypto';
 import { EventConflictError, StaleSessionError } from '../sessions/domain/errors.js';
-import type { LoggedEvent } from '../sessions/domain/event.js';
+import type { EventInput, LoggedEvent } from '../sessions/domain/event.js';
 import { EMPTY_SOURCE } from '../sessions/domain/loaded-view.js';
 import { summaryIdOf } from '../sessions/domain/ids.js';
 import { retryUnknown } from '../sessions/domain/retry-overtaken.js';
 import { SessionOpener } from '../sessions/operations/create-session.js';
+import type { SessionRecord } from '../sessions/domain/session-record.js';
 import type { SessionService } from '../sessions/session.service.js';
-import type { SummaryInput } from './conversation/summary-input.js';
-import { type SummaryDraft, summaryEvent } from './session-summary.js';
 
 /**
- * Appends a summary. Its id is derived from its last event, so that it is stored once. Returns `undefined` if the input
- * has changed in the meantime: it was rewound, or another process was faster.
+ * Appends a summary. Its id is derived from the last event that it covers, so that it is stored once. Returns `undefined` if the
+ * session has changed in the meantime: the input was rewound, or another process was faster.
+ *
+ * @param record of the session as it was when the input was read
  */
 export async function appendSummary(
   sessions: SessionService,
-  input: SummaryInput,
-  text: string,
-  draft: SummaryDraft,
+  record: SessionRecord,
+  summary: EventInput,
 ): Promise<LoggedEvent | undefined> {
-  const baseId = summaryIdOf(draft.toSeq);
+  const baseId = summaryIdOf(summary.actions?.compaction?.toSeq ?? 0);
   // The first id is taken if the summary was rewound and is written again. An app that sets event ids may have taken the
   // second one as well: without a third, every append would call the model without result.
-  for (const id of [baseId, `${baseId}:${input.record.marksSeq}`, `${baseId}:${randomUUID()}`]) {
-    const stored = await appendAs(id, sessions, input, text, draft);
+  for (const id of [baseId, `${baseId}:${record.marksSeq}`, `${baseId}:${randomUUID()}`]) {
+    const stored = await appendOnce(sessions, record, { ...summary, id });
     if (stored) return stored;
   }
   return undefined;
 }
 
 /** Returns `undefined` if another event has this id. */
-async function appendAs(
-  id: string,
+async function appendOnce(
   sessions: SessionService,
-  { record }: SummaryInput,
-  text: string,
-  draft: SummaryDraft,
+  record: SessionRecord,
+  event: EventInput,
 ): Promise<LoggedEvent | undefined> {
-  const event = summaryEvent(id, text, draft);
   try {
     return await retryUnknown(async (attempt) => {
       // Refers to this incarnation: a new session under the same id must not get the summary.

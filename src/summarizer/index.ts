@@ -11,7 +11,7 @@ export type {
   StoredListener,
   SummaryHooks,
 } from './summary-hooks.js';
-export { DEFAULT_PROMPT } from './summary-prompt.js';
+export { DEFAULT_PROMPT, DEFAULT_SEGMENT_PROMPT } from './summary-prompt.js';
 export type { SummarizerDependencies, SummarizerOptions } from './summarizer-options.js';
 export {
   type CreateSummaryRequest,

@@ -1,15 +1,21 @@
 import { isSummary, textsOf } from '../sessions/domain/event-inspection.js';
+import type { Part } from '../sessions/domain/content.js';
 import type { Compaction, EventInput, LoggedEvent } from '../sessions/domain/event.js';
 import { isCount } from '../sessions/domain/input-checks.js';
 import type { Session } from '../sessions/domain/session.js';
 
 /** Tells a model that reads the event that its text is a summary. */
 export const HEADING = 'Summary of the conversation so far:\n';
+/** Stands before a part that was added to a summary. Models may read parts as one text. */
+const NEXT_HEADING = '\nSummary of what came next:\n';
+const HEADINGS: readonly string[] = [HEADING, NEXT_HEADING];
 
 /** A summary in the log: the event with number `seq`. */
 export interface SessionSummary {
   readonly sessionId: string;
   readonly text: string;
+  /** Of how many parts the text consists: more than one only with the setting `segments`. */
+  readonly segments: number;
   readonly seq: number;
   /** The first event that it covers. */
   readonly fromSeq: number;
@@ -45,14 +51,21 @@ export interface SummaryDraft extends Compaction {
   readonly readToSeq?: number;
 }
 
-export function summaryEvent(id: string, text: string, draft: SummaryDraft): EventInput {
+/** @param kept parts of the summary before this one, which stay as they are; see {@link keptParts} */
+export function summaryEvent(text: string, draft: SummaryDraft, kept: readonly Part[]): EventInput {
+  const heading = kept.length === 0 ? HEADING : NEXT_HEADING;
   return {
-    id,
     invocationId: 'summary',
     author: 'system',
-    content: { role: 'user', parts: [{ text: HEADING + text }] },
+    content: { role: 'user', parts: [...kept, { text: heading + text }] },
     actions: { compaction: draft },
   };
+}
+
+/** The parts of a summary that stay when the next one is written; none if it is full, and all becomes one part again. */
+export function keptParts(previous: LoggedEvent | undefined, segments: number): readonly Part[] {
+  const parts = previous?.content?.parts ?? [];
+  return parts.length < segments ? parts : [];
 }
 
 export function summaryOf(sessionId: string, event: LoggedEvent, seqInForce: number): SessionSummary {
@@ -62,6 +75,7 @@ export function summaryOf(sessionId: string, event: LoggedEvent, seqInForce: num
   return {
     sessionId,
     text: textOfSummary(event),
+    segments: event.content?.parts?.length ?? 0,
     seq: event.seq,
     fromSeq: compaction?.fromSeq ?? 0,
     toSeq: compaction?.toSeq ?? 0,
@@ -85,14 +99,21 @@ export function isFinalSummary(event: LoggedEvent): boolean {
 }
 
 /**
- * The text of a summary, without its heading.
+ * The text of a summary, without its headings.
  *
  * @example const texts = session.events.filter(({ actions }) => actions.compaction).map(textOfSummary);
  */
 export function textOfSummary(event: EventInput): string {
-  const text = textsOf(event).join('\n');
-  return text.startsWith(HEADING) ? text.slice(HEADING.length) : text;
+  return textsOf(event).map(withoutHeading).join('\n');
 }
+
+function withoutHeading(text: string): string {
+  const heading = HEADINGS.find((each) => text.startsWith(each)) ?? '';
+  return text.slice(heading.length);
+}
+
+/** The headings as lines: a model may repeat those that it read. */
+export const HEADING_LINES = HEADINGS.map((each) => each.trim());
 
 /**
  * A conversation for a model that takes instructions separately from messages: the summary becomes part of the

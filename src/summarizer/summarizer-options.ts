@@ -104,7 +104,17 @@ function thresholdsOf(settings: SummarizerSettings, checkers: readonly Threshold
   ];
 }
 
-function checkedSummarizerSettings({ prompt, ...others }: Partial<SummarizerSettings>): SummarizerSettings {
-  const { prompt: _, ...known } = SUMMARIZER;
-  return { ...checkedSettings<Omit<SummarizerSettings, 'prompt'>>(known, others, 'summarizer'), prompt };
+function checkedSummarizerSettings(given: Partial<SummarizerSettings>): SummarizerSettings {
+  const { prompt, segmentPrompt, ...others } = given;
+  const { prompt: _, segmentPrompt: _segment, ...known } = SUMMARIZER;
+  const settings = checkedSettings<Omit<SummarizerSettings, 'prompt' | 'segmentPrompt'>>(known, others, 'summarizer');
+  const problem = segmentPromptProblem(settings.segments, given);
+  if (problem !== undefined) throw new InvalidInputError(problem, 'summarizer.segmentPrompt');
+  return { ...settings, prompt, segmentPrompt };
+}
+
+function segmentPromptProblem(segments: number, given: Partial<SummarizerSettings>): string | undefined {
+  const { prompt, segmentPrompt } = given;
+  if (segments === 1) return segmentPrompt === undefined ? undefined : 'needs segments of more than 1';
+  return prompt === undefined || segmentPrompt !== undefined ? undefined : 'must be set beside prompt, for segments';
 }

@@ -23,7 +23,7 @@ import { SummaryAgenda } from './summary-agenda.js';
 import { SummaryFailedError } from './summary-errors.js';
 import { SummaryHooks } from './summary-hooks.js';
 import type { SummaryOutlook } from './summary-outlook.js';
-import { SummaryPrompt } from './summary-prompt.js';
+import { DEFAULT_SEGMENT_PROMPT, SummaryPrompt } from './summary-prompt.js';
 import { SummaryWorker } from './summary-worker.js';
 import { SummaryWriter } from './summary-writer.js';
 
@@ -89,7 +89,7 @@ export class SummarizerSessionManager {
     checkOptionNames(requireRequest(dependencies), { sessions: true });
     const { sessions } = dependencies;
     const { storage } = environmentBehind(sessions);
-    const { prompt, ...checked } = checkedOptions(options);
+    const { prompt, segmentPrompt = DEFAULT_SEGMENT_PROMPT, ...checked } = checkedOptions(options);
     const timeoutMs = checked.timeoutSeconds * 1000;
     this.#storage = storage;
     this.#shutdownMs = checked.shutdownSeconds * 1000;
@@ -104,6 +104,7 @@ export class SummarizerSessionManager {
     const writer = new SummaryWriter({
       ...common,
       prompt: new SummaryPrompt(prompt),
+      segmentPrompt: new SummaryPrompt(segmentPrompt, 'segmentPrompt'),
       hooks: this.hooks,
       onListenerError: logErrors('A listener to stored summaries failed'),
       onPendingCall: pendingCalls.add.bind(pendingCalls),

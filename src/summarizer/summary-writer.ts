@@ -15,7 +15,15 @@ import { callWithin } from '../sessions/domain/timeouts.js';
 import type { SummaryAnswer, SummaryModel, SummaryRequest } from './models/summary-model.js';
 import { Semaphore } from '../sessions/storage/semaphore.js';
 import { tracedWork } from '../sessions/tracing/trace.js';
-import { HEADING, type SessionSummary, type SummaryDraft, summaryOf, textOfSummary } from './session-summary.js';
+import {
+  HEADING_LINES,
+  type SessionSummary,
+  type SummaryDraft,
+  keptParts,
+  summaryEvent,
+  summaryOf,
+  textOfSummary,
+} from './session-summary.js';
 import { SummaryFailedError } from './summary-errors.js';
 import type { AfterSummary, SummaryHooks } from './summary-hooks.js';
 import type { SummaryPrompt } from './summary-prompt.js';
@@ -25,6 +33,9 @@ export interface SummaryWriterOptions extends Omit<SummaryInputLimits, 'isForced
   readonly storage: SessionStorage;
   readonly model: SummaryModel;
   readonly prompt: SummaryPrompt;
+  /** For one more part of a summary. */
+  readonly segmentPrompt: SummaryPrompt;
+  readonly segments: number;
   readonly hooks: SummaryHooks;
   readonly maxSummaryLength: number;
   /** How many summaries are written at the same time, automatic and requested ones together. */
@@ -65,19 +76,21 @@ export class SummaryWriter {
   async #write(key: SessionKey, isForced: boolean, signal: AbortSignal): Promise<WritingOutcome> {
     const input = await readSummaryInput(this.options.storage, key, { ...this.options, isForced });
     if (!input) return NOTHING;
-    const request = await this.#requestFor(key, input, signal);
+    const kept = keptParts(input.previous, this.options.segments);
+    const prompt = kept.length > 0 ? this.options.segmentPrompt : this.options.prompt;
+    const request = await this.#requestFor(key, input, { prompt, isSegment: kept.length > 0 }, signal);
     if (!request) return CANCELLED;
     const startedAt = performance.now();
     const answer = await this.#runWithTimeout('', signal, (ended) =>
       this.options.model.summarize(request, { signal: ended }),
     );
     const answered = this.#checkedAnswer(answer);
-    const draft = this.#draftOf(input, answer, performance.now() - startedAt);
+    const draft = this.#draftOf(input, prompt, answer, performance.now() - startedAt);
     const text = await this.#textAfterHooks({ key, text: answered, toSeq: draft.toSeq }, signal);
     if (text === undefined) return CANCELLED;
     // If the lease is lost, another process writes the summary.
     signal.throwIfAborted();
-    const stored = await appendSummary(this.options.sessions, input, text, draft);
+    const stored = await appendSummary(this.options.sessions, input.record, summaryEvent(text, draft, kept));
     if (!stored) return NOTHING;
     const summary = summaryOf(key.sessionId, stored, stored.seq);
     this.options.hooks.stored(key, summary, this.options.onListenerError);
@@ -87,16 +100,17 @@ export class SummaryWriter {
   async #requestFor(
     key: SessionKey,
     { events, previous }: SummaryInput,
+    { prompt, isSegment }: { readonly prompt: SummaryPrompt; readonly isSegment: boolean },
     signal: AbortSignal,
   ): Promise<SummaryRequest | undefined> {
-    const { hooks, maxInputLength, maxSummaryLength, prompt } = this.options;
+    const { hooks, maxInputLength, maxSummaryLength } = this.options;
     const previousSummary = previous && textOfSummary(previous);
     const lines = shortenedLines(linesOf(events), maxInputLength);
     const before = { key, events, conversation: lines, previousSummary };
     const conversation = await this.#runWithTimeout('a hook before it failed: ', signal, () => hooks.before(before));
     if (!conversation || conversation.length === 0) return undefined;
     const parts = { conversation, previousSummary, maxSummaryLength };
-    return { ...parts, prompt: prompt.textFor(parts) };
+    return { ...parts, isSegment, prompt: prompt.textFor(parts) };
   }
 
   /** Ends in time, even if the model or the hook ignores its signal. */
@@ -138,10 +152,11 @@ export class SummaryWriter {
 
   #draftOf(
     { record, events, left, isPart, previous }: SummaryInput,
+    prompt: SummaryPrompt,
     answer: SummaryAnswer,
     durationMs: number,
   ): SummaryDraft {
-    const { model, prompt } = this.options;
+    const { model } = this.options;
     const { inputTokens, outputTokens } = answer;
     const { fromSeq, toSeq } = coveredBy({ events, previous });
     return {
@@ -162,7 +177,6 @@ export class SummaryWriter {
 const CONTROL_CHARACTERS = /[^\P{Cc}\n\t]/gu;
 const VISIBLE = /[\p{L}\p{N}\p{P}\p{S}]/u;
 const NOT_SPACE = /\S/g;
-const HEADING_LINE = HEADING.trim();
 
 /** Removes control characters and headings, and cuts the text; `undefined` if nothing visible is left. */
 export function cleanText(answer: unknown, maxLength: number): string | undefined {
@@ -176,9 +190,10 @@ export function cleanText(answer: unknown, maxLength: number): string | undefine
 /** A model may repeat the heading of the previous summary. Without this, headings would accumulate. */
 function withoutHeadings(text: string): string {
   let start = 0;
-  while (text.startsWith(HEADING_LINE, start)) {
-    NOT_SPACE.lastIndex = start + HEADING_LINE.length;
+  for (;;) {
+    const heading = HEADING_LINES.find((line) => text.startsWith(line, start));
+    if (heading === undefined) return text.slice(start);
+    NOT_SPACE.lastIndex = start + heading.length;
     start = NOT_SPACE.exec(text)?.index ?? text.length;
   }
-  return text.slice(start);
 }

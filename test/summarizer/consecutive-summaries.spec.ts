@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { isSummary } from '../../src/sessions/domain/event-inspection.js';
 import type { LoggedEvent } from '../../src/index.js';
+import { textOfSummary } from '../../src/summarizer/index.js';
 import { linesOf } from '../../src/summarizer/conversation/conversation-lines.js';
 import { TIMEOUT_MS, runsOr, searching } from '../differential/runs.js';
 import { seed } from '../support/random.js';
@@ -11,6 +12,7 @@ import { KEY, SESSION, SummarizedSessions } from './summarized-sessions.js';
 interface Plan {
   readonly keepRecentEvents: number;
   readonly maxInputLength: number;
+  readonly segments: number;
   /** The events to append before each summary, in short notation. */
   readonly rounds: readonly string[];
 }
@@ -23,6 +25,7 @@ const word = fc.oneof(
 const plans: fc.Arbitrary<Plan> = fc.record({
   keepRecentEvents: fc.nat(6),
   maxInputLength: fc.integer({ min: 5, max: 200 }),
+  segments: fc.integer({ min: 1, max: 3 }),
   rounds: fc.array(
     fc.array(word, { minLength: 1, maxLength: 16 }).map((words) => words.join(' ')),
     { minLength: 1, maxLength: 5 },
@@ -66,9 +69,10 @@ class Series {
     if (summary) expect(rest.length).toBeGreaterThanOrEqual(this.plan.keepRecentEvents);
   }
 
-  /** Checks that the model got each summarised event once, in order, and the previous summary each time. */
+  /** Checks that the model got each summarised event once, in order, and the previous summary each time, of which only full ones ended. */
   #expectShown(): void {
     const { requests } = this.open.model;
+    const { segments } = this.plan;
     const boundary = this.log.findLast(isSummary)?.actions.compaction?.toSeq ?? 0;
     const summarised = this.log.filter((event) => event.seq <= boundary && !isSummary(event));
     const shown = this.shown.filter((events) => linesOf(events).length > 0);
@@ -77,12 +81,28 @@ class Series {
       shown.map((events) => linesOf(events).map(({ author }) => author)),
     );
     expect(requests.map(({ previousSummary }) => previousSummary)).toEqual(
-      requests.map((_request, index) => (index === 0 ? undefined : `summary ${index}`)),
+      requests.map((_request, index) => textUpTo(index, segments)),
+    );
+    expect(requests.map(({ isSegment }) => isSegment)).toEqual(
+      requests.map((_request, index) => index % segments !== 0),
     );
     for (const [index, { prompt }] of requests.entries()) {
       expect(prompt.split(`\nsummary ${index}\n`)).toHaveLength(index === 0 ? 1 : 2);
     }
+    const summaries = this.log.filter(isSummary);
+    expect(summaries.map(textOfSummary)).toEqual(summaries.map((_summary, index) => textUpTo(index + 1, segments)));
+    for (const [index, { content }] of summaries.entries()) {
+      const before = summaries[index - 1]?.content?.parts ?? [];
+      if (index % segments > 0) expect(content?.parts?.slice(0, -1)).toEqual(before);
+    }
   }
+}
+
+/** What the summary says after so many answers of the model. */
+function textUpTo(count: number, segments: number): string | undefined {
+  if (count === 0) return undefined;
+  const first = count - ((count - 1) % segments);
+  return Array.from({ length: count - first + 1 }, (_, index) => `summary ${first + index}`).join('\n');
 }
 
 describe.each(storeOfEachKind)('consecutive summaries on $name', (store) => {
@@ -90,8 +110,8 @@ describe.each(storeOfEachKind)('consecutive summaries on $name', (store) => {
     `give each event to the model once and do not change the log, SEED=${seed}`,
     async () => {
       const holds = fc.asyncProperty(plans, async (plan) => {
-        const { keepRecentEvents, maxInputLength } = plan;
-        const open = await SummarizedSessions.open(store, { keepRecentEvents, maxInputLength, autoSummarize: false });
+        const { rounds: _, ...options } = plan;
+        const open = await SummarizedSessions.open(store, { ...options, autoSummarize: false });
         try {
           await new Series(open, plan).run();
         } finally {

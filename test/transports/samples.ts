@@ -186,6 +186,7 @@ export function sessionOf(json: SessionJson): Session {
 export const FULL_SUMMARY: SessionSummary = {
   sessionId: 'cart',
   text: 'They spoke of \u2028 cheese 😀.',
+  segments: 3,
   seq: LARGE,
   fromSeq: 3,
   toSeq: 41,
@@ -205,6 +206,7 @@ export const FULL_SUMMARY: SessionSummary = {
 export const SMALL_SUMMARY: SessionSummary = {
   sessionId: 'cart',
   text: '',
+  segments: 0,
   seq: 2,
   fromSeq: 1,
   toSeq: 1,

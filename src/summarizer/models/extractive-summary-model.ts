@@ -32,10 +32,10 @@ export class ExtractiveSummaryModel implements SummaryModel {
   readonly name = 'extract';
 
   async summarize(request: SummaryRequest, { signal }: { readonly signal: AbortSignal }): Promise<SummaryAnswer> {
-    const { conversation, previousSummary, maxSummaryLength } = request;
+    const { conversation, previousSummary, isSegment, maxSummaryLength } = request;
     signal.throwIfAborted();
     const recent = conversation.map(({ author, text }) => ({ author, text, isEarlier: false }));
-    const lines = [...linesOfSummary(previousSummary), ...recent];
+    const lines = [...(isSegment ? [] : linesOfSummary(previousSummary)), ...recent];
     const candidates = await candidatesOf(lines, Math.floor(maxSummaryLength / 2), signal);
     const text = await extractFrom(candidates, maxSummaryLength, signal);
     return text === '' ? { text, unfinished: 'there is nothing to extract' } : { text };

@@ -12,6 +12,8 @@ export interface SummaryRequest {
   /** The same conversation, line by line, for models that need no prompt. */
   readonly conversation: readonly ConversationLine[];
   readonly previousSummary?: string | undefined;
+  /** Whether the previous summary stays as it is, and the answer is added to it. Otherwise the answer takes it in. */
+  readonly isSegment?: boolean | undefined;
   /** Maximum length of a summary in characters. A longer text is cut. */
   readonly maxSummaryLength: number;
 }

@@ -14,6 +14,7 @@ import { SummaryNotFoundError } from '../summary-errors.js';
 const SUMMARY_EXAMPLE = {
   sessionId: 'order-7',
   text: 'Ann asked to move the delivery of order 4711 to Friday; it was moved.',
+  segments: 1,
   seq: 43,
   fromSeq: 1,
   toSeq: 32,
@@ -35,6 +36,7 @@ const SUMMARY = shape<SessionSummary>('SessionSummary', {
   fields: {
     sessionId: id(),
     text: text(),
+    segments: integer('Of how many parts the text consists. A new part leaves those before it as they are.'),
     seq: integer('The number of the summary in the log.'),
     fromSeq: integer('The first event that it covers.'),
     toSeq: integer('The last event that it covers.'),
