@@ -1,4 +1,3 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { InvalidInputError, TurnLostError } from '../sessions/domain/errors.js';
 import { forwardedAbort } from '../sessions/domain/forwarded-abort.js';
 import { type SessionKey, checkedSessionKey } from '../sessions/domain/ids.js';
@@ -6,6 +5,7 @@ import { assertWholeNumber, requireRequest } from '../sessions/domain/input-chec
 import { referenceTo } from '../sessions/domain/session.js';
 import { tracedWork } from '../sessions/tracing/trace.js';
 import type { AskEnvironment } from './ask/run-limits.js';
+import { isCalledWithinRun, withinRun } from './calling-runs.js';
 import { RunProcess } from './ask/run-process.js';
 import { holderOf, runningInvocation } from './turn/agent-environment.js';
 import { AgentRun } from './ask/agent-run.js';
@@ -66,8 +66,6 @@ export interface StopRunRequest extends SessionKey {
 export class AgentSessions {
   readonly #env: AskEnvironment;
   readonly #drainMs: number;
-  /** The run whose handler calls, if it is one of this instance. */
-  readonly #caller = new AsyncLocalStorage<{ isOver: boolean }>();
   readonly #process = new RunProcess();
 
   constructor(options: AgentSessionsOptions) {
@@ -171,12 +169,11 @@ export class AgentSessions {
   ): AgentRun {
     if (typeof handler !== 'function') throw new InvalidInputError('must be a function', 'handler');
     const byCaller = signal ? [signal] : [];
-    const isWithinRun = this.#caller.getStore()?.isOver === false;
+    const isWithinRun = isCalledWithinRun(this);
     const { closing, draining } = this.#process;
     const waiting = forwardedAbort([isWithinRun ? closing : draining, ...byCaller]);
     const working = forwardedAbort([closing, ...byCaller]);
     const signals = [waiting.signal, working.signal] as const;
-    const caller = { isOver: false };
     const { key } = checked;
     // An approval that expires has nobody who could ask again.
     const isFree = checked.answer?.isExpiry === true;
@@ -184,7 +181,7 @@ export class AgentSessions {
     // What the closures here hold stays until the run is over, so the message is not among it.
     const requested = new RequestedRun(this.#env, checked, handler, ...signals, this.#process, events);
     const { invocationId, agentName } = checked;
-    const result = this.#caller.run(caller, () =>
+    const { result, end: endCalls } = withinRun(this, () =>
       tracedWork(
         'run',
         () => ({ ...key, invocationId, agentName }),
@@ -199,7 +196,7 @@ export class AgentSessions {
     // Nobody waits for what is refused.
     if (!isHandOver(waiting.signal)) this.#process.keep(run.result);
     const end = (): void => {
-      caller.isOver = true;
+      endCalls();
       waiting.release();
       working.release();
     };
