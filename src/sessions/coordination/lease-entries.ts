@@ -23,27 +23,46 @@ export function placeOfLease(name: string): EntryPlace {
   return { space: SPACE, name };
 }
 
+/** Whether it depends on the other leases of a request which may be taken. */
+export function areCounted({ names, atMost = names.length }: AnyLeaseRequest): boolean {
+  return atMost < names.length;
+}
+
 /**
- * Takes the first lease that is free, unless as many as may be are held.
+ * Takes the first leases that are free, one for each request, unless as many as it allows are held.
  *
+ * @param requests for the same names
  * @param given the highest token that this process was given: the store may have lost its data
  */
-export function takeLease(
-  { names, atMost = names.length, holder, ttlMs }: AnyLeaseRequest,
+export function takeLeases(
+  requests: readonly AnyLeaseRequest[],
   seen: EntryView,
   given: number,
-): Decision<Lease | undefined> {
+): Decision<readonly (Lease | undefined)[]> {
+  const names = requests[0]?.names ?? [];
   const free = names.filter((one) => !heldLease(seen.at(placeOfLease(one)), seen.now));
-  const [name] = free;
-  if (name === undefined || names.length - free.length >= atMost) return { answer: () => undefined };
-  const last = seen.at(placeOfLease(name));
-  const token = nextToken(last, seen.now, given);
-  const taken = leaseWrite(name, last, { token, holder }, ttlMs);
+  const taken = requests.map(({ atMost = names.length, holder, ttlMs }) => {
+    const name = names.length - free.length < atMost ? free.shift() : undefined;
+    if (name === undefined) return undefined;
+    const last = seen.at(placeOfLease(name));
+    return { name, last, holder, ttlMs, token: nextToken(last, seen.now, given) };
+  });
+  const found = taken.filter((one) => one !== undefined);
+  if (found.length === 0) return { answer: () => taken.map(() => undefined) };
   // Where leases are counted, the others must be as they were seen.
-  const counted = atMost < names.length ? names.filter((one) => one !== name) : [];
+  const isTaken = new Set(found.map(({ name }) => name));
+  const counted = requests.some(areCounted) ? names.filter((one) => !isTaken.has(one)) : [];
   return {
-    writes: [taken, ...counted.map((one) => asSeen(placeOfLease(one), seen))],
-    answer: (now) => ({ name, holder, token, expiresAt: dueTime(now, ttlMs) }),
+    writes: [
+      ...found.map(({ name, last, token, holder, ttlMs }) => leaseWrite(name, last, { token, holder }, ttlMs)),
+      ...counted.map((one) => asSeen(placeOfLease(one), seen)),
+    ],
+    answer: (now) =>
+      taken.map((one) => {
+        if (!one) return undefined;
+        const { name, holder, token, ttlMs } = one;
+        return { name, holder, token, expiresAt: dueTime(now, ttlMs) };
+      }),
   };
 }
 
