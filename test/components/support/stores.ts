@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { ComponentSession, type ComponentStore, JsonFileComponentStore } from '../../../src/components/index.js';
 import { ManualClock } from '../../../src/testing/manual-clock.js';
 import { newStoreFolder } from '../../support/store-folder.js';
-import { testStores } from '../../support/stores.js';
+import { storesAboveThePort } from '../../support/stores.js';
 
 /** A folder that is removed after the tests of a file. */
 export function temporaryFolder(): string {
@@ -27,7 +27,7 @@ export interface ComponentTestStore {
 /** Opens an empty store, which is removed after the test. */
 type Opening = (clock: ManualClock) => Promise<{ store: ComponentStore; destroy(): Promise<void> }>;
 
-/** Each store, empty for each call. */
+/** Each store that is chosen for what is built on the port, empty for each call. */
 export function componentStores(): readonly ComponentTestStore[] {
   const folder = temporaryFolder();
   let count = 0;
@@ -37,7 +37,7 @@ export function componentStores(): readonly ComponentTestStore[] {
   };
   return [
     { name: 'JSON files', open: opened(jsonFiles) },
-    ...testStores.map(({ name, open }) => ({
+    ...storesAboveThePort.map(({ name, open }) => ({
       name,
       open: opened(async (clock) => {
         const { storage, destroy } = await open({ clock });
