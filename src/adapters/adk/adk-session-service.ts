@@ -1,4 +1,3 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import {
   type AppendEventRequest,
   BaseSessionService,
@@ -16,6 +15,7 @@ import { adkSession, storedEvent } from './adk-events.js';
 import { listedSessions } from './listed-sessions.js';
 import { plainCopy } from './plain-values.js';
 import { type RunInTurnRequest, runInTurn } from './run-in-turn.js';
+import { turnHeldBy } from './running-turns.js';
 
 /** What an {@link AdkSessionService} needs. */
 export interface AdkSessionServiceOptions {
@@ -36,8 +36,6 @@ export interface AdkSessionServiceOptions {
 export class AdkSessionService extends BaseSessionService {
   readonly #sessions: SessionService;
   readonly #refuseStale: boolean;
-  /** The turn of the run that calls. */
-  readonly #turns = new AsyncLocalStorage<HeldTurn>();
   /** The last `seq` that each session object knows. */
   readonly #versions = new WeakMap<AdkSession, number>();
   /** The number of each event that a session object has, by its id. */
@@ -96,7 +94,7 @@ export class AdkSessionService extends BaseSessionService {
    * for await (const event of service.runInTurn(runner, { userId, sessionId, newMessage, waitMs: 60_000 })) show(event);
    */
   runInTurn(runner: Runner, request: RunInTurnRequest): AsyncGenerator<AdkEvent, void, undefined> {
-    return runInTurn(this.#sessions, this.#turns, runner, request);
+    return runInTurn(this.#sessions, this, runner, request);
   }
 
   /**
@@ -129,7 +127,7 @@ export class AdkSessionService extends BaseSessionService {
   }
 
   #turnOf({ id, appName, userId }: AdkSession): HeldTurn | undefined {
-    const turn = this.#turns.getStore();
+    const turn = turnHeldBy(this);
     return turn?.sessionId === id && turn.appName === appName && turn.userId === userId ? turn : undefined;
   }
 

@@ -1,7 +1,7 @@
-import type { AsyncLocalStorage } from 'node:async_hooks';
 import type { Event as AdkEvent, Runner } from '@google/adk';
 import { withAwaitedTurn } from '../../adapter.js';
 import type { HeldTurn, SessionService } from '../../index.js';
+import { callInTurn } from './running-turns.js';
 
 type RunRequest = Parameters<Runner['runAsync']>[0];
 
@@ -15,10 +15,14 @@ export type RunInTurnRequest = RunRequest & {
   readonly holder?: string | undefined;
 };
 
-/** Runs an agent in a turn of its session. What the run appends to the session proves the turn. */
+/**
+ * Runs an agent in a turn of its session. What the run appends to the session proves the turn.
+ *
+ * @param service holds the turn while the agent works
+ */
 export async function* runInTurn(
   sessions: SessionService,
-  turns: AsyncLocalStorage<HeldTurn>,
+  service: object,
   runner: Runner,
   { waitMs, ttlMs, holder, ...request }: RunInTurnRequest,
 ): AsyncGenerator<AdkEvent, void, undefined> {
@@ -31,7 +35,7 @@ export async function* runInTurn(
   try {
     for (;;) {
       // Each step runs in the context of whoever asks for it.
-      const { value, done } = await turns.run(turn, () => events.next());
+      const { value, done } = await callInTurn(service, turn, () => events.next());
       isOver = done === true;
       if (done) break;
       yield value;
@@ -41,7 +45,7 @@ export async function* runInTurn(
     throw error;
   } finally {
     try {
-      if (!isOver) await turns.run(turn, () => events.return(undefined));
+      if (!isOver) await callInTurn(service, turn, () => events.return(undefined));
     } finally {
       await end();
     }
