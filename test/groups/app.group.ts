@@ -1,3 +1,3 @@
 import { describeSpecs } from './describe-specs.js';
 
-describeSpecs('app', 'cli');
+describeSpecs('app', 'cli', 'containers');

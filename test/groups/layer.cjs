@@ -10,7 +10,7 @@ const isFast = name === 'fast';
  * out stores and frameworks: see `storesAboveThePort`, `storeOfEachKind`, `usualNames` and `frameworks`.
  */
 const FULL_ONLY = {
-  'install the package into new apps': ['app/newcomer'],
+  'install the package into new apps, or into an image': ['app/newcomer', 'containers/image'],
   'start the whole app, or an example, in a process for each test': [
     'app/answer-attacks',
     'app/attacks',
@@ -37,7 +37,8 @@ const FULL_ONLY = {
     'inspector/sessions.e2e',
     'inspector/share.e2e',
   ],
-  'start database servers of their own': [
+  'start servers of their own': [
+    'containers/proxy',
     'processes/server-kill',
     'redis/dead-nodes',
     'redis/eviction',

@@ -1,8 +1,7 @@
 import { chownSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { binaryFolders, findBinary } from './binaries.js';
-import { type InstallPackage, packageInstaller } from './install-packages.js';
+import { installedProgram } from './installed-program.js';
 import { PrivateServer } from './private-server.js';
 import { ownerOfPostgres } from './private-postgres.js';
 import { LOGIN_LIMIT_MS } from './server-kind.js';
@@ -19,9 +18,8 @@ const IGNORED = 'statement_timeout,lock_timeout,idle_in_transaction_session_time
 export async function startPgBouncer(
   target: string,
   { poolMode, poolSize = 10 }: PgBouncerOptions,
-  install = packageInstaller(),
 ): Promise<PrivateServer> {
-  const command = await pgBouncer(install);
+  const command = await installedProgram('pgbouncer', 'The tests of poolers');
   const { hostname, port } = new URL(target);
   const owner = ownerOfPostgres();
   return PrivateServer.start({
@@ -63,15 +61,4 @@ async function check(address: string): Promise<void> {
   } finally {
     await client.end();
   }
-}
-
-/** Throws an error that says what to do if the program is missing and cannot be installed. */
-async function pgBouncer(install: InstallPackage | undefined): Promise<string> {
-  if (findBinary('pgbouncer', binaryFolders()) === undefined) await install?.('pgbouncer');
-  const found = findBinary('pgbouncer', binaryFolders());
-  if (found !== undefined) return found;
-  throw new Error(
-    'The tests of poolers need pgbouncer, which is not on the PATH: install the package pgbouncer (sudo apt-get install ' +
-      'pgbouncer, or what your system calls it). Or run the tests that need no server: npm run test:embedded',
-  );
 }
