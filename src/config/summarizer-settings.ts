@@ -19,6 +19,8 @@ import {
 export interface SummarizerSettings {
   /** Whether summaries are written automatically. Requested summaries are always written. */
   readonly autoSummarize: boolean;
+  /** Whether this process only notes which summaries are due, and other processes write them. */
+  readonly leaveToOthers: boolean;
   /** More turns of the user than this, since the last summary. */
   readonly turns: number;
   /** More events than this. */
@@ -68,6 +70,11 @@ const shutdownTime = secondsUpTo(LONGEST_WAIT_SECONDS, { canBeZero: true });
 
 export const SUMMARIZER = {
   autoSummarize: { kind: flag, default: true, meaning: 'whether summaries are written by themselves' },
+  leaveToOthers: {
+    kind: flag,
+    default: false,
+    meaning: 'whether this process only notes what is due, and others of the same store write it',
+  },
   turns: {
     kind: wholeNumber(),
     default: 50,

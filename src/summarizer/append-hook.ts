@@ -18,6 +18,8 @@ export interface AppendHookOptions {
   readonly agenda: SummaryAgenda;
   readonly worker: SummaryWorker;
   readonly pendingCalls: PendingCallCache;
+  /** Whether other processes write what is due: they find it on the agenda. */
+  readonly leaveToOthers: boolean;
   readonly warn: (what: string, error: unknown) => void;
 }
 
@@ -71,11 +73,11 @@ export class AppendHook {
   }
 
   async #check({ key, event, record }: AfterAppend, mustWait: boolean): Promise<void> {
-    const { check, agenda, worker } = this.options;
+    const { check, agenda, worker, leaveToOthers } = this.options;
     const facts = factsOf(key, { record, now: record.lastUpdateTime }, event);
     if (!(await check.isDue(facts, this.#closing.signal))) return;
     agenda.addTrigger(key, { incarnation: record.incarnation, seq: event.seq }, record);
-    if (!mustWait) worker.wake(key);
+    if (!mustWait && !leaveToOthers) worker.wake(key);
   }
 
   /** Whether a later check finds the session due without this event: by its counters, or by an earlier trigger. */

@@ -108,6 +108,9 @@ function checkedSummarizerSettings(given: Partial<SummarizerSettings>): Summariz
   const { prompt, segmentPrompt, ...others } = given;
   const { prompt: _, segmentPrompt: _segment, ...known } = SUMMARIZER;
   const settings = checkedSettings<Omit<SummarizerSettings, 'prompt' | 'segmentPrompt'>>(known, others, 'summarizer');
+  if (settings.leaveToOthers && !settings.autoSummarize) {
+    throw new InvalidInputError('needs autoSummarize, or nothing becomes due', 'summarizer.leaveToOthers');
+  }
   const problem = segmentPromptProblem(settings.segments, given);
   if (problem !== undefined) throw new InvalidInputError(problem, 'summarizer.segmentPrompt');
   return { ...settings, prompt, segmentPrompt };

@@ -93,7 +93,8 @@ export class SummarizerSessionManager {
     const timeoutMs = checked.timeoutSeconds * 1000;
     this.#storage = storage;
     this.#shutdownMs = checked.shutdownSeconds * 1000;
-    this.sweepIntervalMs = checked.autoSummarize ? checked.sweepIntervalSeconds * 1000 : 0;
+    const writesDueOnes = checked.autoSummarize && !checked.leaveToOthers;
+    this.sweepIntervalMs = writesDueOnes ? checked.sweepIntervalSeconds * 1000 : 0;
 
     const warn = (what: string, error: unknown): void => this.#warn(what, error);
     const logErrors = (what: string) => (error: unknown) => this.#log(what, error);
@@ -111,7 +112,8 @@ export class SummarizerSessionManager {
     });
     this.#agenda = new SummaryAgenda({
       agenda: storage.agenda,
-      storesTriggers: checked.threshold.isOfCounts !== true,
+      storesTriggers: checked.leaveToOthers || checked.threshold.isOfCounts !== true,
+      leaveToOthers: checked.leaveToOthers,
       onError: (error) => warn('A session could not be put on the agenda', error),
     });
     const agenda = this.#agenda;

@@ -11,6 +11,8 @@ export interface SummaryAgendaOptions {
   readonly agenda: Agenda;
   /** Whether to store triggers: not needed if thresholds use counters only, which are stored with the session. */
   readonly storesTriggers: boolean;
+  /** Whether other processes write the summaries: a trigger is then due at once. */
+  readonly leaveToOthers: boolean;
   readonly onError: (error: unknown) => void;
 }
 
@@ -62,7 +64,7 @@ export class SummaryAgenda {
     const known = this.#triggers.get(name);
     if (known && isInForce(known, record)) return;
     this.#triggers.set(name, trigger);
-    this.#noteTrigger(key, trigger);
+    this.#noteTrigger(key, trigger, this.#options.leaveToOthers ? 0 : undefined);
   }
 
   /** Keeps a trigger that was read from the agenda. */

@@ -38,6 +38,7 @@ describe('summarizer settings', () => {
     [{ shutdownSeconds: 1_000_001 }, 'summarizer.shutdownSeconds'],
     [{ prompt: 'Summarise it.' }, 'prompt'],
     [{ prompt: 7 }, 'prompt'],
+    [{ autoSummarize: false, leaveToOthers: true }, 'summarizer.leaveToOthers'],
     [{ segments: 0 }, 'summarizer.segments'],
     [{ segments: 21 }, 'summarizer.segments'],
     [{ segments: 2, segmentPrompt: 'Go on.' }, 'segmentPrompt'],
