@@ -25,6 +25,8 @@ export {
   type UsageMetadata,
 } from './sessions/domain/event.js';
 export { BudgetExceededError, type ExceededBudget } from './sessions/domain/budget-error.js';
+export { QuotaExceededError, type QuotaUse } from './sessions/domain/quota-error.js';
+export type { QuotaName, QuotaSettings, Quotas } from './config/quota-settings.js';
 export { UnsupportedByStoreError } from './sessions/domain/unsupported-error.js';
 export {
   EventConflictError,

@@ -3,6 +3,7 @@ import { forwardedAbort } from '../sessions/domain/forwarded-abort.js';
 import { type SessionKey, checkedSessionKey } from '../sessions/domain/ids.js';
 import { assertWholeNumber, requireRequest } from '../sessions/domain/input-checks.js';
 import { referenceTo } from '../sessions/domain/session.js';
+import { environmentBehind } from '../sessions/service-environment.js';
 import { tracedWork } from '../sessions/tracing/trace.js';
 import type { AskEnvironment } from './ask/run-limits.js';
 import { isCalledWithinRun, withinRun } from './calling-runs.js';
@@ -188,6 +189,7 @@ export class AgentSessions {
         async () => {
           await prepare();
           if (isFree || waiting.signal.aborted) return requested.perform();
+          await environmentBehind(this.#env.sessions).quotas?.run(key);
           return this.#env.runs.within(key, async () => requested.perform());
         },
       ),

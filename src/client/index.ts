@@ -59,6 +59,7 @@ export type { CoveredEvents, SummaryOutlook, ThresholdState } from '../summarize
 export type { ModelUsage, TokenUsage } from '../sessions/domain/usage.js';
 export type { PricedUsage } from '../sessions/domain/usage-cost.js';
 export type { ExceededBudget } from '../sessions/domain/budget-error.js';
+export type { QuotaName, QuotaUse } from '../sessions/domain/quota-error.js';
 export type { GetUsageRequest, UsageReport } from '../sessions/operations/usage.js';
 export type { RequestsOptions as SessionsClientOptions } from './requests.js';
 export { SessionsClient } from './sessions-client.js';

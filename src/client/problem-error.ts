@@ -1,4 +1,5 @@
 import type { ExceededBudget } from '../sessions/domain/budget-error.js';
+import type { QuotaUse } from '../sessions/domain/quota-error.js';
 
 /** Rate limits, and statuses of proxies and servers that are unavailable. */
 const TEMPORARY: ReadonlySet<number> = new Set([429, 502, 503, 504]);
@@ -26,6 +27,8 @@ export class ProblemError extends Error {
   readonly expiresAt: number | undefined;
   /** The budget that is used up. */
   readonly budget: ExceededBudget | undefined;
+  /** The quota that is used up. */
+  readonly quota: QuotaUse | undefined;
   /** Why an agent failed: `RATE_LIMITED`, `TIMEOUT`, `UNAVAILABLE` or `FAULT`. */
   readonly reason: string | undefined;
   /** Whether the agent may succeed later. */
@@ -52,12 +55,14 @@ export class ProblemError extends Error {
     this.retryable = typeof problem.retryable === 'boolean' ? problem.retryable : undefined;
     this.invocationId = typeof problem.invocationId === 'string' ? problem.invocationId : undefined;
     this.budget = typeof problem.budget === 'object' ? (problem.budget as ExceededBudget) : undefined;
+    this.quota = typeof problem.quota === 'object' ? (problem.quota as QuotaUse) : undefined;
     this.currentVersion = typeof problem.currentVersion === 'number' ? problem.currentVersion : undefined;
   }
 
   /** Whether a retry may succeed. */
   get isTemporary(): boolean {
     // With a 2xx status, a proxy answered.
-    return this.status < 300 || (TEMPORARY.has(this.status) && this.code !== 'BUDGET_EXCEEDED');
+    const isUsedUp = this.code === 'BUDGET_EXCEEDED' || (this.quota !== undefined && this.quota.resetsAt === undefined);
+    return this.status < 300 || (TEMPORARY.has(this.status) && !isUsedUp);
   }
 }

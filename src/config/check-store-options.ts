@@ -105,16 +105,22 @@ export function problemsOfVertex(vertex: unknown, names: Names, others: readonly
 const A_DAY_IN_SECONDS = 86_400;
 
 /** What the sessions of Vertex AI cannot do. */
-export function problemsWithVertex({ ttl, history }: Options): readonly string[] {
+export function problemsWithVertex({ ttl, history, quotas }: Options): readonly string[] {
   const { enabled, sessionSeconds } = { ...DEFAULT_TTL, ...(isRecord(ttl) ? ttl : {}) };
   const isShort = enabled && sessionSeconds > 0 && sessionSeconds < A_DAY_IN_SECONDS;
   const isTrimmed = isRecord(history) && history.keepHistory === false;
+  const areShared = isRecord(quotas) && (quotas.user !== undefined || quotas.app !== undefined);
   return [
     ...(isShort
       ? ['ttl.sessionSeconds must be 0 or at least 86400 with the vertex provider, which keeps sessions for a day.']
       : []),
     ...(isTrimmed
       ? ['history.keepHistory must be true with the vertex provider, which cannot remove single events.']
+      : []),
+    ...(areShared
+      ? [
+          'quotas.user and quotas.app are not possible with the vertex provider, where processes share nothing; use quotas.process.',
+        ]
       : []),
   ];
 }

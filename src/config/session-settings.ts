@@ -1,3 +1,4 @@
+import { QUOTAS } from './quota-settings.js';
 import { USAGE } from './usage-settings.js';
 import {
   type Kind,
@@ -263,8 +264,8 @@ export const SERVICE_ONLY = {
   onBackgroundError: { kind: aFunction },
 };
 
-/** What a session shows and keeps, when it expires, what is accepted, and what is counted. */
-export const SETTING_GROUPS = { history: HISTORY, ttl: TTL, limits: LIMITS, usage: USAGE };
+/** What a session shows and keeps, when it expires, what is accepted, what is counted, and how much there may be. */
+export const SETTING_GROUPS = { history: HISTORY, ttl: TTL, limits: LIMITS, usage: USAGE, quotas: QUOTAS };
 
 export const SETTING_VARIABLES: readonly Variable[] = [
   ...Object.entries(SETTING_GROUPS).flatMap(([group, settings]) => variablesOf('SESSIONS_', group, settings)),
@@ -272,3 +273,4 @@ export const SETTING_VARIABLES: readonly Variable[] = [
 ];
 
 export { USAGE, type UsageSettings } from './usage-settings.js';
+export { QUOTAS, type QuotaSettings } from './quota-settings.js';

@@ -7,6 +7,7 @@ import { isDecodable, redisAddress } from './redis-address.js';
 import {
   type CleanupTimes,
   type HistorySettings,
+  type QuotaSettings,
   SETTING_VARIABLES,
   type SessionLimits,
   TTL,
@@ -32,6 +33,7 @@ export type SessionsConfig = StoreSettings & {
   readonly history?: Partial<HistorySettings> | undefined;
   readonly ttl?: Partial<TtlSettings> | undefined;
   readonly limits?: Partial<SessionLimits> | undefined;
+  readonly quotas?: Partial<QuotaSettings> | undefined;
   readonly cleanup?: CleanupTimes | undefined;
   readonly retryAttempts?: number | undefined;
 };
@@ -113,9 +115,16 @@ export function sessionsFromEnvironment(
     history: optionsIn(reading.values, SETTING_VARIABLES, 'history'),
     ttl,
     limits: optionsIn(reading.values, SETTING_VARIABLES, 'limits'),
+    quotas: quotasFrom(reading),
     ...(cleanup !== undefined && { cleanup }),
     ...(retryAttempts !== undefined && { retryAttempts }),
   };
+}
+
+/** Their text is not the option, but is read into it. */
+function quotasFrom({ values }: Reading): Partial<QuotaSettings> {
+  const given = SETTING_VARIABLES.filter(({ name, path }) => path.startsWith('quotas.') && values.has(name));
+  return Object.fromEntries(given.map(({ name, path }) => [path.slice('quotas.'.length), values.get(name)]));
 }
 
 function isOwn({ name }: Variable): boolean {

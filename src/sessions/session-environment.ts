@@ -3,6 +3,8 @@ import {
   HISTORY,
   type HistorySettings,
   LIMITS,
+  QUOTAS,
+  type QuotaSettings,
   SERVICE_ONLY,
   SETTING_GROUPS,
   type SessionLimits,
@@ -25,6 +27,7 @@ import { type UnsavedStateHandler, warningOfUnsavedState } from './domain/unsave
 import type { ViewFilter } from './domain/view.js';
 import { ShutdownSignal, TaskTracker } from './lifecycle.js';
 import { type LogWatcher, logWatcherOf } from './log-watcher.js';
+import { QuotaKeeper } from './quotas/quota-keeper.js';
 import { RequestTexts } from './request-texts.js';
 import type { SessionHooks } from './session-hooks.js';
 import { type ChangeBell, type SessionSignals, bellOf, signalsOf } from './session-signals.js';
@@ -45,6 +48,8 @@ export interface SessionEnvironment {
   readonly history: HistorySettings;
   readonly ttl: TtlSettings;
   readonly usage: UsageSettings;
+  /** Missing without quotas. */
+  readonly quotas: QuotaKeeper | undefined;
   /** What `ttl` means for writes. */
   readonly lifetimes: Lifetimes;
   readonly hooks: SessionHooks;
@@ -74,6 +79,8 @@ export interface SessionServiceSettings {
   readonly ttl?: Partial<TtlSettings> | undefined;
   /** Whether tokens are counted, what they cost, and budgets. Default: they are counted. */
   readonly usage?: Partial<UsageSettings> | undefined;
+  /** How much a user, an app and this instance may take. Default: no limit. */
+  readonly quotas?: Partial<QuotaSettings> | undefined;
   /** Time of new events. Default: the system clock. A store has its own clock. */
   readonly clock?: Clock | undefined;
   /** Generates missing ids of sessions and events. Default: UUIDs. */
@@ -142,6 +149,7 @@ export function environmentOf(options: SessionServiceOptions, hooks: SessionHook
     history,
     ttl,
     usage: checkedSettings(USAGE, options.usage, 'usage'),
+    quotas: quotaKeeperOf(checkedSettings(QUOTAS, options.quotas, 'quotas'), storage, clock),
     lifetimes,
     hooks,
     requestTexts: new RequestTexts({
@@ -163,6 +171,14 @@ export function environmentOf(options: SessionServiceOptions, hooks: SessionHook
     onUnsavedState: options.onUnsavedState ?? warningOfUnsavedState((message) => console.warn(message)),
     onMisspelledField: options.onMisspelledField ?? warningOfMisspelledField((message) => console.warn(message)),
   };
+}
+
+/** Without quotas, nothing is asked. */
+function quotaKeeperOf(quotas: QuotaSettings, storage: SessionStorage, clock: Clock): QuotaKeeper | undefined {
+  const isUsed = Object.values(quotas).some(
+    (given: object) => typeof given === 'function' || Object.keys(given).length > 0,
+  );
+  return isUsed ? new QuotaKeeper(quotas, storage, clock) : undefined;
 }
 
 /** The view filter of appends. */

@@ -333,6 +333,13 @@ export const layers: readonly Layer[] = [
     files: /^sessions\/graphql\/.+$/,
     mayImport: [...sessionLayers, 'sessions/transport', 'sessions/module', 'sessions/surface'],
   },
+  // What users, apps and instances may take, for all stores.
+  {
+    name: 'sessions/quotas',
+    files: /^sessions\/quotas\/.+$/,
+    mayImport: ['config', 'sessions/storage', 'sessions/coordination', ...domain],
+    packages: noPackage,
+  },
   {
     name: 'sessions/storage',
     files: /^sessions\/storage\/[^/]+$/,
@@ -348,7 +355,7 @@ export const layers: readonly Layer[] = [
   {
     name: 'sessions/operations',
     files: /^sessions\/operations\/.+$/,
-    mayImport: [...pureLayers, 'sessions/storage', 'sessions/environment', 'sessions/leases'],
+    mayImport: [...pureLayers, 'sessions/storage', 'sessions/environment', 'sessions/leases', 'sessions/quotas'],
   },
   {
     name: 'sessions/consumers',
@@ -367,7 +374,7 @@ export const layers: readonly Layer[] = [
     name: 'sessions/environment',
     files:
       /^sessions\/(session-environment|service-environment|session-hooks|session-signals|starting-watches|log-watcher|tail-reads|request-texts|lifecycle)\.ts$/,
-    mayImport: [...pureLayers, 'sessions/storage'],
+    mayImport: [...pureLayers, 'sessions/storage', 'sessions/quotas'],
   },
   {
     name: 'in-memory service',

@@ -31,6 +31,7 @@ import {
 } from '../../src/sessions/domain/errors.js';
 import { TransferConflictError, TransferFileError } from '../../src/transfer/transfer-errors.js';
 import { BudgetExceededError, type ExceededBudget } from '../../src/sessions/domain/budget-error.js';
+import { QuotaExceededError, type QuotaUse } from '../../src/sessions/domain/quota-error.js';
 import { UnsupportedByStoreError } from '../../src/sessions/domain/unsupported-error.js';
 import { SummaryFailedError, SummaryNotFoundError } from '../../src/summarizer/index.js';
 
@@ -49,6 +50,7 @@ export interface ErrorSample {
     readonly holder?: string;
     readonly expiresAt?: number;
     readonly budget?: ExceededBudget;
+    readonly quota?: QuotaUse;
     readonly reason?: string;
     readonly retryable?: boolean;
     readonly invocationId?: string;
@@ -75,6 +77,9 @@ const said = (error: Error, status: number, details: Sample['details'] = {}): Sa
 const BUDGET: ExceededBudget = { scope: 'user', period: 'total', unit: 'tokens', used: 12, limit: 10 };
 const RESETS = { period: 'day', unit: 'micros', resetsAt: 1_767_225_600_000 } as const;
 
+const FULL: QuotaUse = { scope: 'user', quota: 'sessions', used: 100, limit: 100 };
+const RATE: QuotaUse = { scope: 'app', quota: 'appendsPerMinute', used: 9, limit: 9, resetsAt: 1_767_225_600_000 };
+
 const FAILED_RUN = { appName: 'shop', userId: 'ann', sessionId: 's-1', invocationId: 'i-1', agentName: 'support' };
 
 /** Each code that an error may have. The compiler demands a sample of a new one. */
@@ -98,6 +103,10 @@ const SAMPLES: Readonly<Record<SessionsErrorCode, readonly Sample[]>> = {
   BUDGET_EXCEEDED: [
     said(new BudgetExceededError(BUDGET), 429, { budget: BUDGET }),
     said(new BudgetExceededError({ ...BUDGET, ...RESETS }), 429, { budget: { ...BUDGET, ...RESETS } }),
+  ],
+  QUOTA_EXCEEDED: [
+    said(new QuotaExceededError(FULL), 429, { quota: FULL }),
+    said(new QuotaExceededError(RATE, 30_000), 429, { quota: RATE }),
   ],
   TURN_LOST: [said(new TurnLostError('cart'), 409)],
   COMPONENT_NOT_FOUND: [said(new ComponentNotFoundError('cart', 'agent'), 404)],

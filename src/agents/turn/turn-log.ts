@@ -200,7 +200,9 @@ export class TurnLog {
     options: Pick<AppendEventsRequest, 'endTurn' | 'endPartials' | 'expectedVersion'>,
   ): Promise<LoggedEvent[]> {
     const { session, turn } = this;
-    const appending = retryUnknown(async () => this.env.sessions.appendEvents({ session, events, turn, ...options }));
+    const appending = retryUnknown(async () =>
+      this.env.sessions.appendEvents({ session, events, turn, overQuota: true, ...options }),
+    );
     return appending.catch((error: unknown) => {
       this.#error = error;
       throw error;

@@ -1,5 +1,5 @@
 import { ConfigurableModuleBuilder, type Type } from '@nestjs/common';
-import type { HistorySettings, SessionLimits, UsageSettings } from '../../config/session-settings.js';
+import type { HistorySettings, QuotaSettings, SessionLimits, UsageSettings } from '../../config/session-settings.js';
 import type { StoreSettings } from '../../config/store-settings.js';
 import type { SessionServiceOptions } from '../session-environment.js';
 import type { SessionTitler } from '../session-titles.js';
@@ -20,6 +20,8 @@ export interface CommonModuleOptions extends CleanupOptions {
   readonly limits?: Partial<SessionLimits> | undefined;
   /** Whether tokens are counted, what they cost, and budgets. */
   readonly usage?: Partial<UsageSettings> | undefined;
+  /** How much a user, an app and this instance may take. Default: no limit. */
+  readonly quotas?: Partial<QuotaSettings> | undefined;
   /** The longest pause between checks of watches for missed changes. Default: 1,000 ms. */
   readonly watchPollMs?: number | undefined;
   /** Source of the time, also for the store unless it is your own; for tests. */

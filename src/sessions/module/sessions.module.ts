@@ -144,12 +144,14 @@ async function probed(
 
 function serviceOver(storage: SessionStorage, options: SessionsModuleOptions): SessionService {
   const logger = new Logger(SessionService.name);
-  const { history, ttl, limits, usage, watchPollMs, clock, newId, onUnsavedState, onMisspelledField, state } = options;
+  const { history, ttl, limits, usage, quotas, watchPollMs, clock, newId, onUnsavedState, onMisspelledField, state } =
+    options;
   return new SessionService({
     storage,
     history,
     ttl,
     usage,
+    quotas,
     limits,
     watchPollMs,
     clock,

@@ -2,10 +2,11 @@ import type { AppendOutcome } from '../domain/commit.js';
 import { InvalidInputError, LimitExceededError } from '../domain/errors.js';
 import { isRewind, isSummary } from '../domain/event-inspection.js';
 import type { EventInput, LoggedEvent } from '../domain/event.js';
-import { optionalCount } from '../domain/input-checks.js';
+import { optionalCount, optionalFlag } from '../domain/input-checks.js';
 import type { EndedPartials } from '../domain/partial-event.js';
 import { assertUpdatable, incarnationOf } from '../domain/session-tracking.js';
 import { type SessionReference, referencedKey, Session } from '../domain/session.js';
+import type { QuotaKeeper } from '../quotas/quota-keeper.js';
 import { reportUnsavedState } from '../domain/unsaved-state.js';
 import { type SessionEnvironment, storeCommit } from '../session-environment.js';
 import type { AppTransaction } from '../storage/session-storage.js';
@@ -66,7 +67,7 @@ export async function commitEvent(env: SessionEnvironment, request: AppendEventR
 }
 
 /** The session of a commit, and the conditions. */
-type CommitRequest = Omit<AppendEventRequest, 'event'> & Pick<AppendEventsRequest, 'endPartials'>;
+type CommitRequest = Omit<AppendEventRequest, 'event'> & Pick<AppendEventsRequest, 'endPartials' | 'overQuota'>;
 
 /** The result of an append of several events. */
 export interface AppendedEvents {
@@ -95,6 +96,7 @@ export async function commitEvents(
   if (marksSeq !== undefined && !(event && isSummary(event))) {
     throw new InvalidInputError('is only allowed for summaries', 'expectedMarksSeq');
   }
+  if (env.quotas) await takeQuotas(env.quotas, append, request.overQuota);
   const texts = append.events.flatMap(({ submitted }) => submitted.texts);
   const fresh = texts.length > 0 ? await keepTexts(env, key, texts) : [];
   const endsPartials = request.endPartials;
@@ -116,6 +118,12 @@ export async function commitEvents(
   return completion;
 }
 
+/** Before anything is written, so that a refused append can be repeated. */
+async function takeQuotas(quotas: QuotaKeeper, { key, commit }: PreparedAppend, overQuota = false): Promise<void> {
+  const bytes = (): number => commit.events.reduce((sum, { payload }) => sum + Buffer.byteLength(payload), 0);
+  await quotas.append(key, commit.events.length, bytes, overQuota);
+}
+
 function isControl({ submitted: { event } }: PreparedEvent): boolean {
   return isSummary(event) || isRewind(event);
 }
@@ -134,6 +142,8 @@ export interface AppendEventsRequest {
   endTurn?: boolean | undefined;
   /** Remove the partial events of these messages, or all, because these events replace them. For runs of agents. */
   endPartials?: EndedPartials | undefined;
+  /** Count these events, but let no quota refuse them. For runs of agents, which were let in. Default: `false`. */
+  overQuota?: boolean | undefined;
   /**
    * Append inside this transaction of the app, over the same TypeORM `DataSource`: the manager that
    * `dataSource.transaction()` passes. `session` gets the events after the commit.
@@ -152,6 +162,7 @@ export interface AppendEventsResult {
 /** Appends a caller's events, all or none. */
 export async function appendEvents(env: SessionEnvironment, request: AppendEventsRequest): Promise<AppendEventsResult> {
   const { session, expectedVersion, turn, endTurn, endPartials, transaction } = request;
+  const overQuota = optionalFlag(request.overQuota, 'overQuota');
   const given = checkedList(request.events, env.limits.maxBatchEvents);
   referencedKey(session);
   optionalCount(expectedVersion, 'expectedVersion');
@@ -168,7 +179,11 @@ export async function appendEvents(env: SessionEnvironment, request: AppendEvent
       env.onUnsavedState,
     );
   }
-  const result = await commitEvents(env, { session, expectedVersion, turn, endTurn, endPartials, transaction }, stored);
+  const result = await commitEvents(
+    env,
+    { session, expectedVersion, turn, endTurn, endPartials, transaction, overQuota },
+    stored,
+  );
   const left = [...result.events];
   const events = given.map((event) => (isPartial(event) ? event : left.shift()) as LoggedEvent);
   return { events, duplicate: result.duplicate };

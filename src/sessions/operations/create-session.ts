@@ -73,11 +73,24 @@ export function prepareSession(env: SessionEnvironment, request: CreateSessionRe
 export async function createPrepared(env: SessionEnvironment, prepared: PreparedSession): Promise<Session | undefined> {
   const { key, baseState, upserts, metadata, log, turnsOnly } = prepared;
   const { lifetimes: expiry, stateLimits: maxStateBytes } = env;
-  const stored = await env.storage.create({ key, baseState, upserts, metadata, log, turnsOnly, expiry, maxStateBytes });
+  const request = { key, baseState, upserts, metadata, log, turnsOnly, expiry, maxStateBytes };
+  const stored = await createWithinQuotas(env, request, () => Buffer.byteLength(baseState));
   if (!stored) return undefined;
   // Ends watches of an expired session with this id.
   announce(env, prepared.key);
   return new SessionOpener(env.storage).open(stored, [], EMPTY_SOURCE);
+}
+
+/** Creates nothing if a quota has no room. What is not created does not count. */
+export async function createWithinQuotas(
+  { quotas, storage }: SessionEnvironment,
+  request: CreateRequest,
+  bytes: () => number,
+): Promise<StoredSession | undefined> {
+  const giveBack = await quotas?.create(request.key, bytes);
+  const stored = await storage.create(request);
+  if (!stored) await giveBack?.();
+  return stored;
 }
 
 type OpenedParts = Pick<StoredSession, 'record' | 'state' | 'metadata'>;

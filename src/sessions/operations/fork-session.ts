@@ -18,7 +18,7 @@ import { viewItemOf } from '../domain/view-item.js';
 import type { ViewMarks } from '../domain/view-marks.js';
 import { type SessionEnvironment, announce, isReadShorter, readFilter } from '../session-environment.js';
 import { getSession } from './get-session.js';
-import { SessionOpener } from './create-session.js';
+import { SessionOpener, createWithinQuotas } from './create-session.js';
 import { LogPoints, fromStableLog } from './read-log.js';
 import { viewOf } from './read-view.js';
 import { saveCheckpoints } from './complete-append.js';
@@ -52,12 +52,8 @@ export async function forkSession(env: SessionEnvironment, request: ForkSessionR
   const { upserts } = stateWrites({ stateDelta: state, stateRemovals: [] });
   const newKey = { ...key, sessionId: newId };
   const start = { baseState, upserts, metadata, log, turnsOnly };
-  const stored = await env.storage.create({
-    key: newKey,
-    ...start,
-    expiry: env.lifetimes,
-    maxStateBytes: env.stateLimits,
-  });
+  const limits = { expiry: env.lifetimes, maxStateBytes: env.stateLimits };
+  const stored = await createWithinQuotas(env, { key: newKey, ...start, ...limits }, () => bytesOf(log));
   if (!stored) throw new SessionExistsError(newId);
   await env.requestTexts.copy(key, newKey, textHashes, stored.record.incarnation);
   announce(env, newKey);

@@ -48,6 +48,7 @@ export async function rewindSession(env: SessionEnvironment, request: RewindSess
   const expectedVersion = optionalCount(request.expectedVersion, 'expectedVersion');
   const { turnToken } = turnPart({ turn: request.turn });
   const id = env.newId();
+  await env.quotas?.append(key, 1, () => 0, false);
   const rewound = await retryUndefined(async () => {
     const read = await env.storage.read({ key, withState: true, maxStateBytes: env.stateLimits });
     if (!read) throw new SessionNotFoundError(key.sessionId);

@@ -1,6 +1,7 @@
 import { type UsageBudget, USAGE, isBudget } from '../../config/usage-settings.js';
 import { BudgetExceededError, type ExceededBudget } from '../domain/budget-error.js';
 import { InvalidInputError, SessionNotFoundError } from '../domain/errors.js';
+import type { QuotaUse } from '../domain/quota-error.js';
 import { assertId } from '../domain/ids.js';
 import { microsOf, knownCost, priced } from '../domain/usage-cost.js';
 import type { PricedUsage } from '../domain/usage-cost.js';
@@ -33,13 +34,17 @@ export interface UsageReport extends UsageOwner {
   readonly costMicros?: number;
   /** Models without price. */
   readonly unpricedModels: readonly string[];
+  /** What is used of the quotas of the user or the app now. Only if there are any. */
+  readonly quotas?: readonly QuotaUse[];
 }
 
 export async function getUsage(env: SessionEnvironment, request: GetUsageRequest): Promise<UsageReport> {
   const query = checkedUsageQuery(request);
   assertCounted(env);
   const { now, found } = await env.storage.readUsage([query]);
-  return reportOf(env, query, found[0], now);
+  const report = reportOf(env, query, found[0], now);
+  const quotas = query.sessionId === undefined ? await env.quotas?.uses(query) : undefined;
+  return quotas && quotas.length > 0 ? { ...report, quotas } : report;
 }
 
 function assertCounted({ usage }: SessionEnvironment): void {

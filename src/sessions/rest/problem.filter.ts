@@ -1,6 +1,7 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, Inject, Logger, Optional } from '@nestjs/common';
 import { NotSignedInError } from '../auth/auth-errors.js';
 import { StaleSessionError } from '../domain/errors.js';
+import { QuotaExceededError } from '../domain/quota-error.js';
 import { HiddenDeletion } from '../transport/access-refusals.js';
 import { NoRoomError, RETRY_AFTER_SECONDS } from '../transport/answers.js';
 import { SESSION_LINKS, type SessionLinks } from '../transport/session-links.js';
@@ -42,6 +43,8 @@ export class ProblemFilter implements ExceptionFilter {
     if (error instanceof NotSignedInError) exchange.setHeader('WWW-Authenticate', error.challenge);
     const isPassing = problem.code === 'RUN_LIMIT_REACHED' || error instanceof NoRoomError;
     if (problem.status === 503 || isPassing) exchange.setHeader('Retry-After', RETRY_AFTER_SECONDS);
+    if (error instanceof QuotaExceededError && error.retryAfterMs !== undefined)
+      exchange.setHeader('Retry-After', String(Math.ceil(error.retryAfterMs / 1_000)));
     // The next request may reach another instance, which a kept connection would not.
     if (problem.code === 'AGENTS_CLOSING') exchange.setHeader('Connection', 'close');
     http.getResponse<Answering>().send(JSON.stringify(this.bodyOf(problem)));

@@ -1,4 +1,5 @@
 import type { ExceededBudget } from '../domain/budget-error.js';
+import type { QuotaUse } from '../domain/quota-error.js';
 import type { Problem } from '../transport/problems.js';
 import { flag, integer, listOf, one, optional, shape, text } from './shape.js';
 
@@ -11,6 +12,19 @@ const EXCEEDED_BUDGET = shape<ExceededBudget>('ExceededBudget', {
     limit: integer(),
     reserved: optional(flag('Whether runs at work may need the rest.')),
     resetsAt: optional(integer('When the period ends.')),
+  },
+});
+
+/** What is used of a quota. */
+export const QUOTA_USE = shape<QuotaUse>('QuotaUse', {
+  description: 'What is used of a quota.',
+  example: { scope: 'user', quota: 'appendsPerMinute', used: 600, limit: 600, resetsAt: 1_763_900_040_000 },
+  fields: {
+    scope: text('`process`: the instance that answered.', { enum: ['user', 'app', 'process'] }),
+    quota: text(undefined, { enum: ['sessions', 'appendsPerMinute', 'bytesPerDay', 'runsPerMinute'] }),
+    used: integer(),
+    limit: integer(),
+    resetsAt: optional(integer('When a new minute or day begins; missing for sessions.')),
   },
 });
 
@@ -32,6 +46,7 @@ export const PROBLEM = shape<Problem>('Problem', {
     holder: optional(text('Who holds the turn.')),
     expiresAt: optional(integer('When the turn is over unless it is renewed.')),
     budget: optional(one(EXCEEDED_BUDGET, 'The budget that is used up.')),
+    quota: optional(one(QUOTA_USE, 'The quota that is used up.')),
     reason: optional(text('Why the agent failed.', { enum: ['RATE_LIMITED', 'TIMEOUT', 'UNAVAILABLE', 'FAULT'] })),
     retryable: optional(flag('Whether the agent may succeed later.')),
     invocationId: optional(text('The invocation in which the agent failed.')),

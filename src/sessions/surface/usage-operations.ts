@@ -6,6 +6,7 @@ import { SERVED_SESSIONS } from '../sessions.tokens.js';
 import { id } from './ids-and-pages.js';
 import { type GraphqlField, type Operation, rowOf, surface } from './operation.js';
 import { APP, SESSION, USER } from './paths.js';
+import { QUOTA_USE } from './problem-shape.js';
 import { type Fields, graphqlOnly, integer, listOf, one, optional, shape, text } from './shape.js';
 
 const COST = 'In millionths of the currency of the price table.';
@@ -66,6 +67,7 @@ const USAGE_REPORT = shape<UsageReport>('UsageReport', {
     total: one(TOKEN_USAGE, 'All models together.'),
     costMicros: optional(integer(`${COST} Missing if a model has no price.`)),
     unpricedModels: listOf(text(), 'Models without price.'),
+    quotas: optional(listOf(QUOTA_USE, 'The quotas of the user or the app, now. Only if there are any.')),
   },
 });
 

@@ -9,6 +9,7 @@ import {
   TurnHeldError,
 } from '../domain/errors.js';
 import { BudgetExceededError, type ExceededBudget } from '../domain/budget-error.js';
+import { QuotaExceededError, type QuotaUse } from '../domain/quota-error.js';
 import { withLink } from './session-links.js';
 import { StreamExpired, StreamStalled } from './stream-access.js';
 
@@ -32,6 +33,8 @@ export interface Problem {
   readonly expiresAt?: number;
   /** The budget that is used up. */
   readonly budget?: ExceededBudget;
+  /** The quota that is used up. */
+  readonly quota?: QuotaUse;
   /** Why an agent failed. */
   readonly reason?: string;
   /** Whether it may succeed later. */
@@ -122,6 +125,7 @@ export function titleOf(status: number): string {
 
 function detailsOf(error: SessionsError): Partial<Problem> {
   if (error instanceof BudgetExceededError) return { budget: error.budget };
+  if (error instanceof QuotaExceededError) return { quota: error.quota };
   if (error instanceof TurnHeldError) return { holder: error.holder, expiresAt: error.expiresAt };
   if (error instanceof StaleSessionError) return { currentVersion: error.currentVersion };
   if (error instanceof StoreUnavailableError) {

@@ -17,6 +17,7 @@ export const SESSION = { id: KEY.sessionId, appName: KEY.appName, userId: KEY.us
 interface AgentAppOptions extends Partial<AgentSessionsOptions> {
   readonly clock?: Clock;
   readonly usage?: SessionServiceOptions['usage'];
+  readonly quotas?: SessionServiceOptions['quotas'];
 }
 
 /** Agents over a store, as one instance of an app has them. */
@@ -26,9 +27,9 @@ export class AgentApp {
   readonly errors: unknown[] = [];
   readonly failures: AgentFailedError[] = [];
 
-  constructor(storage: SessionStorage, { clock, usage, ...options }: AgentAppOptions = {}) {
+  constructor(storage: SessionStorage, { clock, usage, quotas, ...options }: AgentAppOptions = {}) {
     const onError = (error: unknown): void => void this.errors.push(error);
-    this.sessions = new SessionService({ storage, onBackgroundError: onError, watchPollMs: 50, clock, usage });
+    this.sessions = new SessionService({ storage, onBackgroundError: onError, watchPollMs: 50, clock, usage, quotas });
     this.agents = new AgentSessions({
       sessions: this.sessions,
       onError,

@@ -1,0 +1,91 @@
+import type { QuotaName } from '../../config/quota-settings.js';
+import { DAY_MS } from './expiry.js';
+
+/** How long the window of a rate is. Windows begin at whole minutes and days of UTC. */
+export const QUOTA_WINDOWS: Readonly<Record<Exclude<QuotaName, 'sessions'>, number>> = {
+  appendsPerMinute: 60_000,
+  bytesPerDay: DAY_MS,
+  runsPerMinute: 60_000,
+};
+
+/** What all instances have taken of a rate in a window. */
+export interface RateCount {
+  /** When the window began. */
+  readonly since: number;
+  readonly used: number;
+}
+
+/** What an instance asks for. */
+export interface ShareRequest {
+  readonly limit: number;
+  readonly windowMs: number;
+  /** Without so much, and at least one, it is refused. */
+  readonly need: number;
+  /** What it takes if there is so much, to ask less often. */
+  readonly wish: number;
+  /** What cannot be refused is counted beyond the limit. */
+  readonly isForced: boolean;
+}
+
+/** What an instance gets; `taken` is missing for a refusal. */
+export interface ShareDecision {
+  readonly taken?: number;
+  readonly count: RateCount;
+  readonly endsAt: number;
+}
+
+/** What an instance may take of a rate, for itself. All that is taken never exceeds the limit, unless it is forced. */
+export function takeShare(stored: RateCount | undefined, now: number, request: ShareRequest): ShareDecision {
+  const { limit, windowMs, need, wish, isForced } = request;
+  const count = countAt(stored, now, windowMs);
+  const endsAt = count.since + windowMs;
+  const left = Math.max(0, limit - count.used);
+  if (left < Math.max(1, need) && !isForced) return { count, endsAt };
+  const taken = Math.max(need, Math.min(left, wish));
+  return { taken, count: { since: count.since, used: count.used + taken }, endsAt };
+}
+
+/** The count of the window of now. A clock that goes back opens no window again. */
+export function countAt(stored: RateCount | undefined, now: number, windowMs: number): RateCount {
+  const since = Math.floor(now / windowMs) * windowMs;
+  return stored && stored.since >= since ? stored : { since, used: 0 };
+}
+
+/** In how many shares an instance takes a whole rate. */
+const SHARES = 16;
+
+/** What to wish for: an instance sets aside no more than it has spent in the window, and no large part of the whole. */
+export function wishOf(limit: number, spent: number, need: number): number {
+  return Math.max(1, need, Math.min(Math.ceil(limit / SHARES), spent));
+}
+
+/** How many sessions an owner has at most. */
+export interface SessionCount {
+  readonly used: number;
+  /** When it last rose, or was counted. */
+  readonly at: number;
+  /** When sessions were last counted. */
+  readonly countedAt: number;
+}
+
+/** A creation that was let in is visible to a count after this time. */
+export const SETTLED_MS = 10_000;
+
+/** What to do about one more session. */
+export type SessionDecision =
+  | { readonly kind: 'create'; readonly count: SessionCount }
+  /** Sessions were deleted, have expired, or were never counted: count them, and decide again. */
+  | { readonly kind: 'count' }
+  | { readonly kind: 'refuse'; readonly used: number };
+
+/**
+ * Whether there may be one more session. Creations are added up, and what ends is found by counting: if the limit is reached, and
+ * now and then. Never while a creation may be on its way, which a count would miss.
+ */
+export function decideSession(stored: SessionCount | undefined, now: number, limit: number): SessionDecision {
+  if (!stored) return { kind: 'count' };
+  const { used, at, countedAt } = stored;
+  const isDoubtful = used >= limit || now - countedAt >= DAY_MS;
+  if (isDoubtful && now - at >= SETTLED_MS) return { kind: 'count' };
+  return used < limit ? { kind: 'create', count: { used: used + 1, at: now, countedAt } } : { kind: 'refuse', used };
+}

@@ -1,0 +1,90 @@
+import type { KnownEntries } from '../coordination/known-entries.js';
+import { DAY_MS } from '../domain/expiry.js';
+import { type SessionCount, decideSession } from '../domain/quota-rules.js';
+import { StoreUnavailableError } from '../domain/errors.js';
+import type { StateOwner } from '../domain/ids.js';
+import { retryUndefined } from '../domain/retry-overtaken.js';
+import { newStamp } from '../domain/stamp.js';
+import { storedJson } from '../domain/stored-json.js';
+import type { EntryPlace, StoredEntry } from '../storage/entry-store.js';
+import type { SessionStorage } from '../storage/session-storage.js';
+
+/** After so long without a creation, sessions are counted again. */
+const KEPT_MS = 2 * DAY_MS;
+
+/** Whose sessions are limited, and where all instances add them up. */
+export interface SessionQuota {
+  readonly owner: StateOwner;
+  readonly place: EntryPlace;
+  readonly limit: number;
+}
+
+/** Adds up the sessions of users and apps, for all instances. */
+export class SessionCounts {
+  constructor(
+    private readonly entries: KnownEntries,
+    private readonly storage: Pick<SessionStorage, 'list'>,
+  ) {}
+
+  /** Lets one more session be created, or returns how many there are. A read and a write; a count more if the limit is reached. */
+  async take({ owner, place, limit }: SessionQuota): Promise<number | undefined> {
+    let known: StoredEntry | undefined;
+    let now: number | undefined;
+    const decided = await retryUndefined(async () => {
+      if (now === undefined) {
+        const seen = await this.entries.find([place]);
+        [known, now] = [seen.at(place), seen.now];
+      }
+      let decision = decideSession(known && countIn(known), now, limit);
+      let refusal: SessionCount | undefined;
+      if (decision.kind === 'count') {
+        const counted = { used: await this.count(owner), at: now, countedAt: now };
+        decision = decideSession(counted, now, limit);
+        refusal = counted;
+      }
+      const next = decision.kind === 'create' ? decision.count : refusal;
+      if (decision.kind === 'count') throw new Error('What was just counted is not doubtful');
+      if (!next) return { decision };
+      const outcome = await this.entries.write([{ ...place, expected: known?.stamp, next: entryOf(next) }]);
+      if (outcome.kind === 'written') return { decision };
+      [known, now] = [outcome.entries[0], outcome.now];
+      return undefined;
+    });
+    if (!decided) throw new StoreUnavailableError('Others created sessions at the same time again and again.', false);
+    return decided.decision.kind === 'refuse' ? decided.decision.used : undefined;
+  }
+
+  /** For a session that was not created. If it fails, the next count finds out. */
+  async giveBack({ place }: SessionQuota): Promise<void> {
+    await retryUndefined(async () => {
+      const known = (await this.entries.find([place])).at(place);
+      if (!known) return true;
+      const { used, ...count } = countIn(known);
+      const next = entryOf({ ...count, used: Math.max(0, used - 1) });
+      const outcome = await this.entries.write([{ ...place, expected: known.stamp, next }]);
+      return outcome.kind === 'written' || undefined;
+    });
+  }
+
+  /** How many sessions there are. One request. */
+  async count(owner: StateOwner): Promise<number> {
+    const order = { orderBy: 'createTime', order: 'desc' } as const;
+    const { total = 0 } = await this.storage.list({
+      ...owner,
+      ...order,
+      limit: 1,
+      offset: 0,
+      withTotal: true,
+      withState: false,
+    });
+    return total;
+  }
+}
+
+function countIn({ text }: StoredEntry): SessionCount {
+  return storedJson(text, 'a quota') as SessionCount;
+}
+
+function entryOf(count: SessionCount) {
+  return { stamp: newStamp(), rank: 0, since: { inMs: 0 }, text: JSON.stringify(count), ttlMs: KEPT_MS };
+}

@@ -1,0 +1,77 @@
+import { SessionsClient } from '../../src/client/index.js';
+import { ManualClock } from '../../src/testing/index.js';
+import { GraphqlApp } from '../graphql/graphql-app.js';
+import { RestApp, frameworks } from './rest-app.js';
+
+const ANN = { appName: 'shop', userId: 'ann' };
+const KEY = { ...ANN, sessionId: 's' };
+const PATH = '/apps/shop/users/ann/sessions';
+const EVENT = { author: 'user', content: { role: 'user', parts: [{ text: 'Hello' }] } };
+const MINUTE = Date.UTC(2026, 10, 23, 12, 1);
+
+const options = () => ({
+  provider: 'memory' as const,
+  clock: new ManualClock(MINUTE - 20_500),
+  quotas: { user: { sessions: 1, appendsPerMinute: 2 } },
+});
+const RATE = { scope: 'user', quota: 'appendsPerMinute', used: 2, limit: 2, resetsAt: MINUTE };
+const FULL = { scope: 'user', quota: 'sessions', used: 1, limit: 1 };
+
+describe.each(frameworks)('quotas over REST on %s', (framework) => {
+  let app: RestApp;
+
+  beforeEach(async () => {
+    app = await RestApp.start(framework, { sessions: options() });
+    await app.request('POST', PATH, { sessionId: 's' });
+  });
+  afterEach(() => app.close());
+
+  it('answer 429 with when to come back, and nothing is written', async () => {
+    const append = () => app.request('POST', `${PATH}/s/events`, EVENT);
+    for (let count = 0; count < 2; count++) expect((await append()).status).toBe(201);
+    const { status, headers, body } = await append();
+    expect([status, headers.get('retry-after')]).toEqual([429, '21']);
+    expect(body).toMatchObject({ code: 'QUOTA_EXCEEDED', quota: RATE });
+    expect((await app.request('GET', `${PATH}/s/events`)).body.events).toHaveLength(2);
+  });
+
+  it('answer 429 without a time where only a deletion helps', async () => {
+    const { status, headers, body } = await app.request('POST', PATH);
+    expect([status, headers.get('retry-after')]).toEqual([429, null]);
+    expect(body).toMatchObject({ code: 'QUOTA_EXCEEDED', quota: FULL });
+    const usage = await app.request('GET', '/apps/shop/users/ann/usage');
+    expect(usage.body.quotas).toEqual([FULL, { ...RATE, used: 0 }]);
+  });
+
+  it('are an error of the client, which repeats only what time helps', async () => {
+    const client = new SessionsClient({ url: app.url, retries: 0 });
+    for (let count = 0; count < 2; count++) await client.appendEvent({ ...KEY, event: EVENT });
+    const wait = { code: 'QUOTA_EXCEEDED', quota: RATE, isTemporary: true, retryAfterMs: 21_000 };
+    await expect(client.appendEvent({ ...KEY, event: EVENT })).rejects.toMatchObject(wait);
+    const full = { code: 'QUOTA_EXCEEDED', quota: FULL, isTemporary: false };
+    await expect(new SessionsClient({ url: app.url }).createSession(ANN)).rejects.toMatchObject(full);
+  });
+});
+
+describe('quotas over GraphQL', () => {
+  let app: GraphqlApp;
+
+  beforeEach(async () => (app = await GraphqlApp.start({ sessions: options() })));
+  afterEach(() => app.close());
+
+  it('are extensions of the error, and a part of the usage', async () => {
+    const create = 'mutation { createSession(appName: "shop", userId: "ann") { id } }';
+    expect((await app.ask(create)).errors).toEqual([]);
+    const { errors } = await app.ask(create);
+    expect(errors[0]?.extensions).toMatchObject({ code: 'QUOTA_EXCEEDED', status: 429, quota: FULL });
+    const { data } = await app.ask(
+      '{ usage(appName: "shop", userId: "ann") { quotas { scope quota used limit resetsAt } } }',
+    );
+    expect(data.usage).toEqual({
+      quotas: [
+        { ...FULL, resetsAt: null },
+        { ...RATE, used: 0 },
+      ],
+    });
+  });
+});
