@@ -33,7 +33,7 @@ export interface TurnFigures {
   readonly wholeMs: number | undefined;
 }
 
-/** What one model used, and how long its answers took: each since the event before it in its turn. */
+/** What one model used, and how long its answers took: as its request says, or else since the event before it in its turn. */
 export interface ModelFigures extends ModelUsage {
   readonly medianMs: number | undefined;
   readonly slowestMs: number | undefined;
@@ -48,7 +48,7 @@ export interface LogFigures {
 }
 
 export function figuresOfEvent(event: LoggedEvent): EventFigures {
-  const { seq, invocationId, timestamp, author, content, actions } = event;
+  const { seq, invocationId, timestamp, author, content, actions, modelRequest } = event;
   const isOfUser = isByUser(event);
   return {
     seq,
@@ -57,7 +57,7 @@ export function figuresOfEvent(event: LoggedEvent): EventFigures {
     isByUser: isOfUser,
     isAnswer: !isOfUser && author !== 'system' && (content?.parts?.length ?? 0) > 0,
     usage: usageOfEvent(event),
-    ownMs: actions.compaction?.durationMs,
+    ownMs: modelRequest?.durationMs ?? actions.compaction?.durationMs,
   };
 }
 

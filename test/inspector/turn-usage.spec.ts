@@ -87,6 +87,12 @@ describe('The figures of a log in the inspector', () => {
     expect(fast).toMatchObject({ medianMs: 200 });
   });
 
+  it('take the time of a model from the fact about its request, if there is one', () => {
+    const told = { ...agent('a', 900, used('fast', 7)), modelRequest: { given: [[1, 1]] as const, durationMs: 350 } };
+    const { models } = figuresOf(logOf(user('a'), told, user('b'), agent('b', 200, used('fast', 8))));
+    expect(models).toMatchObject([{ model: 'fast', medianMs: 275, slowestMs: 350 }]);
+  });
+
   it('count a summary for its model, and for no turn', () => {
     const compaction = { fromSeq: 1, toSeq: 1, durationMs: 4_000 };
     const summary = { author: 'system', content, actions: { compaction }, ...used('writer', 500) };
