@@ -17,23 +17,26 @@ const routes = ACCESS_CASES.flatMap(({ name, ...each }) => {
 describe('access to the routes of sessions', () => {
   let app: RestApp;
 
+  beforeAll(async () => {
+    const options = { summarizer: { keepRecentEvents: 0 }, search: true, agents: true };
+    app = await RestApp.start('Express', { access: OwnSessions, ...options });
+  });
+
+  afterAll(() => app.close());
+
   beforeEach(async () => {
-    app = await RestApp.start('Express', {
-      access: OwnSessions,
-      summarizer: { keepRecentEvents: 0 },
-      search: true,
-      agents: true,
-    });
-    await app.sessions.createSession({ appName: 'shop', userId: 'ann', sessionId: 's', state: { secret: 1 } });
-    const random = jest.spyOn(crypto, 'randomUUID').mockReturnValueOnce(TURN_TOKEN);
     const key = { appName: 'shop', userId: 'ann', sessionId: 's' };
+    await app.sessions.createSession({ ...key, state: { secret: 1 } });
+    const random = jest.spyOn(crypto, 'randomUUID').mockReturnValueOnce(TURN_TOKEN);
     await app.sessions.beginTurn({ ...key, holder: 'w', requestId: 'r' });
     random.mockRestore();
   });
 
   afterEach(async () => {
     jest.restoreAllMocks();
-    await app.close();
+    await app.sessions.eraseUser({ appName: 'shop', userId: 'ann' });
+    const stateRemovals = Object.keys(await app.sessions.getAppState({ appName: 'shop' }));
+    if (stateRemovals.length > 0) await app.sessions.updateAppState({ appName: 'shop', stateRemovals });
   });
 
   it('is tested for every route', () => {
