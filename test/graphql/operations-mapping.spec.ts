@@ -9,6 +9,7 @@ import { answerOf } from './expected-answers.js';
 import { GraphqlApp } from './graphql-app.js';
 import { RemoteError } from './remote-error.js';
 import { documentOf, fieldsOf, rootField } from './schema-documents.js';
+import { variablesOf } from './variables.js';
 
 const names = ROW_NAMES.filter((name) => ROWS[name].graphql && !AGENT_ROWS.includes(name));
 const fieldOf = (name: RowName): string => ROWS[name].graphql?.name ?? name;
@@ -68,20 +69,6 @@ describe.each(frameworks)('the operations between GraphQL and the service on %s'
     }
   });
 });
-
-/** Paging has other names, and choices are written in another way. */
-function variablesOf(name: RowName, { limit, cursor, ...request }: Values): object {
-  const fields = ROWS[name].request ?? {};
-  const written = Object.entries(request).map(([field, value]) => [
-    field,
-    fields[field]?.kind === 'choice'
-      ? String(value)
-          .replaceAll(/[A-Z]/g, (letter) => `_${letter}`)
-          .toUpperCase()
-      : value,
-  ]);
-  return { first: limit, after: cursor, ...(Object.fromEntries(written) as object) };
-}
 
 /** What the schema says for what is left out. */
 function withDefaults(name: RowName, request: Values): Values {
