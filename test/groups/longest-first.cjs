@@ -11,7 +11,6 @@ const TESTS = join(__dirname, '..');
  * them on this machine, as on a fresh checkout, it starts the longest first, so that none runs alone in the end.
  */
 const SECONDS = {
-  'groups/agents': 410,
   'groups/browser': 340,
   'groups/app': 320,
   'groups/processes': 310,
@@ -22,6 +21,7 @@ const SECONDS = {
   'groups/rest': 195,
   'groups/adapters-of-agents': 195,
   'groups/graphql': 180,
+  'groups/agents': 150,
   'groups/module': 130,
   'groups/contract': 100,
   'groups/redis': 100,

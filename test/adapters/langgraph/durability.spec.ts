@@ -24,6 +24,17 @@ async function seenWith(
   return run.end();
 }
 
+/** What LangGraph's own saver shows, which is the same for all stores and callers. */
+const judged = new Map<string, Promise<unknown>>();
+
+function seenByJudge(scenario: Scenario, durability: Durability): Promise<unknown> {
+  const key = `${durability} ${scenario.title}`;
+  const judge = new MemorySaver();
+  const seen = judged.get(key) ?? seenWith(() => judge, scenario, durability);
+  judged.set(key, seen);
+  return seen;
+}
+
 const cases = scenarios.flatMap((scenario, index) =>
   waysOf(index).map((way) => ({ scenario, seed: index, ...way, title: scenario.title })),
 );
@@ -42,8 +53,7 @@ describe.each(storeOfEachKind)('A graph whose state is on a slow $name store', (
       const store = await open({});
       const seen = await seenWith(saversOf(caller, slowStorage(store.storage, seed)), scenario, durability);
       await store.destroy();
-      const judge = new MemorySaver();
-      expect(seen).toEqual(await seenWith(() => judge, scenario, durability));
+      expect(seen).toEqual(await seenByJudge(scenario, durability));
     },
   );
 });
