@@ -25,6 +25,15 @@ export {
   type UsageMetadata,
 } from './sessions/domain/event.js';
 export { BudgetExceededError, type ExceededBudget } from './sessions/domain/budget-error.js';
+export { SessionHeldError } from './sessions/domain/retention-rules.js';
+export {
+  type ApplyRetentionOptions,
+  type RetentionCount,
+  type RetentionReport,
+  SessionRetention,
+  type SessionRetentionOptions,
+} from './sessions/session-retention.js';
+export type { RetentionRule, RetentionSettings } from './config/retention-settings.js';
 export { QuotaExceededError, type QuotaUse } from './sessions/domain/quota-error.js';
 export type { QuotaName, QuotaSettings, Quotas } from './config/quota-settings.js';
 export { UnsupportedByStoreError } from './sessions/domain/unsupported-error.js';

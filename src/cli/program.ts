@@ -6,6 +6,7 @@ import { inspect } from './commands/inspect.js';
 import { list } from './commands/list.js';
 import { migrate } from './commands/migrate.js';
 import { purge } from './commands/purge.js';
+import { retention } from './commands/retention.js';
 import { search, searchRebuild } from './commands/search.js';
 import { show } from './commands/show.js';
 import { state } from './commands/state.js';
@@ -23,7 +24,7 @@ const EXIT_CODES = `
 Exit codes:
   0    done
   1    verify found an error, migrate --status a migration that has not run, import --verify a difference,
-       or export or import has left something out
+       retention has left something that is due, or export or import has left something out
   2    the command line or the configuration is wrong
   3    the store cannot be reached
   4    there is no such session
@@ -143,6 +144,11 @@ export function programOf(run: RunWork): Command {
     .description('remove what has expired')
     .option('--batch <count>', 'sessions at a time (500)', wholeNumber)
     .action(action(purge));
+  program
+    .command('retention <policy>')
+    .description('remove the sessions that a policy does not keep: a JSON file with rules and hold')
+    .option('--dry-run', 'count them, and remove nothing')
+    .action(action(retention));
   filtered(program.command('verify'))
     .description('check the store: the doctor')
     .option('--repair', 'mend what can be mended; never removes an event')

@@ -72,9 +72,9 @@ export function problemsOfStore(options: Options, names: Names): readonly string
 }
 
 /** A time without anything that expires would be an option without effect. */
-export function problemsOfCleanup({ cleanup, ttl }: Options, names: Names): readonly string[] {
+export function problemsOfCleanup({ cleanup, ttl, retention }: Options, names: Names): readonly string[] {
   const isTime = typeof cleanup !== 'boolean' && MODULE_ONLY.cleanup.kind.fits(cleanup);
-  const isIdle = isTime && (!isRecord(ttl) || ttl.enabled === undefined);
+  const isIdle = isTime && retention === undefined && (!isRecord(ttl) || ttl.enabled === undefined);
   const [time, enabled] = [names.of('cleanup'), names.of('ttl.enabled')];
   return isIdle ? [`${time} has no effect without ${enabled}; set it to true, or to false.`] : [];
 }

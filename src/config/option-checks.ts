@@ -42,6 +42,7 @@ const REPLACEMENTS: Readonly<Record<string, string>> = {
   summarizer: 'write new SummarizerSessionManager({ sessions }, …), or in Nest SummarizerModule.',
   summarizermanager: 'write new SummarizerSessionManager({ sessions }, …), or in Nest SummarizerModule.',
   isasync: 'everything is asynchronous. Leave it out.',
+  retention: 'write new SessionRetention({ sessions, rules, hold }).',
   titler: 'write new SessionTitles({ sessions, titler }).start().',
   cleanup: 'only SessionsModule removes expired data by itself; call purgeExpired().',
   retryattempts: 'only SessionsModule opens the store at the start.',

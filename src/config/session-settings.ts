@@ -1,4 +1,5 @@
 import { QUOTAS } from './quota-settings.js';
+import { RETENTION } from './retention-settings.js';
 import { USAGE } from './usage-settings.js';
 import {
   type Kind,
@@ -245,6 +246,7 @@ export const START = {
 export const MODULE_ONLY = {
   ...START,
   cleanup: CLEANUP,
+  retention: { kind: RETENTION },
   titler: {
     kind: kindOf(
       'an object with titleOf(), or a class of such objects',

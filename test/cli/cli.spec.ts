@@ -284,6 +284,17 @@ describe('agent-sessions', () => {
     expect(await cli(['purge', '--url', url])).toMatchObject({ code: 0, out: expect.stringContaining('removed 0') });
   });
 
+  it('removes what a policy does not keep, and counts it before', async () => {
+    const policy = join(folder, 'policy.json');
+    await writeFile(policy, JSON.stringify({ rules: [{ app: 'nobody', keep: '1h' }] }));
+    for (const args of [['--dry-run'], []]) {
+      const { code, out } = await cli(['retention', policy, ...args, '--json', '--url', url]);
+      expect([code, ...lines(out)]).toMatchObject([0, { held: 0, rules: [{ due: 0, removed: 0 }] }]);
+    }
+    await writeFile(policy, '{ rules }');
+    expect(await cli(['retention', policy, '--url', url])).toMatchObject({ code: 2, out: '' });
+  });
+
   it.each([
     [['show', 'shop', 'ann', 'nobody'], 4, 'SESSION_NOT_FOUND'],
     [['list', 'shop', '--limit', 'many'], 2, 'USAGE'],

@@ -131,6 +131,25 @@ describe('a cleanup run', () => {
     await app.close();
   });
 
+  it('applies a policy without any ttl, and registers its hold', async () => {
+    const clock = new FakeClock();
+    const logger = new KeptLogger();
+    const retention = { rules: [{ keep: '1h' }], hold: { labels: { hold: 'yes' } } };
+    const module = SessionsModule.forRoot({ storage: new InMemorySessionStorage({ clock }), clock, retention });
+    const app = await startApp([module], { logger });
+    const sessions = app.get(SessionService, { strict: false });
+    await sessions.createSession({ ...KEY, sessionId: 'old' });
+    await sessions.createSession({ ...KEY, sessionId: 'held', metadata: { labels: { hold: 'yes' } } });
+    clock.time += HOUR_MS;
+    const cleanup = app.get(SessionsCleanup, { strict: false });
+    expect(cleanup.intervalMs).toBe(HOUR_MS);
+    await cleanup.run();
+    expect((await sessions.listSessions(KEY)).sessions.map(({ id }) => id)).toEqual(['held']);
+    expect(logger.matching(/kept long enough/)).toHaveLength(1);
+    await expect(sessions.deleteSession({ ...KEY, sessionId: 'held' })).rejects.toThrow('A hold keeps');
+    await app.close();
+  });
+
   it('happens in one of several instances at a time', async () => {
     const storage = new BlockedStorage();
     const make = () => startApp([SessionsModule.forRoot({ storage, ttl })]);

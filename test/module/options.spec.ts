@@ -274,7 +274,7 @@ const mistakes: readonly (readonly [options: unknown, ...problems: unknown[]])[]
   [{ ...memory, retryAttempts: -1 }, 'retryAttempts is -1; it must be a whole number from 0 on.'],
   [
     { ...memory, tll: {} },
-    'tll is no option; did you mean ttl? There are provider, redis, database, vertex, storage, retryAttempts, retryDelayMs, cleanup, titler, watchPollMs, clock, newId, onUnsavedState, onMisspelledField, state, name, isGlobal, history, ttl, limits, usage.',
+    'tll is no option; did you mean ttl? There are provider, redis, database, vertex, storage, retryAttempts, retryDelayMs, cleanup, retention, titler, watchPollMs, clock, newId, onUnsavedState, onMisspelledField, state, name, isGlobal, history, ttl, limits, usage, quotas.',
   ],
   [
     { ...memory, state: { shop: {} } },

@@ -32,6 +32,7 @@ import {
 import { TransferConflictError, TransferFileError } from '../../src/transfer/transfer-errors.js';
 import { BudgetExceededError, type ExceededBudget } from '../../src/sessions/domain/budget-error.js';
 import { QuotaExceededError, type QuotaUse } from '../../src/sessions/domain/quota-error.js';
+import { SessionHeldError } from '../../src/sessions/domain/retention-rules.js';
 import { UnsupportedByStoreError } from '../../src/sessions/domain/unsupported-error.js';
 import { SummaryFailedError, SummaryNotFoundError } from '../../src/summarizer/index.js';
 
@@ -108,6 +109,7 @@ const SAMPLES: Readonly<Record<SessionsErrorCode, readonly Sample[]>> = {
     said(new QuotaExceededError(FULL), 429, { quota: FULL }),
     said(new QuotaExceededError(RATE, 30_000), 429, { quota: RATE }),
   ],
+  SESSION_HELD: [said(new SessionHeldError('cart "1" ä'), 409)],
   TURN_LOST: [said(new TurnLostError('cart'), 409)],
   COMPONENT_NOT_FOUND: [said(new ComponentNotFoundError('cart', 'agent'), 404)],
   COMPONENT_CONFLICT: [said(new ComponentConflictError('cart', 'agent', 1, 2), 409)],

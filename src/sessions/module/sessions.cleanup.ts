@@ -7,8 +7,10 @@ import {
 } from '@nestjs/common';
 import type { ModuleRef } from '@nestjs/core';
 import { type CleanupTimes, type CronSchedule, DEFAULT_TTL, type TtlSettings } from '../../config/session-settings.js';
+import type { RetentionSettings } from '../../config/retention-settings.js';
 import { withLease } from '../leases/with-lease.js';
-import type { SessionService } from '../session.service.js';
+import { SessionRetention } from '../session-retention.js';
+import { SessionService } from '../session.service.js';
 import type { PurgeCounts, SessionStorage } from '../storage/session-storage.js';
 import { ScheduledCron, checkCron } from './scheduled-cron.js';
 import { checkSchedule, ScheduledInterval, SingleFlight } from './scheduled-work.js';
@@ -37,6 +39,8 @@ export interface CleanupOptions {
    * `true` for every `ttl.cleanupIntervalSeconds`, `false` for never. Default `true`. It runs only if data can expire.
    */
   readonly cleanup?: CleanupTimes | undefined;
+  /** When whole sessions are removed, and which must not be. The job applies it. Default: none. */
+  readonly retention?: RetentionSettings | undefined;
 }
 
 /**
@@ -56,6 +60,7 @@ export class SessionsCleanup implements OnModuleInit, OnApplicationBootstrap, On
     private readonly storage: SessionStorage,
     private readonly options: CleanupOptions,
     private readonly name = '',
+    private readonly retention?: SessionRetention,
   ) {}
 
   async onModuleInit(): Promise<void> {
@@ -101,7 +106,8 @@ export class SessionsCleanup implements OnModuleInit, OnApplicationBootstrap, On
 
   get #isNeeded(): boolean {
     const { enabled = DEFAULT_TTL.enabled } = this.options.ttl ?? {};
-    return enabled && this.options.cleanup !== false && !this.storage.cleansUpByItself;
+    const expires = enabled && !this.storage.cleansUpByItself;
+    return (expires || this.retention !== undefined) && this.options.cleanup !== false;
   }
 
   async #clean(stopping: AbortSignal): Promise<PurgeCounts | undefined> {
@@ -109,7 +115,7 @@ export class SessionsCleanup implements OnModuleInit, OnApplicationBootstrap, On
     try {
       const outcome = await withLease(
         { leases: this.storage.leases, name: CLEANUP_NAME, ttlMs: LEASE_MS, onError: (error) => this.#warn(error) },
-        ({ signal }) => this.sessions.purgeExpired({ signal: AbortSignal.any([signal, stopping]) }),
+        ({ signal }) => this.#removeAll(AbortSignal.any([signal, stopping])),
       );
       if (!outcome.ran) return undefined;
       this.#report(outcome.result, performance.now() - startedAt);
@@ -118,6 +124,14 @@ export class SessionsCleanup implements OnModuleInit, OnApplicationBootstrap, On
       this.#warn(error);
       return undefined;
     }
+  }
+
+  /** What a policy says goes first, since its report is the proof of it. */
+  async #removeAll(signal: AbortSignal): Promise<PurgeCounts> {
+    const report = await this.retention?.apply({ signal });
+    const removed = report?.rules.reduce((sum, rule) => sum + rule.removed, 0) ?? 0;
+    if (removed > 0) this.#logger.log(`Removed ${removed} sessions that were kept long enough`);
+    return this.sessions.purgeExpired({ signal });
   }
 
   #report({ sessions, userStates, appStates }: PurgeCounts, milliseconds: number): void {
@@ -133,9 +147,18 @@ export class SessionsCleanup implements OnModuleInit, OnApplicationBootstrap, On
   }
 }
 
-/** Creates the job. Fails before anything is opened if a package is missing. */
-export async function cleanupOf(...parts: ConstructorParameters<typeof SessionsCleanup>): Promise<SessionsCleanup> {
-  const cleanup = new SessionsCleanup(...parts);
+/** Creates the job. Fails before anything is opened if a package is missing. A test's replacement of the service may have no hooks. */
+export async function cleanupOf(
+  sessions: SessionService,
+  moduleRef: ModuleRef,
+  storage: SessionStorage,
+  options: CleanupOptions,
+  name = '',
+): Promise<SessionsCleanup> {
+  const isServed = options.retention && sessions instanceof SessionService;
+  const retention = isServed ? new SessionRetention({ sessions, ...options.retention }) : undefined;
+  retention?.start();
+  const cleanup = new SessionsCleanup(sessions, moduleRef, storage, options, name, retention);
   if (cleanup.intervalMs !== undefined || cleanup.cron) {
     await checkSchedule('The cleanup of expired sessions (cleanup: false does without)');
   }

@@ -1,0 +1,32 @@
+import { readFile } from 'node:fs/promises';
+import { CommanderError } from 'commander';
+import type { RetentionSettings } from '../../config/retention-settings.js';
+import { SessionRetention } from '../../sessions/session-retention.js';
+import type { CommandContext } from '../command-context.js';
+import { EXIT } from '../failures.js';
+
+/** Removes what a policy does not keep, or counts it. Counted and not removed, it is a finding. */
+export async function retention(
+  context: CommandContext,
+  { dryRun = false }: { readonly dryRun?: boolean | undefined },
+  file: string,
+): Promise<number> {
+  const settings = parsed(await readFile(file, 'utf8'), file);
+  const sessions = await context.sessions();
+  const policy = new SessionRetention({ ...settings, sessions });
+  policy.start();
+  const report = await policy.apply({ dryRun, signal: context.signal });
+  const lines = report.rules.map(({ rule, due, removed }) => {
+    return `${dryRun ? `${due} due` : `removed ${removed} of ${due}`}: ${JSON.stringify(rule)}`;
+  });
+  await context.output.result([...lines, `${report.held} held`].join('\n'), report);
+  return report.rules.some(({ due, removed }) => due > removed) ? EXIT.wrong : EXIT.done;
+}
+
+function parsed(text: string, file: string): RetentionSettings {
+  try {
+    return JSON.parse(text) as RetentionSettings;
+  } catch {
+    throw new CommanderError(EXIT.usage, 'USAGE', `${file} is not JSON; write { "rules": [{ "keep": "2y" }] }`);
+  }
+}

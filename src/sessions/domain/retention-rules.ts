@@ -1,0 +1,56 @@
+import { type RetentionRule, type RetentionSettings, keptMs } from '../../config/retention-settings.js';
+import { SessionsError } from './errors.js';
+
+/** What the rules look at. */
+export interface RetainedSession {
+  readonly appName: string;
+  readonly lastUpdateTime: number;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/** What is to become of a session: `held`, `kept`, or removed by the rule of this number. */
+export type RetentionDecision = 'held' | 'kept' | { readonly rule: number };
+
+/** Decides about a session. A hold comes first, then the first rule that fits. */
+export function decideRetention(
+  session: RetainedSession,
+  { rules, hold }: RetentionSettings,
+  now: number,
+): RetentionDecision {
+  const number = rules.findIndex((one) => fitsRule(session, one));
+  const rule = rules[number];
+  if (!rule || session.lastUpdateTime > lastKept(rule, now)) return 'kept';
+  return isHeld(session, hold) ? 'held' : { rule: number };
+}
+
+/** Sessions whose last event is not later than this have been kept long enough. */
+export function lastKept(rule: RetentionRule, now: number): number {
+  return now - keptMs(rule);
+}
+
+/** Whether a hold keeps the session. */
+export function isHeld({ labels }: Pick<RetainedSession, 'labels'>, hold: RetentionSettings['hold']): boolean {
+  return hold !== undefined && hasLabels(labels, hold.labels);
+}
+
+function fitsRule({ appName, labels }: RetainedSession, rule: RetentionRule): boolean {
+  return (rule.app === undefined || rule.app === appName) && hasLabels(labels, rule.labels ?? {});
+}
+
+function hasLabels(labels: Readonly<Record<string, string>>, wanted: Readonly<Record<string, string>>): boolean {
+  return Object.entries(wanted).every(([name, value]) => Object.hasOwn(labels, name) && labels[name] === value);
+}
+
+/**
+ * A hold keeps the session, or one of the user. Nothing was removed.
+ *
+ * @example if (error instanceof SessionHeldError) return reply.status(409).send('Ask the legal department.');
+ */
+export class SessionHeldError extends SessionsError {
+  readonly code = 'SESSION_HELD';
+  readonly status = 409;
+
+  constructor(readonly sessionId: string) {
+    super(`A hold keeps session ${JSON.stringify(sessionId)}, so nothing was removed. Take its label away first.`);
+  }
+}

@@ -1,0 +1,192 @@
+import { ConfigurationError } from '../config/configuration-error.js';
+import { RETENTION, type RetentionRule, type RetentionSettings } from '../config/retention-settings.js';
+import { checkOptionNames } from '../config/option-checks.js';
+import { problemOf } from '../config/setting.js';
+import { requireRequest } from './domain/input-checks.js';
+import { type RetainedSession, SessionHeldError, decideRetention, isHeld, lastKept } from './domain/retention-rules.js';
+import type { UserKey } from './domain/ids.js';
+import { metadataOf } from './domain/session-metadata.js';
+import type { Session } from './domain/session.js';
+import { environmentBehind } from './service-environment.js';
+import type { SessionService } from './session.service.js';
+
+/** Sessions that are looked at together. */
+const BATCH = 100;
+
+/** The parts of {@link SessionRetention}. */
+export interface SessionRetentionOptions extends RetentionSettings {
+  readonly sessions: SessionService;
+}
+
+/** What one rule found. */
+export interface RetentionCount {
+  readonly rule: RetentionRule;
+  /** Sessions that were kept long enough. */
+  readonly due: number;
+  /** How many of them were removed: none by a dry run. Others changed meanwhile. */
+  readonly removed: number;
+  /** The time of the last event of the oldest of them. */
+  readonly oldest?: number;
+}
+
+/** What a policy found: the proof that nothing is older than it says, if nothing is due. */
+export interface RetentionReport {
+  readonly dryRun: boolean;
+  /** By the clock of the store. */
+  readonly checkedAt: number;
+  /** In the order of the rules. */
+  readonly rules: readonly RetentionCount[];
+  /** Sessions that would be due, and are held. */
+  readonly held: number;
+}
+
+/** Options of {@link SessionRetention.apply}. */
+export interface ApplyRetentionOptions {
+  /** Counts, and removes nothing. Default: `false`. */
+  readonly dryRun?: boolean | undefined;
+  /** Stops between two sessions. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Removes whole sessions as a policy says, and refuses to delete those that a hold keeps. `SessionsModule` does this with its option
+ * `retention`, in the cleanup.
+ *
+ * @example
+ * const retention = new SessionRetention({ sessions, rules: [{ labels: { kind: 'trial' }, keep: '7d' }, { keep: '2y' }] });
+ * const { rules } = await retention.apply({ dryRun: true });
+ */
+export class SessionRetention {
+  readonly #sessions: SessionService;
+  readonly #settings: RetentionSettings;
+  readonly #stops: (() => void)[] = [];
+
+  constructor(options: SessionRetentionOptions) {
+    checkOptionNames(requireRequest(options), { sessions: true, rules: true, hold: true });
+    const { sessions, ...settings } = options;
+    const problem = problemOf('retention', { kind: RETENTION }, settings);
+    if (problem !== undefined) throw new ConfigurationError([problem]);
+    const { ttl } = environmentBehind(sessions);
+    if (settings.hold && ttl.enabled && ttl.sessionSeconds > 0) {
+      throw new ConfigurationError([
+        'retention.hold cannot keep sessions that expire; set ttl.sessionSeconds to 0, and write a rule instead.',
+      ]);
+    }
+    this.#sessions = sessions;
+    this.#settings = settings;
+  }
+
+  /**
+   * From now on, held sessions refuse to be deleted, and their users to be erased, with `SessionHeldError`.
+   * @example retention.start();
+   */
+  start(): void {
+    if (!this.#settings.hold || this.#stops.length > 0) return;
+    const { hooks } = this.#sessions;
+    this.#stops.push(hooks.onBeforeDelete(async ({ key }) => this.#assertFree(key, key.sessionId)));
+    this.#stops.push(hooks.onBeforeErase(async ({ user }) => this.#assertFree(user)));
+  }
+
+  /**
+   * Lets held sessions be deleted again.
+   * @example retention.stop();
+   */
+  stop(): void {
+    for (const stop of this.#stops.splice(0)) stop();
+  }
+
+  /**
+   * Removes what was kept long enough, session by session, or counts it.
+   * @example const { rules, held } = await retention.apply({ dryRun: true });
+   */
+  async apply({ dryRun = false, signal }: ApplyRetentionOptions = {}): Promise<RetentionReport> {
+    const checkedAt = await this.#now();
+    const rules: RetentionCount[] = [];
+    let held = 0;
+    for (const [number, rule] of this.#settings.rules.entries()) {
+      let [due, removed] = [0, 0];
+      let oldest: number | undefined;
+      for await (const session of this.#oldEnough(rule, checkedAt)) {
+        if (signal?.aborted) break;
+        const decision = decideRetention(retained(session), this.#settings, checkedAt);
+        if (decision === 'held' && isFirst(session, this.#settings, number, checkedAt)) held += 1;
+        if (typeof decision !== 'object' || decision.rule !== number) continue;
+        due += 1;
+        oldest ??= session.lastUpdateTime;
+        if (!dryRun && (await this.#remove(session))) removed += 1;
+      }
+      rules.push({ rule, due, removed, ...(oldest !== undefined && { oldest }) });
+    }
+    return { dryRun, checkedAt, rules, held };
+  }
+
+  /** Sessions that may be due by a rule, the oldest first. Each page is one request. */
+  async *#oldEnough(rule: RetentionRule, now: number): AsyncGenerator<Session> {
+    const apps = rule.app === undefined ? await this.#sessions.listApps() : [rule.app];
+    const filter = rule.labels && { labels: { ...rule.labels } };
+    const until = lastKept(rule, now);
+    for (const appName of apps) {
+      let cursor: string | undefined;
+      do {
+        const order = { orderBy: 'lastUpdateTime', order: 'asc', limit: BATCH } as const;
+        const page = await this.#sessions.listSessions({ appName, ...order, filter, cursor, includeState: false });
+        for (const session of page.sessions) if (session.lastUpdateTime <= until) yield session;
+        const last = page.sessions.at(-1);
+        cursor = last && last.lastUpdateTime > until ? undefined : page.nextCursor;
+      } while (cursor !== undefined);
+    }
+  }
+
+  /** Unless somebody has written meanwhile, or holds it by now. */
+  async #remove(session: Session): Promise<boolean> {
+    const { appName, userId, id: sessionId } = session;
+    const key = { appName, userId, sessionId };
+    try {
+      await this.#sessions.deleteSession({ ...key, loaded: session, ifUnchanged: true });
+    } catch (error) {
+      if (error instanceof SessionHeldError) return false;
+      throw error;
+    }
+    return !(await environmentBehind(this.#sessions).storage.read({ key }));
+  }
+
+  async #assertFree({ appName, userId }: UserKey, sessionId?: string): Promise<void> {
+    const { hold } = this.#settings;
+    if (!hold) return;
+    if (sessionId === undefined) {
+      const found = await this.#findHeld({ appName, userId }, hold.labels);
+      if (found) throw new SessionHeldError(found.id);
+      return;
+    }
+    const { storage } = environmentBehind(this.#sessions);
+    const read = await storage.read({ key: { appName, userId, sessionId }, withMetadata: true });
+    if (read && isHeld(metadataOf(read.metadata ?? ''), hold)) throw new SessionHeldError(sessionId);
+  }
+
+  async #findHeld(user: UserKey, labels: Readonly<Record<string, string>>): Promise<Session | undefined> {
+    const filter = { labels: { ...labels } };
+    let cursor: string | undefined;
+    do {
+      const page = await this.#sessions.listSessions({ ...user, filter, cursor, includeState: false, limit: 1 });
+      const [found] = page.sessions;
+      if (found) return found;
+      cursor = page.nextCursor;
+    } while (cursor !== undefined);
+    return undefined;
+  }
+
+  async #now(): Promise<number> {
+    const { storage } = environmentBehind(this.#sessions);
+    return (await storage.entries.find([{ space: 'retention', name: 'now' }])).now;
+  }
+}
+
+function retained({ appName, lastUpdateTime, metadata: { labels } }: Session): RetainedSession {
+  return { appName, lastUpdateTime, labels };
+}
+
+/** A held session is met by each rule that fits it, and counted by the one that counts. */
+function isFirst(session: Session, { rules }: RetentionSettings, number: number, now: number): boolean {
+  const decision = decideRetention(retained(session), { rules }, now);
+  return typeof decision === 'object' && decision.rule === number;
+}
