@@ -33,7 +33,19 @@ export function problemsOfRedis(redis: unknown, names: Names, others: readonly s
 }
 
 /** Options that a DataSource has itself. */
-const OF_DATA_SOURCES = ['tls', 'poolSize', 'tablePrefix', 'schema', 'preparedStatements', 'driverOptions'];
+const OF_DATA_SOURCES = [
+  'tls',
+  'poolSize',
+  'tablePrefix',
+  'schema',
+  'preparedStatements',
+  'pooler',
+  'listenUrl',
+  'driverOptions',
+];
+
+/** Options that other databases have no use for. */
+const OF_POSTGRES = ['schema', 'preparedStatements', 'pooler', 'listenUrl'];
 
 export function problemsOfDatabase(database: unknown, names: Names, others: readonly string[] = []): readonly string[] {
   if (!isRecord(database)) return names.missingDatabase;
@@ -57,7 +69,8 @@ export function problemsOfDatabase(database: unknown, names: Names, others: read
 }
 
 /** What a server needs, and what only servers have. */
-function problemsOfPlace({ url, tls, schema, driverOptions }: Options, names: Names): readonly string[] {
+function problemsOfPlace(database: Options, names: Names): readonly string[] {
+  const { url, tls, driverOptions } = database;
   if (url !== undefined && !(typeof url === 'string' && DATABASE.url.kind.fits(url))) return [];
   const problems: string[] = [];
   const options = isRecord(driverOptions) ? driverOptions : {};
@@ -74,10 +87,28 @@ function problemsOfPlace({ url, tls, schema, driverOptions }: Options, names: Na
     const given = names.given('database.tls').join(' and ');
     problems.push(`TLS is for servers, and a SQLite file is none; remove ${given}.`);
   }
-  if (schema !== undefined && schema !== '' && !/^postgres/i.test(url ?? '')) {
-    problems.push(`${names.of('database.schema')} is for PostgreSQL only; remove it, or name a postgres:// database.`);
-  }
-  return problems;
+  if (/^postgres/i.test(url ?? '')) return [...problems, ...problemsOfPooler(database, names)];
+  const idle = OF_POSTGRES.filter((name) => database[name] !== undefined && database[name] !== '');
+  return [
+    ...problems,
+    ...idle.map(
+      (name) => `${names.of(`database.${name}`)} is for PostgreSQL only; remove it, or name a postgres:// database.`,
+    ),
+  ];
+}
+
+/** Without a pooler, the connection of `url` gets notifications itself. */
+function problemsOfPooler({ pooler, listenUrl, tls }: Options, names: Names): readonly string[] {
+  if (!DATABASE.listenUrl.kind.fits(listenUrl)) return [];
+  const place = { url: String(listenUrl), tls: tls as TlsChoice | undefined };
+  return [
+    ...(pooler === undefined
+      ? [
+          `${names.of('database.listenUrl')} is for a pooler; remove it, or set ${names.of('database.pooler')} to transaction.`,
+        ]
+      : []),
+    ...databaseTls(place, { url: names.of('database.listenUrl'), tls: names.of('database.tls') }).problems,
+  ];
 }
 
 /** Without an engine, the names of apps are engines, and ids need a project and a region. */

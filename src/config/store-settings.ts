@@ -54,8 +54,12 @@ export interface DatabaseSettings {
   readonly tablePrefix?: string | undefined;
   /** Schema of the tables; PostgreSQL only. */
   readonly schema?: string | undefined;
-  /** Whether to use prepared statements of PostgreSQL. Switch off behind a pooler that shares connections. */
+  /** Whether to use prepared statements of PostgreSQL. Default: true, but false with `pooler`. */
   readonly preparedStatements?: boolean | undefined;
+  /** Says that a pooler is in front of PostgreSQL, whose connections belong to a client for a transaction only. */
+  readonly pooler?: 'transaction' | undefined;
+  /** With a pooler: PostgreSQL without it, for notifications. */
+  readonly listenUrl?: string | undefined;
   /** Timeout of an operation. Default: 5,000. */
   readonly timeLimitMs?: number | undefined;
   /** Whether waiting appends share a transaction. Default: true. */
@@ -165,6 +169,8 @@ export const REDIS = {
   },
 } as const satisfies SettingsOf<Omit<RedisSettings, 'client'>>;
 
+const isPostgresUrl = (value: unknown): boolean => isServerUrl(value) && /^postgres/i.test(String(value));
+
 const ADDRESS = /^(sqlite|mysql|mariadb|postgres|postgresql):|^(libsql|https?|wss?):\/\//i;
 /** Elsewhere `sqlite:///./path` is a path from the current folder, and as an address it would be one from the root. */
 export const SQLITE_URL = /^sqlite:(?:\/\/)?(?<path>(?!\/\/$)(?!\/+\.{1,2}\/).+)$/;
@@ -236,8 +242,19 @@ export const DATABASE = {
   },
   preparedStatements: {
     kind: flag,
-    meaning: 'whether PostgreSQL remembers how to run statements; off behind a pooler that shares connections',
-    default: true,
+    meaning: 'whether PostgreSQL remembers how to run statements',
+    otherwise: 'true, but false with a pooler',
+  },
+  pooler: {
+    kind: matching(/^transaction$/, 'transaction, or left out'),
+    meaning:
+      'says that a pooler such as PgBouncer is in front of PostgreSQL: statements are not prepared, connections get no settings, and nothing listens on them',
+    otherwise: 'no pooler',
+  },
+  listenUrl: {
+    kind: kindOf('postgres://user:password@host:port/database', isPostgresUrl),
+    meaning: 'URL of the same database without the pooler, for notifications; without it watches poll',
+    isSecret: true,
   },
   driverOptions: { kind: settings, isSecret: true },
 } as const satisfies SettingsOf<Omit<DatabaseSettings, 'dataSource'>>;

@@ -273,10 +273,18 @@ describe('a valid environment', () => {
         SESSIONS_DATABASE_URL: 'postgres://h/db',
         SESSIONS_DATABASE_SCHEMA: 'agents',
         SESSIONS_DATABASE_PREPARED_STATEMENTS: 'false',
+        SESSIONS_DATABASE_POOLER: 'transaction',
+        SESSIONS_DATABASE_LISTEN_URL: 'postgres://direct/db',
       },
       {
         provider: 'typeorm',
-        database: { url: 'postgres://h/db', schema: 'agents', preparedStatements: false },
+        database: {
+          url: 'postgres://h/db',
+          schema: 'agents',
+          preparedStatements: false,
+          pooler: 'transaction',
+          listenUrl: 'postgres://direct/db',
+        },
       },
     ],
     [

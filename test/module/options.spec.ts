@@ -229,6 +229,27 @@ const mistakes: readonly (readonly [options: unknown, ...problems: unknown[]])[]
     'database.schema is for PostgreSQL only; remove it, or name a postgres:// database.',
   ],
   [
+    { provider: 'typeorm', database: { url: 'mysql://h/db', pooler: 'transaction', preparedStatements: false } },
+    'database.preparedStatements is for PostgreSQL only; remove it, or name a postgres:// database.',
+    'database.pooler is for PostgreSQL only; remove it, or name a postgres:// database.',
+  ],
+  [
+    {
+      provider: 'typeorm',
+      database: { url: 'postgres://h/db', pooler: 'statement', listenUrl: 'mysql://app:hunter2@h/db' },
+    },
+    'database.pooler is "statement"; it must be transaction, or left out.',
+    'database.listenUrl cannot be read (its value is not shown); it must be postgres://user:password@host:port/database.',
+  ],
+  [
+    { provider: 'typeorm', database: { url: 'postgres://h/db', listenUrl: 'postgres://h/db' } },
+    'database.listenUrl is for a pooler; remove it, or set database.pooler to transaction.',
+  ],
+  [
+    { provider: 'typeorm', database: { dataSource: new DataSource({ type: 'postgres' }), pooler: 'transaction' } },
+    'database.pooler has no effect with database.dataSource; remove one of the two.',
+  ],
+  [
     { provider: 'typeorm', database: { url: 'postgres://h/db', poolSize: '10', tablePrefix: 'a-b', timeLimitMs: 0 } },
     'database.poolSize is "10"; it must be a whole number from 1 on.',
     'database.tablePrefix is "a-b"; it must be letters from a to z, digits and _, at most 30 of them.',
@@ -369,7 +390,8 @@ describe('invalid options', () => {
 
 describe('valid options', () => {
   it('include those for a pooler in front of PostgreSQL', async () => {
-    const database = { url: 'postgres://u@127.0.0.1:1/d', preparedStatements: false, timeLimitMs: 20_000 };
+    const url = 'postgres://u@127.0.0.1:1/d';
+    const database = { url, pooler: 'transaction', listenUrl: url, timeLimitMs: 20_000 } as const;
     const error: unknown = await startApp([
       SessionsModule.forRoot({ provider: 'typeorm', database, retryAttempts: 0 }),
     ]).catch((thrown: unknown) => thrown);

@@ -9,15 +9,17 @@ import { LOGIN_LIMIT_MS } from './server-kind.js';
 export interface PgBouncerOptions {
   readonly poolMode: 'session' | 'transaction' | 'statement';
   readonly poolSize?: number;
+  /** Whether it lets clients ask for settings of connections, and ignores them. Default: as installed, it refuses them. */
+  readonly ignoresSettings?: boolean;
 }
 
-/** Startup parameters that the store sends. */
+/** Startup parameters that the store sends unless it knows of a pooler. */
 const IGNORED = 'statement_timeout,lock_timeout,idle_in_transaction_session_timeout';
 
 /** Starts a PgBouncer in front of a PostgreSQL whose user `postgres` has no password. */
 export async function startPgBouncer(
   target: string,
-  { poolMode, poolSize = 10 }: PgBouncerOptions,
+  { poolMode, poolSize = 10, ignoresSettings = false }: PgBouncerOptions,
 ): Promise<PrivateServer> {
   const command = await installedProgram('pgbouncer', 'The tests of poolers');
   const { hostname, port } = new URL(target);
@@ -45,7 +47,7 @@ export async function startPgBouncer(
         `auth_file = ${users}`,
         `pool_mode = ${poolMode}`,
         `default_pool_size = ${poolSize}`,
-        `ignore_startup_parameters = ${IGNORED}`,
+        ...(ignoresSettings ? [`ignore_startup_parameters = ${IGNORED}`] : []),
       ]);
       return { command, args: [file], stopSignal: 'SIGTERM' };
     },

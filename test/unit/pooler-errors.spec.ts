@@ -12,10 +12,7 @@ describe('a pooler in front of PostgreSQL', () => {
     const error = openingFailure(refusal('08P01', 'unsupported startup parameter: statement_timeout'), ADDRESS);
     expect(error).toBeInstanceOf(ConfigurationError);
     expect(error).toMatchObject({
-      problems: [
-        'A pooler at pooler:6432 refuses settings of connections: add statement_timeout, lock_timeout and ' +
-          'idle_in_transaction_session_timeout to its ignore_startup_parameters.',
-      ],
+      problems: ['A pooler at pooler:6432 refuses settings of connections: set pooler to transaction.'],
     });
   });
 
@@ -27,7 +24,7 @@ describe('a pooler in front of PostgreSQL', () => {
     expect(error).toBeInstanceOf(StoreUnavailableError);
     expect(error).toMatchObject({
       message: expect.stringContaining(
-        `(${code}: a pooler shares connections, so set preparedStatements to false).`,
+        `(${code}: a pooler shares connections, so set pooler to transaction).`,
       ) as string,
     });
   });

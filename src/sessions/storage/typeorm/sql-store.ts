@@ -83,6 +83,11 @@ export class SqlStore implements SessionStore {
     await this.#database.open();
   }
 
+  async warnings(): Promise<readonly string[]> {
+    const { warnings } = await this.#database.open();
+    return (await warnings?.()) ?? [];
+  }
+
   async create(request: NewSessionRequest): Promise<StampedSession | undefined> {
     const { transactions } = await this.#database.open();
     const stamp = newStamp();

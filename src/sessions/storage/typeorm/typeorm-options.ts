@@ -37,8 +37,15 @@ export interface ServerOptions extends CommonOptions {
   readonly schema?: string | undefined;
   /** Maximum number of connections. Default: 10. */
   readonly poolSize?: number | undefined;
-  /** Whether to use prepared statements. Switch off behind a pooler in transaction mode. PostgreSQL only. Default: `true`. */
+  /** Whether to use prepared statements. PostgreSQL only. Default: `true`, but `false` with `pooler`. */
   readonly preparedStatements?: boolean | undefined;
+  /**
+   * Says that a pooler such as PgBouncer is in front of PostgreSQL, in transaction or session mode. Then no connection is expected to
+   * remember anything: statements are not prepared, time limits are those of the user of the database, and nothing listens.
+   */
+  readonly pooler?: 'transaction' | undefined;
+  /** The same database without the pooler, for notifications over one connection. Without it, watches poll. */
+  readonly listenUrl?: string | undefined;
   /** More options for the driver. */
   readonly driverOptions?: Readonly<Record<string, unknown>> | undefined;
 }

@@ -36,6 +36,11 @@ export class TypeOrmSessionStorage extends DecidingStorage<SqlStore> {
     await this.store.open();
   }
 
+  /** Asks PostgreSQL for time limits of locks, and whether a pooler is in front of it. */
+  warnings(): Promise<readonly string[]> {
+    return this.store.warnings();
+  }
+
   /** Writes a commit inside a transaction of the app, on its DataSource. */
   appendWithin(commit: Commit, within: AppendWithin): Promise<AppendOutcome> {
     return this.store.appendWithin(commit, within);

@@ -17,7 +17,7 @@ const REASONS = [
   { codes: /^(53100|ER_DISK_FULL|ER_RECORD_FILE_FULL|SQLITE_FULL)$/, reason: 'its disk is full' },
   { codes: /^(53300|ER_CON_COUNT_ERROR|ER_TOO_MANY_USER_CONNECTIONS)$/, reason: 'it has too many connections' },
   { codes: /^ER_UNKNOWN_COM_ERROR$/, reason: NOT_IN_CLUSTER },
-  { codes: /^(42P05|26000)$/, reason: 'a pooler shares connections, so set preparedStatements to false' },
+  { codes: /^(42P05|26000)$/, reason: 'a pooler shares connections, so set pooler to transaction' },
 ];
 
 /** What to do about a pooler of PostgreSQL whose connections may all be taken. */

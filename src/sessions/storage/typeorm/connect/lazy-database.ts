@@ -14,6 +14,8 @@ export interface OpenDatabase {
   /** Notifications of the database, if it has them. */
   readonly feed?: (ChangeFeed & { close(): void }) | undefined;
   readonly search: SearchPlace;
+  /** What about the server endangers sessions. */
+  readonly warnings?: (() => Promise<readonly string[]>) | undefined;
   /** Called after all transactions have ended. */
   close(): Promise<void>;
 }

@@ -9,7 +9,9 @@ import { sessionsKeyOf, tableNamesOf, tablesOf } from '../tables.js';
 import type { ConnectionPool, PooledConnection } from './connection-pool.js';
 import type { OpenDatabase } from './lazy-database.js';
 import { type DriverConnection, lentMysqlConnection, type MysqlDriver, MysqlPool } from './mysql/mysql-connection.js';
+import { databaseTimedOut } from './driver-errors.js';
 import { PooledTransactions } from './pooled-transactions.js';
+import { poolerWarnings } from './postgres/pooler.js';
 import {
   type DriverClient,
   lentPostgresConnection,
@@ -26,6 +28,8 @@ interface PooledDatabaseOptions {
   readonly server?: string | undefined;
   /** PostgreSQL only. */
   readonly usesPreparedStatements?: boolean | undefined;
+  /** PostgreSQL only: how watches learn of news, if not over a connection like those of the pool. */
+  readonly listening?: 'never' | (() => ListeningClient) | undefined;
   /** Whether the DataSource is the app's, which has transactions of its own. */
   readonly isOfApp?: boolean | undefined;
   /** Whether the store may create tables. */
@@ -36,13 +40,14 @@ interface PooledDatabaseOptions {
 /** Opens the store on an initialised DataSource that has the tables. */
 export function openPooledDatabase(dataSource: DataSource, { close, ...use }: PooledDatabaseOptions): OpenDatabase {
   const dialect = dialectOf(dataSource.options.type);
-  const { clock, timeLimitMs, server } = use;
+  const { clock, timeLimitMs, server, isOfApp = false } = use;
+  const { listening = () => newListeningClient(dataSource.driver, timeLimitMs) } = use;
   const channel = dialect.name === 'postgres' ? channelOf(tableNamesOf(dataSource).sessions) : undefined;
   const notifications = channel === undefined ? undefined : new PostgresNotifications(channel);
   const [tables, sessionsKey] = [tablesOf(dataSource), sessionsKeyOf(dataSource)];
   const context = { dialect, tables, sessionsKey, notifications, clock, timeLimitMs, server };
   const transactions = new PooledTransactions(connectionPoolOf(dataSource, use), context);
-  const appTransactions = use.isOfApp
+  const appTransactions = isOfApp
     ? appTransactionsOf({
         dataSource,
         context,
@@ -52,14 +57,25 @@ export function openPooledDatabase(dataSource: DataSource, { close, ...use }: Po
         borrow: (runner) => lentConnection(dataSource, runner, clock === undefined),
       })
     : undefined;
-  const newClient = (): ListeningClient => newListeningClient(dataSource.driver, timeLimitMs);
-  const feed = channel === undefined ? undefined : new PostgresFeed({ newClient, channel, timeoutMs: timeLimitMs });
+  const feed =
+    channel === undefined || listening === 'never'
+      ? undefined
+      : new PostgresFeed({ newClient: listening, channel, timeoutMs: timeLimitMs });
   const closeAll = async (): Promise<void> => {
     appTransactions?.close();
     await close();
   };
   const search = new SearchPlace(dataSource, use.creates ?? false);
-  return { transactions, appTransactions, search, close: closeAll, feed };
+  const warnings =
+    dialect.name === 'postgres'
+      ? () =>
+          poolerWarnings(dataSource.driver, {
+            canBeSaid: !isOfApp && use.listening === undefined,
+            late: () => databaseTimedOut(timeLimitMs, false, server),
+            timeLimitMs,
+          })
+      : undefined;
+  return { transactions, appTransactions, search, close: closeAll, feed, warnings };
 }
 
 /** The connection of a query runner of the app. */

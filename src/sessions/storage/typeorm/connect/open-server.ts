@@ -5,17 +5,20 @@ import { serverPlaceOf } from '../../../../config/store-place.js';
 import { databaseTls, urlForDriver } from '../../../../config/url-options.js';
 import { InvalidInputError } from '../../../domain/errors.js';
 import { withTimeout } from '../../../domain/timeouts.js';
+import { type ListeningClient, newClientAt } from '../live/postgres-listener.js';
 import type { ServerOptions } from '../typeorm-options.js';
 import { ConnectionTracker } from './connection-pool.js';
 import type { OpenDatabase } from './lazy-database.js';
 import { mysqlServer } from './mysql/mysql-server.js';
 import { openPooledDatabase } from './open-pool.js';
 import { openingFailure } from './opening-failure.js';
-import { postgresServer } from './postgres/postgres-server.js';
-import type { ServerAddress, ServerKind } from './server-kind.js';
+import { checkListenUrl } from './postgres/pooler.js';
+import { APPLICATION_NAME, encryption, postgresServer } from './postgres/postgres-server.js';
+import type { RunQuery, ServerAddress, ServerKind } from './server-kind.js';
 
 /** Includes waiting for the migrations of other processes. */
 const MIGRATION_LIMIT_MS = 90_000;
+const LISTEN_NAMES = { url: 'listenUrl', tls: 'tls' };
 
 /** A server, and a DataSource that is connected to it. */
 interface ConnectedServer {
@@ -34,20 +37,52 @@ export async function openServer(
   options: ServerOptions & { readonly timeLimitMs: number },
   check?: (dataSource: DataSource) => Promise<void>,
 ): Promise<OpenDatabase> {
-  const server = await connectToServer(options, ({ kind, dataSource }) =>
-    check
+  const server = await connectToServer(options, async ({ kind, dataSource, address: { listenUrl } }) => {
+    if (listenUrl !== undefined) await checkListening({ ...options, listenUrl }, dataSource);
+    await (check
       ? withTimeout(options.timeLimitMs, check(dataSource), timeoutError)
-      : withTimeout(MIGRATION_LIMIT_MS, kind.migrate(dataSource), timeoutError),
-  );
+      : withTimeout(MIGRATION_LIMIT_MS, kind.migrate(dataSource), timeoutError));
+  });
   const { address, kind, dataSource } = server;
   return openPooledDatabase(dataSource, {
     ...address,
     settings: kind.settings,
     server: serverPlaceOf(address).server,
-    usesPreparedStatements: address.preparedStatements ?? true,
+    usesPreparedStatements: address.preparedStatements ?? address.pooler === undefined,
+    listening: listeningOf(options, dataSource),
     creates: check === undefined,
     close: () => disconnect(server),
   });
+}
+
+type Options = ServerOptions & { readonly timeLimitMs: number };
+
+/** Behind a pooler, notifications come only from a listenUrl. */
+function listeningOf(options: Options, dataSource: DataSource): 'never' | (() => ListeningClient) | undefined {
+  const { pooler, listenUrl } = options;
+  if (listenUrl !== undefined) return () => directClient({ ...options, listenUrl }, dataSource);
+  return pooler === undefined ? undefined : 'never';
+}
+
+type Listening = Options & { readonly listenUrl: string };
+
+function directClient(options: Listening, { driver }: DataSource): ListeningClient {
+  const { tls } = databaseTls({ ...options, url: options.listenUrl }, LISTEN_NAMES);
+  const connectionString = urlForDriver(options.listenUrl);
+  const named = { connectionString, application_name: APPLICATION_NAME, ...encryption(connectionString, tls) };
+  return newClientAt(driver, named, options.timeLimitMs);
+}
+
+async function checkListening(options: Listening, dataSource: DataSource): Promise<void> {
+  const { listenUrl: url, timeLimitMs } = options;
+  const { problems } = databaseTls({ ...options, url }, LISTEN_NAMES);
+  if (problems.length > 0) throw new ConfigurationError(problems);
+  try {
+    const runQuery: RunQuery = (query) => dataSource.query(query);
+    await checkListenUrl(directClient(options, dataSource), runQuery, timeoutError, timeLimitMs);
+  } catch (error) {
+    throw openingFailure(error, { ...options, url, tls: undefined });
+  }
 }
 
 /** Connects to a server for a short work that changes nothing. */
@@ -69,6 +104,7 @@ async function connectToServer(
 ): Promise<ConnectedServer> {
   const { timeLimitMs } = options;
   const kind = kindOf(options.url);
+  checkPooler(options, kind);
   const { tls, problems } = databaseTls(options, { url: 'url', tls: 'tls' });
   if (problems.length > 0) throw new ConfigurationError(problems);
   const address: ServerAddress = { ...options, url: urlForDriver(options.url), tls };
@@ -106,10 +142,19 @@ function timeoutError(): Error {
   return Object.assign(new Error('There was no answer'), { code: 'ETIMEDOUT' });
 }
 
-function kindOf(url: string): ServerKind {
+function checkPooler({ pooler, listenUrl }: ServerOptions, kind: ServerKind): void {
+  if (pooler !== undefined && kind !== postgresServer) throw new InvalidInputError('is for PostgreSQL only', 'pooler');
+  if (listenUrl === undefined) return;
+  if (pooler === undefined)
+    throw new InvalidInputError('is for a pooler: set pooler as well, or leave it out', 'listenUrl');
+  if (kindOf(listenUrl, 'listenUrl') !== postgresServer)
+    throw new InvalidInputError('must be postgres://…', 'listenUrl');
+}
+
+function kindOf(url: string, name = 'url'): ServerKind {
   if (isDecodable(url)) {
     if (/^postgres(ql)?:/i.test(url)) return postgresServer;
     if (/^(mysql|mariadb):/i.test(url)) return mysqlServer;
   }
-  throw new InvalidInputError('must be mysql://…, mariadb://… or postgres://…, with % as %25', 'url');
+  throw new InvalidInputError('must be mysql://…, mariadb://… or postgres://…, with % as %25', name);
 }

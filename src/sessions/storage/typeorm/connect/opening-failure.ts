@@ -30,8 +30,7 @@ const tablesExist: Explanation = ({ database }) =>
 const notInCluster: Explanation = ({ server }) => `The server at ${server} is of no use now: ${NOT_IN_CLUSTER}.`;
 
 const poolerRefusedSettings: Explanation = ({ server }) =>
-  `A pooler at ${server} refuses settings of connections: add statement_timeout, lock_timeout and ` +
-  'idle_in_transaction_session_timeout to its ignore_startup_parameters.';
+  `A pooler at ${server} refuses settings of connections: set pooler to transaction.`;
 
 const poolerInStatementMode: Explanation = ({ server }) =>
   `A pooler at ${server} has pool_mode = statement, which allows no transactions: set it to transaction or session.`;

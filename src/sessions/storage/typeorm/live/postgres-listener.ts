@@ -46,8 +46,7 @@ export class PostgresListener {
   async open(): Promise<boolean> {
     await this.#client.connect();
     const { rows } = await this.#query('SELECT pg_backend_pid() AS pid');
-    const [{ pid }] = rows as [{ pid: number }];
-    if (pid !== this.#client.processID) return false;
+    if (!isOwnProcess(rows, this.#client)) return false;
     await this.#query(`LISTEN ${this.options.channel}`);
     if (!this.#isClosed)
       this.#heartbeat = setInterval(() => void this.#checkAlive(), this.options.heartbeatMs ?? HEARTBEAT_MS).unref();
@@ -85,6 +84,12 @@ export class PostgresListener {
   }
 }
 
+/** Whether the server process that answers is the one of the login. A pooler reports a number of its own. */
+export function isOwnProcess(rows: readonly unknown[], { processID }: Pick<ListeningClient, 'processID'>): boolean {
+  const [{ pid } = { pid: undefined }] = rows as readonly { readonly pid?: number }[];
+  return pid === processID;
+}
+
 /** The part of TypeORM's driver that is used here: the pool of `pg`. */
 interface PooledDriver {
   readonly master?: {
@@ -95,10 +100,20 @@ interface PooledDriver {
 
 /** Creates a client outside of the pool with the options of the pool. */
 export function newListeningClient(driver: object, timeoutMs: number): ListeningClient {
-  const { master } = driver as PooledDriver;
-  if (!master) throw new Error('The driver has no pool');
-  const { Client, options } = master;
+  const { Client, options } = poolOf(driver);
   // The pool makes these two non-enumerable.
   const { password, ssl } = options;
   return new Client({ ...options, password, ssl, keepAlive: true, connectionTimeoutMillis: timeoutMs });
+}
+
+/** Creates a client of the same pool for another address. */
+export function newClientAt(driver: object, options: object, timeoutMs: number): ListeningClient {
+  const { Client } = poolOf(driver);
+  return new Client({ ...options, keepAlive: true, connectionTimeoutMillis: timeoutMs });
+}
+
+function poolOf(driver: object): NonNullable<PooledDriver['master']> {
+  const { master } = driver as PooledDriver;
+  if (!master) throw new Error('The driver has no pool');
+  return master;
 }

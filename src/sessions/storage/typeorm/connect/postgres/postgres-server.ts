@@ -4,7 +4,9 @@ import { migrationsTableName, SESSION_MIGRATIONS } from '../../schema/migrations
 import { dataSourceOf } from '../../tables.js';
 import type { DriverStream, ErrorEmitter, ConnectionTracker } from '../connection-pool.js';
 import { namingStandby } from './standby.js';
-import { type RunQuery, migrateOnOneConnection, type ServerKind } from '../server-kind.js';
+import { type RunQuery, migrateOnOneConnection, type ServerAddress, type ServerKind } from '../server-kind.js';
+
+export const APPLICATION_NAME = 'nestjs-agent-sessions';
 
 const DEFAULT_POOL_SIZE = 10;
 /** A locked session must not delay the other appends of its batch for long. */
@@ -13,7 +15,16 @@ const MIGRATION_LIMIT_MS = 30_000;
 
 /** A PostgreSQL server with a connection pool of the store. */
 export const postgresServer: ServerKind = {
-  dataSourceOptions({ url, tablePrefix, schema, poolSize = DEFAULT_POOL_SIZE, timeLimitMs, tls, driverOptions }) {
+  dataSourceOptions({
+    url,
+    tablePrefix,
+    schema,
+    poolSize = DEFAULT_POOL_SIZE,
+    timeLimitMs,
+    tls,
+    pooler,
+    driverOptions,
+  }) {
     return {
       type: 'postgres',
       url,
@@ -24,16 +35,18 @@ export const postgresServer: ServerKind = {
       logging: false,
       poolSize,
       connectTimeoutMS: timeLimitMs,
-      applicationName: 'nestjs-agent-sessions',
+      applicationName: APPLICATION_NAME,
       extra: {
         pipeline: true,
-        // Without `ssl`, pg reads PGSSLMODE.
-        ...(tls !== undefined && { ssl: tls && { ...tls, host: hostIn(url) } }),
+        ...encryption(url, tls),
         keepAlive: true,
         idleTimeoutMillis: 60_000,
-        statement_timeout: timeLimitMs,
-        lock_timeout: LOCK_TIMEOUT_MS,
-        idle_in_transaction_session_timeout: 2 * timeLimitMs,
+        // A pooler refuses them, as they would stay on a connection that others get.
+        ...(pooler === undefined && {
+          statement_timeout: timeLimitMs,
+          lock_timeout: LOCK_TIMEOUT_MS,
+          idle_in_transaction_session_timeout: 2 * timeLimitMs,
+        }),
         ...driverOptions,
       },
     };
@@ -63,6 +76,11 @@ export const postgresServer: ServerKind = {
     });
   },
 };
+
+/** TLS of a client. Without `ssl`, pg reads PGSSLMODE. */
+export function encryption(url: string, tls: ServerAddress['tls']): { readonly ssl?: object | false } {
+  return tls === undefined ? {} : { ssl: tls && { ...tls, host: hostIn(url) } };
+}
 
 /** The host that the certificate must match. pg does not pass IP addresses on. */
 function hostIn(url: string): string {
