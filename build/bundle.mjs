@@ -10,8 +10,15 @@ import { dts } from 'rollup-plugin-dts';
 const dist = fileURLToPath(new URL('../dist/', import.meta.url));
 const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 
-/** The app, and what scripts of this repository load. */
-const OWN = ['main', 'cli/run-cli', 'config/app.config', 'config/sessions-environment', 'config/summarizer-settings'];
+/** The app, what scripts of this repository load, and what the Nest CLI loads. */
+const OWN = [
+  'main',
+  'cli/run-cli',
+  'config/app.config',
+  'config/sessions-environment',
+  'config/summarizer-settings',
+  'schematics/nest-add',
+];
 
 /**
  * Chunks with what all these modules load, unless a chunk before has it. The client runs in browsers, so what others share with it loads no

@@ -73,6 +73,8 @@ export const layers: readonly Layer[] = [
     mayImport: ['config', 'sessions/transport'],
     packages: /^(@nestjs\/(common|core)|node:.+)$/,
   },
+  // Loaded by the Nest CLI, which has no package of the app.
+  { name: 'schematics', files: /^schematics\/.+$/, mayImport: [], packages: noPackage },
   // Runs in browsers, and so does all that it reaches.
   {
     name: 'client',

@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { checkCommandLine, checkCommandLineWithoutPeers } from './command-line.mjs';
 import { contractOf } from './contract-stores.mjs';
-import { buildAndStart, freshApp, runInstall, useSessions } from './docs/fresh-app.mjs';
+import { addSessions, buildAndStart, freshApp, runInstall } from './docs/fresh-app.mjs';
 import { commandsFor } from './docs/install-commands.mjs';
 import { mixtures, nest11, nest12, oldestPeers, withoutPeers } from './package-sets.mjs';
 import { runCommand } from './run-command.mjs';
@@ -121,7 +121,7 @@ async function checkDocs(title, nest) {
   let isUsed = false;
   for (const [index, { page, text, args }] of commands.entries()) {
     await check(`${title}, ${page}: ${text}`, () => runInstall(folder, args));
-    if (!isUsed) useSessions(folder);
+    if (!isUsed) await check(`${title}: nest add`, () => addSessions(folder));
     isUsed = true;
     if (commands[index + 1]?.page === page) continue;
     await check(`${title}, ${page}: the app builds and starts`, () => buildAndStart(folder));

@@ -4,6 +4,7 @@ import { SourceMap } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+const collection = JSON.parse(readFileSync(new URL('../../schematics/collection.json', import.meta.url), 'utf8'));
 const dist = fileURLToPath(new URL('../../dist/', import.meta.url));
 
 /** Room to grow, yet a folder of data or a second build would not go unnoticed. */
@@ -13,7 +14,7 @@ const MOST_FILES = 250;
 const MOST_LOADED = 5;
 
 const allowed =
-  /^(dist\/.+\.(js|js\.map|d\.ts)|dist\/inspector\/page\/(names\.json|[a-z-]+-[\dA-Z]{8}\.(js|css))|docs\/.+\.md|README\.md|LICENSE|CHANGELOG\.md|package\.json)$/;
+  /^(dist\/.+\.(js|js\.map|d\.ts)|dist\/inspector\/page\/(names\.json|[a-z-]+-[\dA-Z]{8}\.(js|css))|docs\/.+\.md|schematics\/[a-z-]+\.json|README\.md|LICENSE|CHANGELOG\.md|package\.json)$/;
 const ofApp = /^dist\/(main|config\/app\.config)\.|\.(spec|test)\./;
 
 /** Whether the tarball has what its manifest promises, and nothing else. */
@@ -30,6 +31,10 @@ export function checkTarball({ files, size }, manifest) {
     Object.keys(manifest.typesVersions['*']),
     Object.keys(manifest.exports).flatMap((entry) => /^\.\/(?<name>[\w/-]+)$/.exec(entry)?.groups.name ?? []),
   );
+  for (const { factory } of Object.values(collection.schematics)) {
+    const [file] = join('schematics', factory).split('#');
+    assert.ok(paths.includes(file), `${file} is missing`);
+  }
   assert.deepEqual(
     paths.filter((path) => !allowed.test(path) || ofApp.test(path)),
     [],

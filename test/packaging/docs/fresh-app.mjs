@@ -1,4 +1,4 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -26,15 +26,18 @@ export async function runInstall(folder, args) {
   await runCommand('npm', ['install', ...FLAGS, ...args], { cwd: folder });
 }
 
-/** Gives the app sessions in memory. */
-export function useSessions(folder) {
+/** Gives the app sessions in memory, by the command of its Nest CLI. A second time, nothing changes. */
+export async function addSessions(folder) {
   const file = join(folder, 'src/app.module.ts');
+  const add = () =>
+    runCommand('node_modules/.bin/nest', ['add', 'nestjs-agent-sessions', '--skip-install'], { cwd: folder });
+  const said = await add();
   const text = readFileSync(file, 'utf8');
-  const used = text
-    .replace('imports: []', "imports: [SessionsModule.forRoot({ provider: 'memory' })]")
-    .replace(/^/, "import { SessionsModule } from 'nestjs-agent-sessions';\n");
-  if (!used.includes('imports: [SessionsModule')) throw new Error(`${file} is not what was expected:\n${text}`);
-  writeFileSync(file, used);
+  if (!text.includes('imports: [SessionsModule.forRoot(') || !said.includes('Sessions are in memory now')) {
+    throw new Error(`nest add said:\n${said}\nand wrote:\n${text}`);
+  }
+  await add();
+  if (readFileSync(file, 'utf8') !== text) throw new Error(`nest add changed ${file} again`);
 }
 
 /** Builds the app and starts it; it has to answer. */
