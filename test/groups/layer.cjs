@@ -39,6 +39,7 @@ const FULL_ONLY = {
   ],
   'start servers of their own': [
     'containers/proxy',
+    'processes/failover',
     'processes/server-kill',
     'redis/dead-nodes',
     'redis/eviction',

@@ -5,8 +5,12 @@ import { withRedis } from './redis-login.js';
 
 export const MASTER_NAME = 'sessions-master';
 
-/** Starts a Sentinel that monitors a master under {@link MASTER_NAME}. */
-export async function startSentinel(command: string, master: URL): Promise<PrivateServer> {
+/**
+ * Starts a Sentinel that monitors a master under {@link MASTER_NAME}.
+ *
+ * @param downAfterMs how long the master may be silent until a replica takes over
+ */
+export async function startSentinel(command: string, master: URL, downAfterMs?: number): Promise<PrivateServer> {
   const sentinel = await PrivateServer.start({
     addressAt: (port) => `redis://127.0.0.1:${port}`,
     program: (folder, port) => {
@@ -19,5 +23,10 @@ export async function startSentinel(command: string, master: URL): Promise<Priva
   await withRedis(sentinel.address, (client) =>
     client.call('SENTINEL', 'MONITOR', MASTER_NAME, master.hostname, master.port, '1'),
   );
+  if (downAfterMs !== undefined) {
+    await withRedis(sentinel.address, (client) =>
+      client.call('SENTINEL', 'SET', MASTER_NAME, 'down-after-milliseconds', downAfterMs),
+    );
+  }
   return sentinel;
 }

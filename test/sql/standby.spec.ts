@@ -1,8 +1,8 @@
 import { chownSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Client } from 'pg';
 import { SessionService, StoreUnavailableError } from '../../src/index.js';
 import { TypeOrmSessionStorage } from '../../src/typeorm.js';
+import { askPostgres } from '../servers/postgres-standby.js';
 import { ownerOfPostgres, startPostgres } from '../servers/private-postgres.js';
 import type { PrivateServer } from '../servers/private-server.js';
 import { requiredBinary } from '../support/processes/killable-stores.js';
@@ -27,7 +27,7 @@ function describeStandby(): void {
       { command: requiredBinary('postgres'), initdb: requiredBinary('initdb') },
       {
         durable: true,
-        check: (address) => query('SELECT 1', address),
+        check: (address) => askPostgres(address, 'SELECT 1'),
         // Its standby recovers what a kill left, and then waits for more.
         beforeStart(data) {
           if (!isStandby) return;
@@ -50,17 +50,6 @@ function describeStandby(): void {
     return sessions;
   }
 
-  async function query(text: string, address = server.address): Promise<readonly unknown[]> {
-    const client = new Client({ connectionString: address });
-    client.on('error', () => undefined);
-    try {
-      await client.connect();
-      return (await client.query<Record<string, unknown>>(text)).rows;
-    } finally {
-      await client.end();
-    }
-  }
-
   it('is named when the store is opened, and when a primary has become one, until it is promoted', async () => {
     const sessions = serviceOver();
     await sessions.createSession(KEY);
@@ -68,7 +57,7 @@ function describeStandby(): void {
     await server.kill();
     isStandby = true;
     await server.restart();
-    expect(await query('SELECT pg_is_in_recovery() AS standby')).toEqual([{ standby: true }]);
+    expect(await askPostgres(server.address, 'SELECT pg_is_in_recovery() AS standby')).toEqual([{ standby: true }]);
 
     const opening = await failureOf(serviceOver().getSession(KEY));
     expect(String(opening)).toContain('is read-only: give the url of a primary, not of a replica');
@@ -77,7 +66,7 @@ function describeStandby(): void {
       return String(error).includes('it is read-only, for example a replica');
     });
 
-    await query('SELECT pg_promote()');
+    await askPostgres(server.address, 'SELECT pg_promote()');
     await sessions.append({ session: SESSION, event: EVENT });
     expect(await sessions.getSession(KEY)).toMatchObject({ version: 4 });
   });

@@ -19,6 +19,21 @@ export function sharedRedisCluster(nodes: readonly NodeAddress[], settings: Sett
   );
 }
 
+/** A store on the master that a Sentinel names, with its own prefix. */
+export function sharedRedisBehindSentinel(
+  sentinel: string,
+  name: string,
+  nodes: readonly string[],
+  settings: Omit<Settings, 'connection'> = {},
+): SharedStore {
+  const { hostname: host, port } = new URL(sentinel);
+  const { prefix, connection } = named();
+  const place = { ...connection, sentinels: [{ host, port: Number(port) }], name };
+  return sharedUnderPrefix({ kind: 'redis', prefix, connection: place, ...settings }, () =>
+    nodes.map((url) => new Redis(url)),
+  );
+}
+
 /** A unique prefix, which is also the name of the connections. */
 function named() {
   const prefix = newPrefix();

@@ -11,14 +11,20 @@ export interface SqliteDescription {
 interface RedisSettings {
   readonly prefix: string;
   /** The name of its connections on the server. */
-  readonly connection?: { readonly connectionName: string };
+  readonly connection?: {
+    readonly connectionName: string;
+    /** Sentinels, and the name of the master there. */
+    readonly sentinels?: { host: string; port: number }[];
+    readonly name?: string;
+  };
   readonly commandTimeoutMs?: number;
   readonly waitReplicas?: WaitReplicas;
 }
 
 export interface RedisDescription extends RedisSettings {
   readonly kind: 'redis';
-  readonly url: string;
+  /** Left out behind Sentinel, which knows it. */
+  readonly url?: string;
 }
 
 export interface RedisClusterDescription extends RedisSettings {
