@@ -1,4 +1,5 @@
 export { ConfigurationError } from './config/configuration-error.js';
+export type { DataKeyContext, EncryptionOptions, KeyWrapper } from './config/encryption-settings.js';
 export type { CronSchedule } from './config/session-settings.js';
 export { renderInstruction } from './state/instruction-template.js';
 export { defineState, type StateDefinition, type StateValues, type TypedState } from './state/define-state.js';
@@ -36,6 +37,14 @@ export {
 export type { RetentionRule, RetentionSettings } from './config/retention-settings.js';
 export { QuotaExceededError, type QuotaUse } from './sessions/domain/quota-error.js';
 export type { QuotaName, QuotaSettings, Quotas } from './config/quota-settings.js';
+export {
+  PlainTextRefusedError,
+  UnknownEncryptionKeyError,
+  UnknownEncryptionVersionError,
+  WrongEncryptionKeyError,
+} from './sessions/domain/encryption-errors.js';
+export { type EncryptedStorage, encryptedStorage } from './sessions/encryption/encrypted-storage.js';
+export type { RotatedKeys } from './sessions/encryption/data-keys.js';
 export { UnsupportedByStoreError } from './sessions/domain/unsupported-error.js';
 export {
   EventConflictError,

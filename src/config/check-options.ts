@@ -9,6 +9,7 @@ import {
   problemsOfValues,
   unknownNames,
 } from './option-checks.js';
+import { ENCRYPTION, problemsOfEncryption } from './encryption-settings.js';
 import { COMMON, MODULE_ONLY, SETTING_GROUPS, START } from './session-settings.js';
 import { isRecord, shown } from './setting.js';
 import { DATABASE, PROVIDER_OF, REDIS, STORE } from './store-settings.js';
@@ -21,7 +22,10 @@ const OF_MODULE = ['name', 'isGlobal'];
 /** The options that belong to no group. */
 const ONE_BY_ONE = { ...MODULE_ONLY, ...COMMON };
 
-const OPTION_NAMES: Names = { ...PLAIN_NAMES, paths: pathsOf({ ...SETTING_GROUPS, redis: REDIS, database: DATABASE }) };
+/** The groups of settings. */
+const GROUPS = { ...SETTING_GROUPS, encryption: ENCRYPTION };
+
+const OPTION_NAMES: Names = { ...PLAIN_NAMES, paths: pathsOf({ ...GROUPS, redis: REDIS, database: DATABASE }) };
 
 /**
  * Checks options given by code, before anything is opened. Reports all problems at once.
@@ -36,14 +40,15 @@ export function checkModuleOptions(options: unknown): void {
   }
   const known = ['provider', 'redis', 'database', 'vertex', 'storage', ...Object.keys(ONE_BY_ONE)];
   const problems = [
-    ...unknownNames(options, [...known, ...OF_MODULE, ...Object.keys(SETTING_GROUPS)], OPTION_NAMES),
+    ...unknownNames(options, [...known, ...OF_MODULE, ...Object.keys(GROUPS)], OPTION_NAMES),
     ...OF_MODULE.filter((name) => name in options).map(
       (name) => `${name} belongs beside useFactory, not into what that returns.`,
     ),
     ...('storage' in options ? problemsOfCustomStore(options) : problemsOfStore(options, OPTION_NAMES)),
-    ...Object.entries(SETTING_GROUPS).flatMap(([group, settings]) =>
+    ...Object.entries(GROUPS).flatMap(([group, settings]) =>
       problemsOfGroup(group, settings, options[group], OPTION_NAMES),
     ),
+    ...problemsOfEncryption(options, (path) => path),
     ...problemsOfValues(options, ONE_BY_ONE, OPTION_NAMES),
     ...problemsOfCleanup(options, OPTION_NAMES),
     ...(options.provider === 'vertex' ? problemsWithVertex(options) : []),

@@ -47,6 +47,7 @@ const REPLACEMENTS: Readonly<Record<string, string>> = {
   cleanup: 'only SessionsModule removes expired data by itself; call purgeExpired().',
   retryattempts: 'only SessionsModule opens the store at the start.',
   retrydelayms: 'only SessionsModule opens the store at the start.',
+  encryption: 'encrypt the store: new SessionService({ storage: encryptedStorage(storage, …) }).',
   provider: 'the name of the service says it. Leave it out.',
   storage: 'the store is that of the service. Leave it out, or write new SessionService({ storage }).',
   redis: 'its settings stand beside the others.',

@@ -1,4 +1,5 @@
 import { QUOTAS } from './quota-settings.js';
+import { ENCRYPTION } from './encryption-settings.js';
 import { RETENTION } from './retention-settings.js';
 import { USAGE } from './usage-settings.js';
 import {
@@ -271,6 +272,7 @@ export const SETTING_GROUPS = { history: HISTORY, ttl: TTL, limits: LIMITS, usag
 
 export const SETTING_VARIABLES: readonly Variable[] = [
   ...Object.entries(SETTING_GROUPS).flatMap(([group, settings]) => variablesOf('SESSIONS_', group, settings)),
+  ...variablesOf('SESSIONS_', 'encryption', ENCRYPTION),
   ...variablesOf('SESSIONS_', '', { cleanup: CLEANUP, ...START }),
 ];
 

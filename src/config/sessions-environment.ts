@@ -2,6 +2,7 @@ import { isIPv6 } from 'node:net';
 import { problemsOfCleanup, problemsOfStore } from './check-options.js';
 import { ConfigurationError } from './configuration-error.js';
 import { type Names, problemsOfSwitch } from './option-checks.js';
+import { type EncryptionOptions, problemsOfEncryption } from './encryption-settings.js';
 import { type Reading, optionsIn, problemsOfNames, readVariables } from './environment.js';
 import { isDecodable, redisAddress } from './redis-address.js';
 import {
@@ -34,6 +35,7 @@ export type SessionsConfig = StoreSettings & {
   readonly ttl?: Partial<TtlSettings> | undefined;
   readonly limits?: Partial<SessionLimits> | undefined;
   readonly quotas?: Partial<QuotaSettings> | undefined;
+  readonly encryption?: EncryptionOptions | undefined;
   readonly cleanup?: CleanupTimes | undefined;
   readonly retryAttempts?: number | undefined;
 };
@@ -104,10 +106,12 @@ export function sessionsFromEnvironment(
   const cleanup = reading.values.get('SESSIONS_CLEANUP') as CleanupTimes | undefined;
   const retryAttempts = reading.values.get('SESSIONS_RETRY_ATTEMPTS') as number | undefined;
   const names = namesIn(reading, chosenBy);
+  const encryption = encryptionIn(reading);
   problems.push(
     ...problemsOfStore(store, names),
     ...problemsOfSwitch('ttl', TTL, { ...ttl }, names),
     ...problemsOfCleanup({ cleanup, ttl }, names),
+    ...problemsOfEncryption({ ...store, encryption }, (path) => names.of(path)),
   );
   if (problems.length > 0) throw new ConfigurationError(problems);
   return {
@@ -116,6 +120,7 @@ export function sessionsFromEnvironment(
     ttl,
     limits: optionsIn(reading.values, SETTING_VARIABLES, 'limits'),
     quotas: quotasFrom(reading),
+    ...(encryption && { encryption }),
     ...(cleanup !== undefined && { cleanup }),
     ...(retryAttempts !== undefined && { retryAttempts }),
   };
@@ -125,6 +130,13 @@ export function sessionsFromEnvironment(
 function quotasFrom({ values }: Reading): Partial<QuotaSettings> {
   const given = SETTING_VARIABLES.filter(({ name, path }) => path.startsWith('quotas.') && values.has(name));
   return Object.fromEntries(given.map(({ name, path }) => [path.slice('quotas.'.length), values.get(name)]));
+}
+
+/** A key that cannot be read is a problem already, and none that is missing. */
+function encryptionIn({ values, problems }: Reading): EncryptionOptions | undefined {
+  const given = optionsIn(values, SETTING_VARIABLES, 'encryption');
+  const isWrong = [...problems.keys()].some((name) => name.startsWith(`${PREFIX}ENCRYPTION_KEY`));
+  return isWrong || Object.keys(given).length === 0 ? undefined : given;
 }
 
 function isOwn({ name }: Variable): boolean {

@@ -49,6 +49,7 @@ export const layers: readonly Layer[] = [
       ...providers,
       ...readyMadeServices,
       'sessions/writes',
+      'sessions/encryption',
       'sessions/module',
       'sessions/transport',
     ],
@@ -292,6 +293,13 @@ export const layers: readonly Layer[] = [
     mayImport: ['sessions/storage', 'sessions/coordination', ...domain, 'state', 'config'],
     packages: noPackage,
   },
+  // Encrypts what goes into a store.
+  {
+    name: 'sessions/encryption',
+    files: /^sessions\/encryption\/.+$/,
+    mayImport: ['sessions/storage', ...pureLayers],
+    packages: nodeBuiltins,
+  },
   // Leases, the agenda and the work of consumers, for all stores.
   {
     name: 'sessions/coordination',
@@ -302,7 +310,7 @@ export const layers: readonly Layer[] = [
   {
     name: 'sessions/module',
     files: /^sessions\/module\/.+$/,
-    mayImport: [...sessionLayers, ...providers, 'sessions/leases'],
+    mayImport: [...sessionLayers, ...providers, 'sessions/leases', 'sessions/encryption'],
   },
   // What REST and GraphQL have in common.
   {

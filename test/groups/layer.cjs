@@ -39,6 +39,7 @@ const FULL_ONLY = {
   ],
   'start servers of their own': [
     'containers/proxy',
+    'encryption/canary',
     'processes/failover',
     'processes/server-kill',
     'redis/dead-nodes',
@@ -82,6 +83,7 @@ const FULL_ONLY = {
     'redis/large-log',
     'rest/slow-reader.e2e',
   ],
+  'repeat a contract with another storage': ['encryption/storage'],
   'are about a service of Google': ['vertex'],
   'build again and again': ['unit/build-stamp'],
 };

@@ -295,7 +295,7 @@ const mistakes: readonly (readonly [options: unknown, ...problems: unknown[]])[]
   [{ ...memory, retryAttempts: -1 }, 'retryAttempts is -1; it must be a whole number from 0 on.'],
   [
     { ...memory, tll: {} },
-    'tll is no option; did you mean ttl? There are provider, redis, database, vertex, storage, retryAttempts, retryDelayMs, cleanup, retention, titler, watchPollMs, clock, newId, onUnsavedState, onMisspelledField, state, name, isGlobal, history, ttl, limits, usage, quotas.',
+    'tll is no option; did you mean ttl? There are provider, redis, database, vertex, storage, retryAttempts, retryDelayMs, cleanup, retention, titler, watchPollMs, clock, newId, onUnsavedState, onMisspelledField, state, name, isGlobal, history, ttl, limits, usage, quotas, encryption.',
   ],
   [
     { ...memory, state: { shop: {} } },

@@ -17,11 +17,15 @@ import {
   LeaseLostError,
   LimitExceededError,
   MissingInstructionValueError,
+  PlainTextRefusedError,
   SessionExistsError,
   SessionNotFoundError,
   StaleSessionError,
   StoreUnavailableError,
+  UnknownEncryptionKeyError,
+  UnknownEncryptionVersionError,
   UnsavedStateError,
+  WrongEncryptionKeyError,
 } from '../../src/index.js';
 import {
   type SessionsErrorCode,
@@ -75,6 +79,12 @@ const said = (error: Error, status: number, details: Sample['details'] = {}): Sa
   details,
 });
 
+/** Who asks learns nothing about keys. */
+const encrypted = (error: Error): Sample => ({
+  ...said(error, 500),
+  message: 'The stored data cannot be decrypted; the log of the server says why.',
+});
+
 const BUDGET: ExceededBudget = { scope: 'user', period: 'total', unit: 'tokens', used: 12, limit: 10 };
 const RESETS = { period: 'day', unit: 'micros', resetsAt: 1_767_225_600_000 } as const;
 
@@ -101,6 +111,10 @@ const SAMPLES: Readonly<Record<SessionsErrorCode, readonly Sample[]>> = {
   ],
   ISSUER_UNAVAILABLE: [said(new IssuerUnavailableError(), 503)],
   UNSUPPORTED_BY_STORE: [said(new UnsupportedByStoreError('This store has no state of users.'), 501)],
+  ENCRYPTION_KEY_WRONG: [encrypted(new WrongEncryptionKeyError('k-1 "ä"', 'an event'))],
+  ENCRYPTION_KEY_UNKNOWN: [encrypted(new UnknownEncryptionKeyError('k-1', 'an event'))],
+  ENCRYPTION_VERSION_UNKNOWN: [encrypted(new UnknownEncryptionVersionError('e9', 'an event'))],
+  PLAIN_TEXT_REFUSED: [encrypted(new PlainTextRefusedError('an event'))],
   BUDGET_EXCEEDED: [
     said(new BudgetExceededError(BUDGET), 429, { budget: BUDGET }),
     said(new BudgetExceededError({ ...BUDGET, ...RESETS }), 429, { budget: { ...BUDGET, ...RESETS } }),

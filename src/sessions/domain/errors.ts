@@ -32,6 +32,10 @@ export type SessionsErrorCode =
   | 'TRANSFER_CONFLICT'
   | 'ISSUER_UNAVAILABLE'
   | 'UNSUPPORTED_BY_STORE'
+  | 'ENCRYPTION_KEY_WRONG'
+  | 'ENCRYPTION_KEY_UNKNOWN'
+  | 'ENCRYPTION_VERSION_UNKNOWN'
+  | 'PLAIN_TEXT_REFUSED'
   | 'STORE_UNAVAILABLE';
 
 /**
@@ -91,7 +95,6 @@ export class InvalidInputError extends SessionsError {
 
 /**
  * There is no such session: it was never created, was deleted, expired, or was replaced by a new one of the same id.
- *
  * @example if (error instanceof SessionNotFoundError) await sessions.createSession({ appName, userId, sessionId: error.sessionId });
  */
 export class SessionNotFoundError extends SessionsError {
@@ -105,7 +108,6 @@ export class SessionNotFoundError extends SessionsError {
 
 /**
  * A live session has this id already.
- *
  * @example if (error instanceof SessionExistsError) return sessions.getSession({ appName, userId, sessionId: error.sessionId });
  */
 export class SessionExistsError extends SessionsError {
@@ -184,7 +186,6 @@ function shownKeys(keys: readonly string[]): string {
 
 /**
  * The input exceeds a configured limit.
- *
  * @example if (error instanceof LimitExceededError) await appendInPieces(event);
  */
 export class LimitExceededError extends SessionsError {
@@ -201,7 +202,6 @@ export class LimitExceededError extends SessionsError {
 
 /**
  * A lease ended before its work did: it could not be renewed in time, so another instance may hold it now.
- *
  * @example if (error instanceof LeaseLostError) return; // another instance does the work
  */
 export class LeaseLostError extends SessionsError {
@@ -215,7 +215,6 @@ export class LeaseLostError extends SessionsError {
 
 /**
  * Another request holds the turn of the session.
- *
  * @example if (error instanceof TurnHeldError) logger.log(`${error.holder} writes until ${new Date(error.expiresAt)}`);
  */
 export class TurnHeldError extends SessionsError {

@@ -1,11 +1,13 @@
 import { type StoredScope, joinStateKey, splitStateKey } from '../../state/scopes.js';
 import type { StateChanges } from '../../state/state-changes.js';
 import type { Commit, Removal, StoredEvent, Upsert } from './commit.js';
+import { UnknownEncryptionKeyError } from './encryption-errors.js';
 import { StoreUnavailableError } from './errors.js';
 import type { Event, LoggedEvent } from './event.js';
 import type { StateOwner } from './ids.js';
 import { isPlainObject } from './json-value.js';
 import { KeptEvent } from './kept-event.js';
+import { keyOfSealed } from './sealed-form.js';
 
 /** Stored text is not what was stored. */
 export class DamagedDataError extends StoreUnavailableError {
@@ -23,6 +25,8 @@ export function storedJson(text: string, what: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
+    const keyId = keyOfSealed(text);
+    if (keyId !== undefined) throw new UnknownEncryptionKeyError(keyId, what);
     throw new DamagedDataError(what);
   }
 }

@@ -2,9 +2,11 @@ import type { ModuleRef } from '@nestjs/core';
 import { inspect } from 'node:util';
 import { checkModuleOptions } from '../../config/check-options.js';
 import { storePlaceOf } from '../../config/store-place.js';
+import type { EncryptionOptions } from '../../config/encryption-settings.js';
 import type { StoreSettings } from '../../config/store-settings.js';
 import type { Clock } from '../domain/clock.js';
 import { StoreUnavailableError } from '../domain/errors.js';
+import { encryptedStorage } from '../encryption/encrypted-storage.js';
 import { InMemorySessionStorage } from '../storage/in-memory/in-memory-session-storage.js';
 import type { SessionStorage } from '../storage/session-storage.js';
 import { loadPackage } from '../../config/load-package.js';
@@ -31,7 +33,13 @@ const loadTypeOrm = () => import('../storage/typeorm/typeorm-session-storage.js'
 /** Creates the chosen store, without loading the packages of other stores. */
 export async function chooseStorage(options: SessionsModuleOptions, moduleRef: ModuleRef): Promise<ChosenStorage> {
   checkModuleOptions(options);
-  return isCustom(options) ? customStorage(options, moduleRef) : provideStorage(options);
+  if (!isCustom(options)) return provideStorage(options);
+  return withEncryption(await customStorage(options, moduleRef), options);
+}
+
+interface UsedWith {
+  readonly clock?: Clock | undefined;
+  readonly encryption?: EncryptionOptions | undefined;
 }
 
 /**
@@ -39,10 +47,28 @@ export async function chooseStorage(options: SessionsModuleOptions, moduleRef: M
  *
  * @param creates whether a database creates its tables, if it lacks some
  */
-export async function provideStorage(
-  options: StoreSettings & { readonly clock?: Clock | undefined },
-  creates = true,
-): Promise<ChosenStorage> {
+export async function provideStorage(options: StoreSettings & UsedWith, creates = true): Promise<ChosenStorage> {
+  return withEncryption(await plainStorage(options, creates), options);
+}
+
+/** Keys that cannot be used fail at the start, as a store does. */
+function withEncryption(chosen: ChosenStorage, { encryption, clock }: UsedWith): ChosenStorage {
+  if (!encryption) return chosen;
+  const storage = encryptedStorage(chosen.storage, encryption, clock);
+  const checked = (before: () => Promise<void>) => async (): Promise<void> => {
+    await before();
+    await storage.keys.check();
+  };
+  return {
+    ...chosen,
+    storage,
+    place: `${chosen.place}, encrypted`,
+    probe: checked(() => chosen.probe()),
+    open: checked(() => chosen.open()),
+  };
+}
+
+async function plainStorage(options: StoreSettings & UsedWith, creates: boolean): Promise<ChosenStorage> {
   const place = storePlaceOf(options);
   const { clock } = options;
   if (options.provider === 'redis') {

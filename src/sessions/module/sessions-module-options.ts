@@ -1,5 +1,6 @@
 import { ConfigurableModuleBuilder, type Type } from '@nestjs/common';
 import type { HistorySettings, QuotaSettings, SessionLimits, UsageSettings } from '../../config/session-settings.js';
+import type { EncryptionOptions } from '../../config/encryption-settings.js';
 import type { StoreSettings } from '../../config/store-settings.js';
 import type { SessionServiceOptions } from '../session-environment.js';
 import type { SessionTitler } from '../session-titles.js';
@@ -22,6 +23,8 @@ export interface CommonModuleOptions extends CleanupOptions {
   readonly usage?: Partial<UsageSettings> | undefined;
   /** How much a user, an app and this instance may take. Default: no limit. */
   readonly quotas?: Partial<QuotaSettings> | undefined;
+  /** Encrypts what sessions say before it reaches the store. Default: nothing is encrypted. */
+  readonly encryption?: EncryptionOptions | undefined;
   /** The longest pause between checks of watches for missed changes. Default: 1,000 ms. */
   readonly watchPollMs?: number | undefined;
   /** Source of the time, also for the store unless it is your own; for tests. */

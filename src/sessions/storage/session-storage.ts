@@ -223,6 +223,8 @@ export interface SessionStorage {
    * are large: keep these instead of their `payload`, which is made each time that it is read.
    */
   readonly isInProcess?: boolean | undefined;
+  /** Whether the store has to read the texts that it is given, so that they cannot be encrypted. */
+  readonly readsTexts?: boolean | undefined;
   /** Whether the store removes expired data by itself, without {@link purgeExpired}. */
   readonly cleansUpByItself?: boolean | undefined;
   /** Announces changes by other processes. Without it, watches poll. */

@@ -16,6 +16,7 @@ import { VertexStore } from './vertex-store.js';
  * const sessions = new SessionService({ storage });
  */
 export class VertexSessionStorage extends DecidingStorage<VertexStore> {
+  readonly readsTexts = true;
   readonly #isAlone: boolean;
 
   constructor(options: VertexSessionStorageOptions) {

@@ -1,0 +1,24 @@
+import { createHash } from 'node:crypto';
+import type { EntryPlace } from '../storage/entry-store.js';
+import type { TextOwner } from './envelope.js';
+
+/** Where the data keys of an owner are. The name says whose they are. */
+export type KeyPlace = EntryPlace;
+
+const spaceOf = (group: number): string => `@${group}:data-keys`;
+
+/** @param groups over how many groups the store spreads entries */
+export function placeOfKeys({ appName, userId }: TextOwner, groups = 1): KeyPlace {
+  const name = JSON.stringify([appName, userId].filter((id) => id !== undefined));
+  const group = groups === 1 ? 0 : createHash('sha256').update(name).digest().readUInt32BE() % groups;
+  return { space: spaceOf(group), name };
+}
+
+export function spacesOfKeys(groups = 1): string[] {
+  return Array.from({ length: groups }, (_, group) => spaceOf(group));
+}
+
+export function ownerOfPlace({ name }: KeyPlace): TextOwner {
+  const [appName, userId] = JSON.parse(name) as string[];
+  return { appName, userId };
+}

@@ -1,0 +1,99 @@
+import type { AppendOutcome, StoredEvent } from '../domain/commit.js';
+import { type StateOwner, type UserKey, scopeOfOwner } from '../domain/ids.js';
+import type { StoredPartial } from '../domain/partial-event.js';
+import { sealedFormOf } from '../domain/sealed-form.js';
+import type { LogTail } from '../storage/session-changes.js';
+import type { ListResult } from '../storage/session-list.js';
+import type { StoredSession } from '../storage/session-storage.js';
+import { type StateEntries, type StoredState, ownEntries } from '../storage/state-entries.js';
+import { openedMetadata } from './sealed-metadata.js';
+import { PLACES, ownerOfScope, userOf } from './sealed-writes.js';
+import type { Open } from './text-cipher.js';
+
+/** The checksum of a store is that of the encrypted text. The tag of the cipher says more. */
+export function openedEvent(
+  { seq, id, digest, appendedAt, payload }: StoredEvent,
+  key: UserKey,
+  open: Open,
+): StoredEvent {
+  const owner = userOf(key);
+  if (payload === null) return { seq, id, appendedAt, payload, digest: open(owner, PLACES.digest(seq), digest) };
+  const isSealed = sealedFormOf(payload) !== undefined;
+  return {
+    seq,
+    id,
+    appendedAt,
+    digest: isSealed ? '' : digest,
+    payload: open(owner, PLACES.event(id), payload),
+  };
+}
+
+export function openedOutcome(outcome: AppendOutcome, key: UserKey, open: Open): AppendOutcome {
+  if (outcome.kind !== 'seen') return outcome;
+  return { ...outcome, events: outcome.events.map((event) => event && openedEvent(event, key, open)) };
+}
+
+export function openedEntries(entries: StateEntries, owner: StateOwner, open: Open): StateEntries {
+  const scope = scopeOfOwner(owner);
+  return entries.map(([name, value]) => [name, open(owner, PLACES.state(scope, name), value)]);
+}
+
+function openedState({ session, user, app }: StoredState, key: UserKey, open: Open): StoredState {
+  return {
+    session: ownEntries(session).map(([name, value]) => [
+      name,
+      open(userOf(key), PLACES.state('session', name), value),
+    ]),
+    ...openedShared({ user, app }, key, open),
+  };
+}
+
+function openedShared(
+  { user, app }: Pick<StoredState, 'user' | 'app'>,
+  key: UserKey,
+  open: Open,
+): Pick<StoredState, 'user' | 'app'> {
+  return {
+    user: openedEntries(user, ownerOfScope('user', key), open),
+    app: openedEntries(app, ownerOfScope('app', key), open),
+  };
+}
+
+export function openedSession(stored: StoredSession, open: Open): StoredSession {
+  const { record, events, state, metadata, sharedWrites, summary, baseState, checkpoint } = stored;
+  const owner = userOf(record);
+  return {
+    ...stored,
+    events: events.map((event) => openedEvent(event, record, open)),
+    ...(state && { state: openedState(state, record, open) }),
+    ...(metadata !== undefined && { metadata: openedMetadata(metadata, owner, open) }),
+    ...(sharedWrites && { sharedWrites: openedShared(sharedWrites, record, open) }),
+    ...(summary && { summary: openedEvent(summary, record, open) }),
+    ...(baseState !== undefined && { baseState: open(owner, PLACES.base, baseState) }),
+    ...(checkpoint && {
+      checkpoint: { seq: checkpoint.seq, text: open(owner, PLACES.checkpoint(checkpoint.seq), checkpoint.text) },
+    }),
+  };
+}
+
+export function openedList(list: ListResult, open: Open): ListResult {
+  const sessions = list.sessions.map(({ record, metadata, state }) => ({
+    record,
+    metadata: openedMetadata(metadata, userOf(record), open),
+    state: openedState(state, record, open),
+  }));
+  return { ...list, sessions };
+}
+
+export function openedTail(tail: LogTail, key: UserKey, open: Open): LogTail {
+  const { events, partials } = tail;
+  return {
+    ...tail,
+    events: events.map((event) => openedEvent(event, key, open)),
+    ...(partials && { partials: partials.map((partial) => openedPartial(partial, key, open)) }),
+  };
+}
+
+function openedPartial(partial: StoredPartial, key: UserKey, open: Open): StoredPartial {
+  return { ...partial, content: open(userOf(key), PLACES.partial(partial.messageId), partial.content) };
+}

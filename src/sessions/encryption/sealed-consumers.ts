@@ -1,0 +1,54 @@
+import type { WorkEntry, WorkProgress } from '../domain/consumer-work.js';
+import { EncryptionError } from '../domain/encryption-errors.js';
+import type { ConsumerStore } from '../storage/coordination.js';
+import type { TextPlace } from './envelope.js';
+import { userOf } from './sealed-writes.js';
+import type { Open, Seal, TextCipher } from './text-cipher.js';
+
+/** The consumers of a store, whose errors may quote what they could not handle. */
+export function sealedConsumers(consumers: ConsumerStore, cipher: TextCipher): ConsumerStore {
+  const opened = (entries: readonly WorkEntry[]): Promise<WorkEntry[]> =>
+    cipher.opened((open) => entries.map((entry) => ({ ...entry, problem: openedProblem(entry, open) })));
+  return {
+    apps: () => consumers.apps(),
+    changed: (limit) => consumers.changed(limit),
+    register: (name, settings) => consumers.register(name, settings),
+    list: () => consumers.list(),
+    remove: (name, limit) => consumers.remove(name, limit),
+    dispatch: (request) => consumers.dispatch(request),
+    claim: async (request) => opened(await consumers.claim(request)),
+    async note(entry, progress) {
+      if (!progress.problem && !progress.letter) return consumers.note(entry, progress);
+      const { seal } = await cipher.sealing([userOf(entry.key)]);
+      return consumers.note(entry, sealedProgress(entry, progress, seal));
+    },
+    deadLetters: async (consumer, limit) => opened(await consumers.deadLetters(consumer, limit)),
+    resolve: (letter, how) => consumers.resolve(letter, how),
+    lag: (consumer) => consumers.lag(consumer),
+    removeWorkOn: (user) => consumers.removeWorkOn(user),
+  };
+}
+
+function sealedProgress(entry: WorkEntry, progress: WorkProgress, seal: Seal): WorkProgress {
+  const sealed = (problem: string): string => problem && seal(userOf(entry.key), placeOf(entry), problem);
+  const { problem, letter } = progress;
+  return {
+    ...progress,
+    ...(problem !== undefined && { problem: sealed(problem) }),
+    ...(letter && { letter: { ...letter, problem: sealed(letter.problem) } }),
+  };
+}
+
+/** Work goes on if nobody can read any more why it failed before. */
+function openedProblem(entry: WorkEntry, open: Open): string {
+  try {
+    return entry.problem && open(userOf(entry.key), placeOf(entry), entry.problem);
+  } catch (error) {
+    if (!(error instanceof EncryptionError)) throw error;
+    return error.message;
+  }
+}
+
+function placeOf({ consumer }: WorkEntry): TextPlace {
+  return { field: 'problem of a consumer', id: consumer };
+}

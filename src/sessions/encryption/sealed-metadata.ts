@@ -1,0 +1,69 @@
+import { InvalidInputError } from '../domain/errors.js';
+import { type MetadataChange, type MetadataText, metadataEntries } from '../domain/metadata-entries.js';
+import type { ListFilter } from '../storage/session-list.js';
+import type { TextOwner, TextPlace } from './envelope.js';
+import type { Open, Sealing } from './text-cipher.js';
+
+/** Whether status, tags and labels are encrypted too. */
+export type MetadataMode = 'plain' | 'sealed';
+
+/** How the name of an entry begins whose name is encrypted. No index has it. */
+const SEALED = 'sealed:';
+/** Labels by which this package finds its own sessions. */
+const OF_PACKAGE = /^label:agents:/;
+const FREE = /^(title$|field:)/;
+
+/** Fields and the title keep their names; of tags and labels, the name says what they are. */
+export function sealedChanges(
+  changes: readonly MetadataChange[],
+  owner: TextOwner,
+  { seal, sealEqually }: Sealing,
+  mode: MetadataMode,
+): MetadataChange[] {
+  return changes.flatMap(([name, value]): MetadataChange[] => {
+    const sealed = value === null ? null : seal(owner, placeOf(name), value);
+    if (FREE.test(name)) return [[name, sealed]];
+    if (mode === 'plain' || OF_PACKAGE.test(name)) return [[name, value]];
+    return [
+      // What was set before the encryption.
+      [name, null],
+      [SEALED + sealEqually(owner, NAME, name), sealed],
+    ];
+  });
+}
+
+export function sealedMetadata(
+  text: MetadataText,
+  owner: TextOwner,
+  sealing: Sealing,
+  mode: MetadataMode,
+): MetadataText {
+  const changes = sealedChanges([...metadataEntries(text)], owner, sealing, mode);
+  return changes.flatMap(([name, value]) => (value === null ? [] : [`${name}\n${value}\n`])).join('');
+}
+
+export function openedMetadata(text: MetadataText, owner: TextOwner, open: Open): MetadataText {
+  let opened = '';
+  for (const [stored, value] of metadataEntries(text)) {
+    const isNameSealed = stored.startsWith(SEALED);
+    const name = isNameSealed ? open(owner, NAME, stored.slice(SEALED.length)) : stored;
+    const isSealed = isNameSealed || FREE.test(name);
+    opened += `${name}\n${isSealed ? open(owner, placeOf(name), value) : value}\n`;
+  }
+  return opened;
+}
+
+/** Refuses a filter by what the store cannot compare. */
+export function checkFilter(filter: ListFilter | undefined, mode: MetadataMode): void {
+  if (mode === 'plain' || !filter || filter.entries.every((entry) => OF_PACKAGE.test(entry))) return;
+  throw new InvalidInputError(
+    'sessions cannot be filtered by status, tags or labels while encryption.metadata is sealed; list them without a filter',
+    'filter',
+  );
+}
+
+const NAME: TextPlace = { field: 'name of metadata', id: '' };
+
+function placeOf(name: string): TextPlace {
+  return { field: 'entry of metadata', id: name };
+}

@@ -1,0 +1,99 @@
+import type { StoredScope } from '../../state/scopes.js';
+import type { Commit, Upsert } from '../domain/commit.js';
+import type { StateOwner, UserKey } from '../domain/ids.js';
+import type { CommitEvent } from '../domain/session-record.js';
+import type { RebuildRequest } from '../storage/rebuild.js';
+import type { CreateRequest, TrimRequest, WriteStateRequest } from '../storage/session-storage.js';
+import type { TextOwner, TextPlace } from './envelope.js';
+import { type MetadataMode, sealedChanges, sealedMetadata } from './sealed-metadata.js';
+import type { Sealing } from './text-cipher.js';
+
+/** What each text is bound to. Neither the session nor the number of an event: forks and restored sessions have others. */
+export const PLACES = {
+  event: (id: string): TextPlace => ({ field: 'event', id }),
+  state: (scope: StoredScope, name: string): TextPlace => ({ field: `${scope} state`, id: name }),
+  base: { field: 'base state', id: '' } satisfies TextPlace,
+  checkpoint: (seq: number): TextPlace => ({ field: 'checkpoint', id: String(seq) }),
+  partial: (messageId: string): TextPlace => ({ field: 'partial event', id: messageId }),
+  digest: (seq: number): TextPlace => ({ field: 'digest', id: String(seq) }),
+};
+
+/** The owner of the user's texts. */
+export function userOf({ appName, userId }: UserKey): StateOwner {
+  return { appName, userId };
+}
+
+/** The owner of state. */
+export function ownerOfScope(scope: StoredScope, { appName, userId }: UserKey): StateOwner {
+  return scope === 'app' ? { appName } : { appName, userId };
+}
+
+/** The owners of the texts of a write. */
+export function ownersOf(key: UserKey, upserts: readonly Upsert[]): TextOwner[] {
+  return [userOf(key), ...(upserts.some(({ scope }) => scope === 'app') ? [{ appName: key.appName }] : [])];
+}
+
+export function sealedEvents<Of extends CommitEvent>(events: readonly Of[], key: UserKey, { seal }: Sealing): Of[] {
+  return events.map((event) => ({
+    ...event,
+    payload: seal(userOf(key), PLACES.event(event.id), event.payload),
+  }));
+}
+
+export function sealedUpserts(upserts: readonly Upsert[], key: UserKey, { seal }: Sealing): Upsert[] {
+  return upserts.map(({ scope, name, value }) => ({
+    scope,
+    name,
+    value: seal(ownerOfScope(scope, key), PLACES.state(scope, name), value),
+  }));
+}
+
+export function sealedCommit(commit: Commit, sealing: Sealing, mode: MetadataMode): Commit {
+  const { key, events, upserts, metadata } = commit;
+  return {
+    ...commit,
+    events: sealedEvents(events, key, sealing),
+    upserts: sealedUpserts(upserts, key, sealing),
+    metadata: metadata && sealedChanges(metadata, userOf(key), sealing, mode),
+  };
+}
+
+export function sealedCreation(request: CreateRequest, sealing: Sealing, mode: MetadataMode): CreateRequest {
+  const { key, baseState, upserts, metadata, log } = request;
+  const owner = userOf(key);
+  return {
+    ...request,
+    baseState: sealing.seal(owner, PLACES.base, baseState),
+    upserts: sealedUpserts(upserts, key, sealing),
+    metadata: metadata && sealedMetadata(metadata, owner, sealing, mode),
+    log: log && { ...log, events: sealedEvents(log.events, key, sealing) },
+  };
+}
+
+export function sealedTrim(request: TrimRequest, { seal }: Sealing): TrimRequest {
+  const { key, firstSeq, digests, baseState } = request;
+  const owner = userOf(key);
+  return {
+    ...request,
+    digests: digests.map((digest, index) => seal(owner, PLACES.digest(firstSeq + index), digest)),
+    baseState: seal(owner, PLACES.base, baseState),
+  };
+}
+
+export function sealedRebuild(request: RebuildRequest, { seal }: Sealing): RebuildRequest {
+  const { key, events } = request;
+  const sealed = events?.map((event) => ({
+    ...event,
+    payload: seal(userOf(key), PLACES.event(event.id), event.payload),
+  }));
+  return { ...request, ...(sealed && { events: sealed }) };
+}
+
+export function sealedState(request: WriteStateRequest, { seal }: Sealing): WriteStateRequest {
+  const { owner, upserts } = request;
+  const sealed = upserts.map((upsert) => ({
+    ...upsert,
+    value: seal(owner, PLACES.state(upsert.scope, upsert.name), upsert.value),
+  }));
+  return { ...request, upserts: sealed };
+}

@@ -1,0 +1,90 @@
+import { UnknownEncryptionKeyError } from '../domain/encryption-errors.js';
+import { sealedFormOf } from '../domain/sealed-form.js';
+import type { DataKeys } from './data-keys.js';
+import { type TextOwner, type TextPlace, openText, sealEqually, sealText } from './envelope.js';
+import type { KeyRing } from './key-ring.js';
+
+/** Encrypts a text. */
+export type Seal = (owner: TextOwner, place: TextPlace, text: string) => string;
+
+/** Opens a text. */
+export type Open = (owner: TextOwner, place: TextPlace, text: string) => string;
+
+/** Encrypts for owners whose keys are there. */
+export interface Sealing {
+  readonly seal: Seal;
+  /** For texts that a store compares: the same text for the same place, also after a rotation. */
+  readonly sealEqually: Seal;
+}
+
+/** Encrypts and opens texts with the keys of their owners. */
+export class TextCipher {
+  constructor(
+    private readonly keys: DataKeys,
+    private readonly allowPlain: boolean,
+  ) {}
+
+  /** For texts of these owners. */
+  async sealing(owners: readonly TextOwner[]): Promise<Sealing> {
+    const rings = new Map<string, KeyRing>();
+    for (const owner of owners) rings.set(nameOf(owner), this.keys.known(owner) ?? (await this.keys.ensured(owner)));
+    const ringOf = (owner: TextOwner): KeyRing => {
+      const ring = rings.get(nameOf(owner));
+      if (!ring) throw new Error('A text is encrypted for an owner whose key was not asked for');
+      return ring;
+    };
+    return {
+      seal: (owner, place, text) => sealText(ringOf(owner).current, owner, place, text),
+      sealEqually: (owner, place, text) => sealEqually(ringOf(owner).first, owner, place, text),
+    };
+  }
+
+  /**
+   * Opens all texts of an answer. If keys are missing in this process, they are read together, and the answer is mapped again.
+   *
+   * @param map pure: it may be called twice
+   */
+  async opened<Result>(map: (open: Open) => Result): Promise<Result> {
+    const rings = new Map<string, KeyRing | undefined>();
+    const wanted = new Map<string, TextOwner>();
+    const ringOf = (owner: TextOwner): KeyRing | undefined => {
+      const name = nameOf(owner);
+      if (!rings.has(name)) rings.set(name, this.keys.known(owner));
+      return rings.get(name);
+    };
+    const result = map((owner, place, text) =>
+      this.#open(owner, place, text, ringOf(owner), () => {
+        wanted.set(nameOf(owner), owner);
+        return '';
+      }),
+    );
+    if (wanted.size === 0) return result;
+    const read = await this.keys.read([...wanted.values()]);
+    for (const [index, name] of [...wanted.keys()].entries()) rings.set(name, read[index]);
+    return map((owner, place, text) =>
+      this.#open(owner, place, text, ringOf(owner), (error) => {
+        throw error;
+      }),
+    );
+  }
+
+  #open(
+    owner: TextOwner,
+    place: TextPlace,
+    text: string,
+    ring: KeyRing | undefined,
+    onUnknown: (error: UnknownEncryptionKeyError) => string,
+  ): string {
+    if (this.allowPlain && !sealedFormOf(text)) return text;
+    try {
+      return openText((id) => ring?.find(id), owner, place, text);
+    } catch (error) {
+      if (error instanceof UnknownEncryptionKeyError) return onUnknown(error);
+      throw error;
+    }
+  }
+}
+
+function nameOf({ appName, userId }: TextOwner): string {
+  return JSON.stringify([appName, userId]);
+}

@@ -1,0 +1,84 @@
+import {
+  PlainTextRefusedError,
+  UnknownEncryptionKeyError,
+  UnknownEncryptionVersionError,
+  WrongEncryptionKeyError,
+} from '../../src/index.js';
+import { encryptionKey, openText, sealEqually, sealText } from '../../src/sessions/encryption/envelope.js';
+
+const KEY = encryptionKey('k1', Buffer.alloc(32, 'golden'));
+const ANN = { appName: 'shop', userId: 'ann' };
+const EVENT = { field: 'event', id: 'e-1' };
+const TEXT = '{"id":"e-1","author":"jürgen"}';
+
+const keyOf = (id: string) => (id === 'k1' ? KEY : undefined);
+const opened = (text: string, owner: object = ANN, place = EVENT): string => openText(keyOf, owner, place, text);
+
+describe('An encrypted text', () => {
+  it.each([
+    [
+      'event',
+      ANN,
+      EVENT,
+      TEXT,
+      'e1.k1.AQEBAQEBAQEBAQEBVP6eDNdBKLbqDTw7EWJocEV3t5hvS1XUy2NA4jjYeGrCV7TrN9MHMuUUyBZMDEA',
+    ],
+    [
+      'app state',
+      { appName: 'shop' },
+      { field: 'app state', id: 'theme' },
+      '"dark"',
+      'e1.k1.AQEBAQEBAQEBAQEBDbiWGp5ZrA3eoyRTag6sHnqrnzIXrA',
+    ],
+  ])('of an older version opens as it did then (%s)', (_name, owner, place, text, golden) => {
+    expect(opened(golden, owner, place)).toBe(text);
+  });
+
+  it.each(['', '0', '"ä"', JSON.stringify('😀'.repeat(70_000))])('opens as it was (%#)', (text) => {
+    expect(opened(sealText(KEY, ANN, EVENT, text))).toBe(text);
+    expect(opened(sealEqually(KEY, ANN, EVENT, text))).toBe(text);
+  });
+
+  it('is another one each time, unless a store has to compare it', () => {
+    const many = Array.from({ length: 1_000 }, () => sealText(KEY, ANN, EVENT, TEXT));
+    expect(new Set(many).size).toBe(1_000);
+    expect(sealEqually(KEY, ANN, EVENT, TEXT)).toBe(sealEqually(KEY, ANN, EVENT, TEXT));
+    expect(sealEqually(KEY, ANN, EVENT, TEXT)).not.toBe(sealEqually(KEY, ANN, { ...EVENT, id: 'e-2' }, TEXT));
+  });
+
+  it.each([
+    ['another app', { appName: 'shop2', userId: 'ann' }, EVENT],
+    ['another user', { appName: 'shop', userId: 'bob' }, EVENT],
+    ['the app', { appName: 'shop' }, EVENT],
+    ['another event', ANN, { field: 'event', id: 'e-2' }],
+    ['another field', ANN, { field: 'partial event', id: 'e-1' }],
+  ])('opens nowhere else: %s', (_name, owner, place) => {
+    expect(() => opened(sealText(KEY, ANN, EVENT, TEXT), owner, place)).toThrow(WrongEncryptionKeyError);
+  });
+
+  it('does not open after any change of it, nor with another key of its id, and says so without what it holds', () => {
+    const text = sealText(KEY, ANN, EVENT, TEXT);
+    const body = 'e1.k1.'.length;
+    for (let at = body; at < text.length; at += 7) {
+      const changed = text.slice(0, at) + (text[at] === 'A' ? 'B' : 'A') + text.slice(at + 1);
+      expect(() => opened(changed)).toThrow(WrongEncryptionKeyError);
+    }
+    for (const cut of [text.slice(0, -4), text.slice(0, body), `${text}AAAA`])
+      expect(() => opened(cut)).toThrow(WrongEncryptionKeyError);
+    const other = encryptionKey('k1', Buffer.alloc(32, 'other'));
+    expect(() => openText(() => other, ANN, EVENT, text)).toThrow(
+      expect.objectContaining({
+        code: 'ENCRYPTION_KEY_WRONG',
+        keyId: 'k1',
+        message: expect.not.stringContaining('jürgen'),
+      }),
+    );
+  });
+
+  it('of an unknown key or version, and a text that is not encrypted, are errors of their own', () => {
+    const text = sealText(encryptionKey('k2', Buffer.alloc(32)), ANN, EVENT, TEXT);
+    expect(() => opened(text)).toThrow(UnknownEncryptionKeyError);
+    expect(() => opened(text.replace('e1.', 'e2.'))).toThrow(UnknownEncryptionVersionError);
+    expect(() => opened(TEXT)).toThrow(PlainTextRefusedError);
+  });
+});

@@ -1,0 +1,22 @@
+import { describeSessionStorage } from '../../src/testing/index.js';
+import { stateLimits } from '../../src/testing/storage-contract/state-limits.js';
+import { STORE_DIFFERENCES } from '../support/store-differences.js';
+import { storesAboveThePort } from '../support/stores.js';
+import { openWithKeys } from './support.js';
+
+for (const { name, open } of storesAboveThePort)
+  describeSessionStorage({
+    name: `${name}, encrypted,`,
+    create: (options) => openWithKeys(open, options),
+    skip: [
+      ...(STORE_DIFFERENCES[name] ?? []).map(({ reason, tests }) => ({ reason, tests })),
+      {
+        reason: 'limits count what is stored, and an encrypted text is longer',
+        tests: [
+          ...stateLimits.tests.map(({ title }) => title),
+          'labels and fields of this package have limits of their own',
+          'the limit counts UTF-8 bytes, including separators',
+        ],
+      },
+    ],
+  });
