@@ -22,6 +22,7 @@ export {
   type EventInput,
   type EventLike,
   type LoggedEvent,
+  type Redaction,
   type Rewind,
   type UsageMetadata,
 } from './sessions/domain/event.js';
@@ -98,6 +99,7 @@ export type { RequestDifference } from './sessions/domain/request-difference.js'
 export type { ExplainViewRequest, ExplainedEvent, ViewExplanation } from './sessions/operations/explain-view.js';
 export type { EventPage, ListEventsRequest } from './sessions/operations/list-events.js';
 export type { ListSessionsRequest, SessionPage } from './sessions/operations/list-sessions.js';
+export type { RedactEventRequest, RedactedEvent } from './sessions/operations/redact-event.js';
 export type { RewindSessionRequest } from './sessions/operations/rewind-session.js';
 export type { SharedStateChanges } from './sessions/operations/shared-state.js';
 export type { StateKeyChange, StateOperation } from './sessions/domain/state-history.js';

@@ -7,6 +7,7 @@ import { list } from './commands/list.js';
 import { migrate } from './commands/migrate.js';
 import { purge } from './commands/purge.js';
 import { retention } from './commands/retention.js';
+import { redact } from './commands/redact.js';
 import { search, searchRebuild } from './commands/search.js';
 import { show } from './commands/show.js';
 import { state } from './commands/state.js';
@@ -127,6 +128,12 @@ export function programOf(run: RunWork): Command {
     .option('--no-shared', 'without state and usage of users and apps')
     .option('--cursor <line>', 'skip what an earlier import of this file has finished', wholeNumber)
     .action(action(importFrom));
+  program
+    .command('redact <app> <user> <session> <seq>')
+    .description('replace what an event says for good; it keeps its place and a note')
+    .requiredOption('--reason <text>', 'why, for the note')
+    .option('--state', 'also the values that it wrote into state, where they are still there')
+    .action(action(redact));
   program
     .command('erase-user <app> <user>')
     .description('remove all that the store has of a user')

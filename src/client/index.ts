@@ -1,6 +1,13 @@
 // What sessions, pages and events are made of.
 export type { Content, FunctionCall, FunctionResponse, Part } from '../sessions/domain/content.js';
-export type { Compaction, EventActions, LoggedEvent, Rewind, UsageMetadata } from '../sessions/domain/event.js';
+export type {
+  Compaction,
+  EventActions,
+  LoggedEvent,
+  Redaction,
+  Rewind,
+  UsageMetadata,
+} from '../sessions/domain/event.js';
 export type { MetadataDelta, SessionMetadata } from '../sessions/domain/metadata.js';
 export type { ModelRequest, SeqPair } from '../sessions/domain/model-request.js';
 export type { RequestDifference } from '../sessions/domain/request-difference.js';
@@ -60,6 +67,7 @@ export type { ModelUsage, TokenUsage } from '../sessions/domain/usage.js';
 export type { PricedUsage } from '../sessions/domain/usage-cost.js';
 export type { ExceededBudget } from '../sessions/domain/budget-error.js';
 export type { QuotaName, QuotaUse } from '../sessions/domain/quota-error.js';
+export type { RedactEventRequest, RedactedEvent } from '../sessions/operations/redact-event.js';
 export type { GetUsageRequest, UsageReport } from '../sessions/operations/usage.js';
 export type { RequestsOptions as SessionsClientOptions } from './requests.js';
 export { SessionsClient } from './sessions-client.js';

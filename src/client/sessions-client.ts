@@ -10,6 +10,7 @@ import type {
   StateChangesRequest,
   WatchedEvent,
 } from '../sessions/operations/state-history.js';
+import type { RedactEventRequest, RedactedEvent } from '../sessions/operations/redact-event.js';
 import type { GetUsageRequest, UsageReport } from '../sessions/operations/usage.js';
 import type { EndTurnRequest, RenewTurnRequest, Turn, TurnHolder } from '../sessions/operations/turns.js';
 import { ProblemError } from './problem-error.js';
@@ -242,8 +243,16 @@ export class SessionsClient extends AgentsClient {
    */
   async rewindSession({ toSeq, invocationId, expectedVersion, turn, ...key }: RewindRequest): Promise<RemoteSession> {
     const headers = { ...conditionOf(expectedVersion), ...turnHeaders(turn) };
-    const options = { body: { toSeq, invocationId }, headers };
-    return this.#requests.json('POST', `${sessionOf(key)}/rewind`, options);
+    return this.#requests.json('POST', `${sessionOf(key)}/rewind`, { body: { toSeq, invocationId }, headers });
+  }
+
+  /**
+   * Replaces what an event says for good. Access rules for clients refuse it unless they name the control `redact`.
+   * @example const { alsoIn } = await client.redactEvent({ ...key, seq: 4, reason: 'a card number' });
+   */
+  async redactEvent({ seq, reason, state, turn, ...key }: RedactEventRequest): Promise<RedactedEvent> {
+    const options = { body: { seq, reason, state }, headers: turnHeaders(turn), isRepeatable: true };
+    return this.#requests.json('POST', `${sessionOf(key)}/redaction`, options);
   }
 
   /**
@@ -261,11 +270,8 @@ export class SessionsClient extends AgentsClient {
    * @example await client.renewTurn(turn);
    */
   async renewTurn({ token, ttlMs, ...key }: RenewTurnRequest): Promise<Turn> {
-    return this.#requests.json('PATCH', turnOf(key), {
-      body: { ttlMs },
-      headers: turnHeaders(token),
-      isRepeatable: true,
-    });
+    const options = { body: { ttlMs }, headers: turnHeaders(token), isRepeatable: true };
+    return this.#requests.json('PATCH', turnOf(key), options);
   }
 
   /**

@@ -152,6 +152,9 @@ export class SessionSearch {
       pollMs,
       concurrency: CONCURRENCY,
       async handler({ key, event, incarnation }) {
+        // It may have been read before it was redacted, and added afterwards.
+        const redacted = event.actions.redacts?.id;
+        if (redacted !== undefined) await index.remove(incarnation, redacted);
         const entry = searchEntryOf(key, incarnation, event);
         if (entry) await batches.add(entry);
       },

@@ -4,8 +4,9 @@ import type { SessionEnvironment } from './session-environment.js';
 /** Kept here, not in the services: what works below their operations is no part of what they offer. */
 const environments = new WeakMap<object, SessionEnvironment>();
 
-export function keepEnvironment(sessions: object, environment: SessionEnvironment): void {
+export function keepEnvironment(sessions: object, environment: SessionEnvironment): SessionEnvironment {
   environments.set(sessions, environment);
+  return environment;
 }
 
 /** The store and the settings of a service, for parts that work on the same sessions. */

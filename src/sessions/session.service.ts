@@ -16,14 +16,12 @@ import { traced } from './tracing/trace.js';
 
 /**
  * Stores conversations of agents, in any store: an append-only log of events for each session, and state in four scopes.
- *
  * @example
  * const sessions = new SessionService({ storage: new InMemorySessionStorage() });
  * const session = await sessions.createSession({ appName: 'shop', userId: 'ann' });
- * await sessions.appendEvent({ session, event: { author: 'user', content: { parts: [{ text: 'Hello' }] } } });
  */
 export class SessionService {
-  readonly hooks: SessionHooks;
+  readonly hooks: SessionHooks = new SessionHooks();
   readonly consumers: SessionConsumers;
   /**
    * Whether events that left the view stay in the log (`history.keepHistory`).
@@ -34,9 +32,7 @@ export class SessionService {
 
   constructor(options: SessionServiceOptions) {
     checkServiceOptions('SessionService', options);
-    this.hooks = new SessionHooks();
-    this.#env = environmentOf(options, this.hooks);
-    keepEnvironment(this, this.#env);
+    this.#env = keepEnvironment(this, environmentOf(options, this.hooks));
     this.keepsHistory = this.#env.history.keepHistory;
     this.consumers = new SessionConsumers(this.#env);
   }
@@ -114,9 +110,8 @@ export class SessionService {
   }
 
   /**
-   * Follows the log, from now on or after a known event, including summaries and rewinds. Delivers each event exactly once. Throws
-   * `SessionNotFoundError` when the session is deleted or expires. Ends without error when the caller stops, `signal` aborts or the
-   * service closes. With `stateDeltas`, events have a `statePatch`.
+   * Follows the log, from now on or after a known event, with summaries and rewinds: each event exactly once. Throws `SessionNotFoundError`
+   * when the session is deleted or expires. Ends when the caller stops, `signal` aborts or the service closes.
    * @example for await (const event of sessions.watch({ appName: 'shop', userId: 'ann', sessionId })) console.log(event.seq);
    */
   watch(request: operations.WatchSessionRequest): AsyncIterableIterator<operations.WatchedEvent> {
@@ -155,8 +150,7 @@ export class SessionService {
   async appendEvent(request: operations.AppendEventRequest): Promise<LoggedEvent>;
   async appendEvent(request: operations.AppendEventRequest): Promise<EventLike> {
     if (requireRequest(request).event?.partial === true) return request.event;
-    const { event } = await run(this.#env, 'append', operations.appendEvent, request);
-    return event;
+    return (await run(this.#env, 'append', operations.appendEvent, request)).event;
   }
 
   /**
@@ -168,9 +162,8 @@ export class SessionService {
   }
 
   /**
-   * Appends several events, with consecutive numbers, or none. Updates `session`. Returns partial events unchanged in their place.
-   * Safe to retry: if all were stored before, the stored events are returned; if only some were, it throws `EventConflictError`.
-   * A rewind may only come first, and a summary must be appended alone.
+   * Appends several events, with consecutive numbers, or none. Updates `session`. Returns partial events unchanged in their place. A rewind
+   * comes first, a summary alone. Safe to retry: if only some were stored before, it throws `EventConflictError`.
    * @example const stored = await sessions.appendEvents({ session, events: [call, response] });
    */
   async appendEvents(request: operations.AppendEventsRequest): Promise<LoggedEvent[]> {
@@ -250,8 +243,15 @@ export class SessionService {
   }
 
   /**
-   * Creates a session from the view of this one, now or earlier, with its own state of then, but for `serverOnly` keys. Shared
-   * state stays shared. Later changes of one session do not affect the other.
+   * Replaces what an event says for good. It keeps its place, and a note of when and why. Safe to repeat.
+   * @example const { alsoIn } = await sessions.redactEvent({ appName: 'shop', userId: 'ann', sessionId, seq: 4, reason: 'a card number' });
+   */
+  async redactEvent(request: operations.RedactEventRequest): Promise<operations.RedactedEvent> {
+    return run(this.#env, 'redact', operations.redactEvent, requireRequest(request));
+  }
+
+  /**
+   * Creates a session from the view and the own state of this one, now or earlier, but for `serverOnly` keys. Shared state stays shared.
    * @example const earlier = await sessions.forkSession({ appName: 'shop', userId: 'ann', sessionId, atSeq: 4, newSessionId: 'b' });
    */
   async forkSession(request: operations.ForkSessionRequest): Promise<Session> {

@@ -28,6 +28,7 @@ export type SessionClient = Pick<
   | 'endTurn'
   | 'getTurn'
   | 'rewindSession'
+  | 'redactEvent'
   | 'forkSession'
   | 'getUserState'
   | 'updateUserState'

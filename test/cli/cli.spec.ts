@@ -160,6 +160,32 @@ describe('agent-sessions', () => {
     });
   });
 
+  it('redacts an event, and names where it may be said again', async () => {
+    await withSessions(async (sessions) => {
+      const session = await sessions.createSession({ ...SESSION, sessionId: 'pasted' });
+      const content = { parts: [{ text: 'canary' }] };
+      for (const step of [1, 2]) {
+        await sessions.appendEvent({ session, event: { author: 'user', content, actions: { stateDelta: { step } } } });
+      }
+    });
+    const redact = ['redact', 'shop', 'ann', 'pasted'];
+    const why = ['--url', url, '--reason', 'why'];
+    expect(await cli([...redact, '1', '--url', url])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('--reason'),
+    });
+    expect(await cli([...redact, 'x', ...why])).toMatchObject({ code: 2 });
+    const first = await cli([...redact, '1', ...why]);
+    expect(first).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^ {5}1 {2}.* {2}user {2}\[redacted\] · sets step\n$/),
+    });
+    expect(first.err).toBe('events that may say the same: 2\nstate that the event still sets: step; see --state\n');
+    const again = await cli([...redact, '1', ...why, '--state', '--json']);
+    expect(lines(again.out)).toEqual([expect.objectContaining({ duplicate: true, alsoIn: [] })]);
+    await withSessions((sessions) => sessions.deleteSession({ ...SESSION, sessionId: 'pasted' }));
+  });
+
   it('takes the variables of the app, from the environment and from a file', async () => {
     const file = join(folder, 'app.env');
     await writeFile(file, `SESSIONS_DATABASE_URL=${url}\nSESSIONS_ACCESS=open\nSESSIONS_TTL_ENABLED=true\nPORT=3000\n`);

@@ -88,6 +88,14 @@ describe.each(storeOfEachKind)('The doctor of a $name store', ({ open }) => {
     for (let start = 0; start < 300; start += 100) {
       await sessions.appendEvents({ session, events: events.slice(start, start + 100) });
     }
+    for (const [seq, state] of [
+      [1, false],
+      [2, true],
+      [50, true],
+      [300, true],
+    ] as const) {
+      await sessions.redactEvent({ ...ANN, sessionId: 'long', seq, state, reason: 'why' });
+    }
     const id = { ...ANN, sessionId: 'long' };
     await sessions.rewindSession({ ...id, toSeq: 280 });
     const summary = { content: text('what happened'), actions: { compaction: { fromSeq: 1, toSeq: 200 } } };

@@ -212,6 +212,14 @@ export class GraphqlSessions implements SessionClient {
     return sessionOf(await this.#ask<SessionAnswer>('rewindSession', { ...request, turn: tokenOf(request.turn) }));
   }
 
+  async redactEvent(request: Parameters<SessionClient['redactEvent']>[0]): ReturnType<SessionClient['redactEvent']> {
+    type Answer = Omit<Awaited<ReturnType<SessionClient['redactEvent']>>, 'event'> & {
+      readonly event: { readonly body: LoggedEvent };
+    };
+    const { event, ...answer } = await this.#ask<Answer>('redactEvent', { ...request, turn: tokenOf(request.turn) });
+    return { ...answer, event: event.body };
+  }
+
   async beginTurn(request: Parameters<SessionClient['beginTurn']>[0]): ReturnType<SessionClient['beginTurn']> {
     const { appName, userId, sessionId } = request;
     return { appName, userId, sessionId, ...(await this.#ask<TurnAnswer>('beginTurn', request)) };

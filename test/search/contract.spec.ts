@@ -40,6 +40,18 @@ describe.each(testStores)('Search in $name', (store) => {
 
   const refused = (request: object): Promise<unknown> => opened.search.searchEvents({ ...USER, text: 'x', ...request });
 
+  it('forgets what is redacted at once, also what was read before', async () => {
+    await opened.say('s-1', 'the canary of my order', 'thanks');
+    await opened.indexed();
+    expect(await seqsOf('canary')).toEqual(['s-1:1']);
+    await opened.sessions.redactEvent({ ...USER, sessionId: 's-1', seq: 1, reason: 'a card number' });
+    expect(await seqsOf('canary')).toEqual([]);
+    await opened.indexed();
+    expect(await seqsOf('canary')).toEqual([]);
+    expect(await seqsOf('redacted')).toEqual([]);
+    expect(await seqsOf('thanks')).toEqual(['s-1:2']);
+  });
+
   it('shows where a hit is, who said it, when, and what stands around it', async () => {
     await opened.say('s-1', `${'before '.repeat(40)}the REFUND of my order ${'after '.repeat(60)}`);
     await opened.indexed();

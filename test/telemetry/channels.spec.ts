@@ -66,6 +66,7 @@ describe('the channels of operations', () => {
       getTurn: () => sessions.getTurn(KEY),
       withTurn: () => sessions.withTurn(KEY, () => undefined),
       rewindSession: () => sessions.rewindSession({ ...KEY, toSeq: 0 }),
+      redactEvent: () => sessions.redactEvent({ ...KEY, seq: 1, reason: 'why' }).catch(() => undefined),
       forkSession: () => sessions.forkSession(KEY),
       getUserState: () => sessions.getUserState(USER),
       updateUserState: () => sessions.updateUserState({ ...USER, stateDelta: { step: 1 } }),

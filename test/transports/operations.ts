@@ -193,6 +193,21 @@ export const OPERATIONS: Readonly<Record<RowName, Expected>> = {
     calls: 'forkSession',
     replies: SESSIONS,
   },
+  redactEvent: {
+    asks: ['write session'],
+    controls: ['redact'],
+    calls: 'redactEvent',
+    requests: [
+      { seq: 1, reason: 'a card number' },
+      { seq: LARGEST, reason: 'c/+=& ä', state: true, turn: 'turn-token' },
+    ],
+    good: { seq: 1, reason: 'a card number' },
+    replies: [
+      { event: STORED_EVENT, duplicate: false, alsoIn: [] },
+      { event: { ...SMALL_EVENT, content: null }, duplicate: true, alsoIn: [2, LARGEST] },
+    ],
+    status: 200,
+  },
   listEvents: { asks: ['read session'], calls: 'listEvents' },
   getModelRequest: {
     asks: ['read session'],

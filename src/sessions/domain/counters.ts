@@ -36,16 +36,23 @@ const MOST_TOKENS = 1e9;
 /** What one event adds. Summaries and rewinds add nothing. */
 export function countsOf(event: EventInput): Counters {
   if (isSummary(event) || isRewind(event)) return NO_COUNTS;
-  const texts = textsOf(event);
-  let contentLength = 0;
-  for (const text of texts) contentLength += text.length;
+  const contentLength = lengthOf(event);
   const tokens = event.usageMetadata?.totalTokenCount;
   return {
-    turns: isByUser(event) && texts.length > 0 ? 1 : 0,
+    turns: isByUser(event) && contentLength > 0 ? 1 : 0,
     events: 1,
     contentLength,
     tokens: isCount(tokens) && tokens <= MOST_TOKENS ? tokens : 0,
   };
+}
+
+/** A redacted event counts as it did before. */
+function lengthOf(event: EventInput): number {
+  const before = event.redaction?.contentLength;
+  if (isCount(before)) return before;
+  let length = 0;
+  for (const text of textsOf(event)) length += text.length;
+  return length;
 }
 
 // Field by field, since these are called at every append.

@@ -9,6 +9,8 @@ import { isTrimmed, loggedEvent } from './stored-json.js';
 export interface ComparedEvent {
   /** The {@link eventDigest} of the event. */
   readonly digest: string;
+  /** That of what would be left of the event if it were redacted. */
+  readonly redactedDigest: string;
   /** The caller's timestamp; undefined if it was generated. */
   readonly givenTimestamp: number | undefined;
 }
@@ -22,12 +24,17 @@ const SEPARATOR = '.';
  * that are `null`, since GraphQL returns missing fields as `null`.
  */
 export function eventDigest({ seq: _seq, timestamp, ...fields }: Event): string {
-  const { stateDelta, stateRemovals, ...actions } = fields.actions;
+  const { stateDelta, stateRemovals = [], ...actions } = fields.actions;
   const content: Record<string, unknown> = {
     ...fields,
     invocationId: fields.invocationId ?? '',
-    actions: { ...actions, stateDelta, stateRemovals: (stateRemovals ?? []).toSorted() },
+    actions: { ...actions, stateDelta, stateRemovals: stateRemovals.toSorted() },
   };
+  if (fields.redaction) {
+    // The values may be gone, too.
+    const keys = [...Object.keys(stateDelta), ...stateRemovals].toSorted();
+    Object.assign(content, { redaction: true, actions: { ...actions, stateRemovals: keys } });
+  }
   const set = Object.entries(content).filter(([, value]) => value !== null);
   return digestOf(Object.fromEntries(set)) + SEPARATOR + timestamp;
 }
@@ -54,11 +61,14 @@ export function isDigest(text: string): boolean {
 
 /**
  * Whether a submitted event equals the stored one with the same id. Compares the timestamp only if the caller set it,
- * so that a retry may send the original event or the one that the store returned.
+ * so that a retry may send the original event or the one that the store returned. Of an event that was redacted since, what is left is
+ * compared: a retry of the original finds it, and brings nothing back.
  */
-export function isSameEvent({ digest, givenTimestamp }: ComparedEvent, stored: StoredEvent): boolean {
+export function isSameEvent(submitted: ComparedEvent, stored: StoredEvent): boolean {
+  const { digest, givenTimestamp } = submitted;
   const storedDigest = isTrimmed(stored) ? stored.digest : eventDigest(loggedEvent(stored));
-  if (contentOf(digest) !== contentOf(storedDigest)) return false;
+  const content = contentOf(storedDigest);
+  if (contentOf(digest) !== content && contentOf(submitted.redactedDigest) !== content) return false;
   return givenTimestamp === undefined || isSameTime(givenTimestamp, timestampOf(storedDigest));
 }
 

@@ -15,6 +15,7 @@ const EVENT_FIELDS: readonly (readonly [field: string, kind: Kind])[] = [
   ['content', 'object'],
   ['longRunningToolIds', 'array'],
   ['usageMetadata', 'object'],
+  ['redaction', 'object'],
 ];
 
 /** What messages show of the shape that is expected. */

@@ -24,6 +24,18 @@ export interface Rewind {
   toSeq: number;
 }
 
+/** What is known of what an event said before it was redacted. */
+export interface Redaction {
+  /** When it was redacted, in epoch milliseconds. */
+  at: number;
+  /** Why, in the words of who asked for it. */
+  reason: string;
+  /** The size of the event before. */
+  bytes: number;
+  /** How many characters of text it had, which the session counts. */
+  contentLength: number;
+}
+
 /** The actions of an event. */
 export interface EventActionsInput {
   stateDelta?: Record<string, unknown>;
@@ -86,6 +98,8 @@ interface EventFields {
   errorCode?: string;
   errorMessage?: string;
   finishReason?: string;
+  /** The event was redacted: its content is gone for good. See `SessionService.redactEvent`. */
+  redaction?: Redaction;
   /** Fields of your own. */
   customMetadata?: Record<string, unknown>;
   turnComplete?: boolean;
@@ -115,8 +129,10 @@ export interface EventInput extends EventFields {
   actions?: EventActionsInput;
 }
 
-/** What only runs write. */
+/** What only the product writes: most of it runs do. */
 interface OwnActions {
+  /** The event that was redacted, for those who have it elsewhere. */
+  redacts?: { readonly id: string };
   /** A message that waits for its run. */
   queued?: object;
   /** The request to stop a run. */

@@ -82,6 +82,7 @@ const ACTIONS = namesOf<EventActions>({
   awaitsApproval: true,
   approvalAnswer: true,
   failure: true,
+  redacts: true,
 });
 const EVENT = namesOf<Event>({
   id: true,
@@ -101,6 +102,7 @@ const EVENT = namesOf<Event>({
   errorMessage: true,
   finishReason: true,
   customMetadata: true,
+  redaction: true,
   turnComplete: true,
   interrupted: true,
   groundingMetadata: true,

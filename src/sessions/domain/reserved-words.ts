@@ -21,6 +21,8 @@ export const RESERVED = {
     withdrawn: 'withdrawn:',
     /** The summary up to an event. */
     summary: 'summary:',
+    /** The event that says that another one was redacted. */
+    redacted: 'redacted:',
     /** The title of a session. */
     title: 'session-title',
     /** Events of other systems that had no id of their own. */

@@ -15,6 +15,7 @@ import { jsonCopyOfFields } from './json-value.js';
 import type { MetadataChange } from './metadata-entries.js';
 import { metadataChanges } from './metadata.js';
 import { type HashedText, submittedRequest } from './model-request.js';
+import { redactedEvent, redactionOf } from './redacted-event.js';
 import { submittedMetadataDelta } from './submitted-metadata.js';
 import { submittedChanges } from './submitted-state.js';
 import { type ModelUsage, usageOfEvent } from './usage.js';
@@ -64,6 +65,10 @@ export class SubmittedEvent implements ComparedEvent {
   /** Takes longer than the rest, and a store in this process does without. */
   get digest(): string {
     return (this.#digest ??= eventDigest(this.event));
+  }
+
+  get redactedDigest(): string {
+    return eventDigest(redactedEvent(this.event, redactionOf(this.event, { at: 0, reason: '' })));
   }
 
   /** The tokens that it reports, if any. */

@@ -15,7 +15,7 @@ export interface WriteDescription {
   /** The field names of the parts: `text`, `inlineData`, `functionCall`, `thought` and so on. */
   readonly content: readonly string[];
   /**
-   * Operations: `rewind`, `fork`, `summary`, `turn`, `stop`, `approval`; `turnsOnly`; `metadataDelta`, also for the metadata of a new
+   * Operations: `rewind`, `redact`, `fork`, `summary`, `turn`, `stop`, `approval`; `turnsOnly`; `metadataDelta`, also for the metadata of a new
    * session; and fields of an event's `actions` with that name before them, such as `actions.transferToAgent`.
    */
   readonly controls: readonly string[];

@@ -11,6 +11,7 @@ export * from './get-session.js';
 export * from './list-events.js';
 export * from './list-sessions.js';
 export * from './purge-expired.js';
+export * from './redact-event.js';
 export * from './rewind-session.js';
 export * from './shared-state.js';
 export * from './state-history.js';

@@ -4,7 +4,7 @@ import type { ModelUsage } from '../domain/usage.js';
 
 /** What follows from the log of a session, to replace what is stored. Missing parts stay as they are. */
 export interface Repairs {
-  /** Texts of retained events that are damaged. They are no anchors. Not for stores with `isInProcess`. */
+  /** Texts that take the place of those of retained events. They are no anchors, unless `anchors` has them. */
   readonly events?: readonly EventText[] | undefined;
   /** The new sums of the session's usage, one for each model. */
   readonly usage?: readonly ModelUsage[] | undefined;
@@ -20,8 +20,8 @@ export interface Repairs {
 export interface RebuildRequest extends Repairs {
   readonly key: SessionKey;
   readonly incarnation: string;
-  /** The current last event: an append in the meantime prevents the rebuild. */
-  readonly lastSeq: number;
+  /** The current last event: an append in the meantime prevents the rebuild. Default: any. */
+  readonly lastSeq?: number | undefined;
 }
 
 /** A text for an event. */

@@ -10,7 +10,8 @@ import type { AppendEventsResult } from '../operations/append-events.js';
 import type { ExplainViewRequest } from '../operations/explain-view.js';
 import { type ModelRequestQuery, withoutPrompts } from '../operations/get-model-request.js';
 import type { ListEventsRequest } from '../operations/list-events.js';
-import { APPENDS_EVENT, APPENDS_EVENTS } from '../transport/request-writes.js';
+import type { RedactEventRequest } from '../operations/redact-event.js';
+import { APPENDS_EVENT, APPENDS_EVENTS, REDACTS } from '../transport/request-writes.js';
 import type { SessionService } from '../session.service.js';
 import { SERVED_SESSIONS } from '../sessions.tokens.js';
 import { EXPLAINED_RANGE, VIEW_EXPLANATION } from './explanation-shapes.js';
@@ -23,6 +24,7 @@ import {
   EVENT_EXAMPLE,
   EVENT_INPUT,
   EVENT_PAGE,
+  REDACTED,
   WATCH,
   eventNode,
 } from './event-shapes.js';
@@ -232,6 +234,33 @@ export const EVENT_OPERATIONS = surface({
           duplicate,
         }),
       },
+    }),
+    redactEvent: row({
+      summary: 'Replaces what an event says for good',
+      description:
+        'The event keeps its place in the log, its author and its times, with a note of when and why. Safe to repeat. An event of the ' +
+        'author `system` tells watches and consumers.',
+      access: ['write', 'session', REDACTS],
+      request: {
+        seq: integer('The event to redact.', { minimum: 1 }),
+        reason: text('Why, for the note. It stays.', { minLength: 1, maxLength: 500 }),
+        state: optional(
+          flag('Whether the values that the event wrote into state go, too, where they are still there.', {
+            default: false,
+          }),
+        ),
+      },
+      turn: 'in',
+      result: REDACTED,
+      run: (request: RedactEventRequest, { services }) => services.sessions.redactEvent(request),
+      route: {
+        at: `POST ${SESSION}/redaction`,
+        status: 200,
+        answers: 'The event as it is now.',
+        body: { name: 'Redact', example: { seq: 1, reason: 'a card number' } },
+        holds: 'what it did',
+      },
+      graphql: { type: 'mutation', name: 'redactEvent' },
     }),
   },
 });

@@ -1,5 +1,7 @@
 import type { EventInput, LoggedEvent } from '../domain/event.js';
+import { REDACTED_TEXT } from '../domain/redacted-event.js';
 import type { EventPage } from '../operations/list-events.js';
+import type { RedactedEvent } from '../operations/redact-event.js';
 import {
   integer,
   json,
@@ -133,6 +135,7 @@ export const EVENT: Shape<LoggedEvent> = {
   fields: {
     ...GIVEN,
     seq: integer('The place in the log, counted from 1.', FROM_ONE),
+    redaction: restOnly(optional(json('When the event was redacted, and why: its content is gone.'))),
     body: graphqlOnly(json('The whole stored event, with all its fields.')),
   },
 };
@@ -187,6 +190,27 @@ export const APPENDED_EVENTS = shape('AppendedEvents', {
       { items: { anyOf: ['Event', 'EventInput'].map((name) => ({ $ref: `#/components/schemas/${name}` })) } },
     ),
     duplicate: graphqlOnly(flag('Whether the events were already stored.')),
+  },
+});
+
+export const REDACTED = shape<RedactedEvent>('RedactedEvent', {
+  example: {
+    event: {
+      ...EVENT_EXAMPLE,
+      content: { role: 'user', parts: [{ text: REDACTED_TEXT }] },
+      redaction: { at: 1_767_225_700_000, reason: 'a card number', bytes: 214, contentLength: 19 },
+    },
+    duplicate: false,
+    alsoIn: [4],
+  },
+  node: ({ event, ...redacted }) => ({ event: eventNode(event), ...redacted }),
+  fields: {
+    event: one(EVENT, 'The event without what it said.'),
+    duplicate: flag('Whether it had been redacted before.'),
+    alsoIn: listOf(
+      integer(undefined, FROM_ONE),
+      'Later events of the session that may have the same content: summaries that cover it, the same text, the same values of state.',
+    ),
   },
 });
 

@@ -24,6 +24,7 @@ export const TRACED_OPERATIONS = [
   'getTurn',
   'turn',
   'rewind',
+  'redact',
   'fork',
   'getUserState',
   'updateUserState',

@@ -24,6 +24,8 @@ export const CHANGES_APP_STATE = (input: Input): UncheckedWrite => prefixed('app
 
 export const REWINDS = (): UncheckedWrite => ({ controls: ['rewind'] });
 
+export const REDACTS = (): UncheckedWrite => ({ controls: ['redact'] });
+
 export const FORKS = (): UncheckedWrite => ({ controls: ['fork'] });
 
 /** Who holds the turn keeps other writers out. */

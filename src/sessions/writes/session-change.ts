@@ -139,7 +139,8 @@ export function rebuildChange({ key, incarnation, lastSeq, ...repairs }: Rebuild
     isRare: true,
     missing: false,
     decide: (record) => {
-      if (!isAsExpected(record, { incarnation, lastSeq })) return { outcome: false };
+      const isKept = (repairs.events ?? []).every(({ seq }) => seq >= record.firstSeq && seq <= record.lastSeq);
+      if (!isKept || !isAsExpected(record, { incarnation, lastSeq })) return { outcome: false };
       return { outcome: true, change: { upkeep: { repairs } } };
     },
   };

@@ -20,6 +20,7 @@ import { narrowing } from './narrowing.js';
 import { ownership } from './ownership.js';
 import { parallel } from './parallel.js';
 import { roundTrips } from './round-trips.js';
+import { redacting } from './redacting.js';
 import { rewinding } from './rewinding.js';
 import { sharedExpiry } from './shared-expiry.js';
 import { sharedState } from './shared-state.js';
@@ -61,6 +62,7 @@ export const TOPICS = [
   objects,
   rewinds,
   rewinding,
+  redacting,
   explaining,
   modelRequests,
   forking,

@@ -21,6 +21,7 @@ interface OperationCalls {
     | 'getSession'
     | 'deleteSession'
     | 'rewindSession'
+    | 'redactEvent'
     | 'beginTurn'
     | 'renewTurn'
     | 'endTurn'
@@ -131,6 +132,15 @@ export const OPERATION_CALLS: Readonly<Record<string, OperationCalls>> = {
       { status: 409, body: { toSeq: 1 }, failure: 'stale' },
       { status: 412, body: { toSeq: 1 }, headers: { 'if-match': '"9"' } },
       { status: 400, body: {} },
+    ],
+  },
+  redactEvent: {
+    method: 'redactEvent',
+    calls: [
+      { status: 200, body: { seq: 1, reason: 'a card number' } },
+      { status: 403, body: { seq: 1, reason: 'a card number' }, headers: deny('writes') },
+      { status: 409, body: { seq: 1, reason: 'a card number' }, failure: 'stale' },
+      { status: 400, body: { seq: 1 } },
     ],
   },
   getTurn: {

@@ -155,6 +155,10 @@ export class RemoteSessions implements SessionClient {
     return this.#told(request, async () => sessionObject(await this.#client.rewindSession(request)));
   }
 
+  async redactEvent(request: Parameters<SessionClient['redactEvent']>[0]): ReturnType<SessionClient['redactEvent']> {
+    return this.#told(request, () => this.#client.redactEvent(request));
+  }
+
   async forkSession(request: Parameters<SessionClient['forkSession']>[0]): Promise<Session> {
     return this.#told(request, async () => sessionObject(await this.#client.forkSession(request)));
   }

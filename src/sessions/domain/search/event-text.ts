@@ -9,12 +9,12 @@ const ENCODED = /^(data:|[\w+/=-]{256,}$)/;
 
 /**
  * The text of an event that a search looks at: what was said, the names of tools with their arguments and responses, and code. Empty for
- * summaries, whose events are found themselves, and for events that say nothing, such as changes of state.
+ * summaries, whose events are found themselves, for redacted events, and for events that say nothing, such as changes of state.
  *
  * @example searchedText({ author: 'user', content: { parts: [{ text: 'My  order' }] } }); // 'My order'
  */
 export function searchedText(event: EventLike): string {
-  if (event.actions?.compaction) return '';
+  if (event.actions?.compaction || event.redaction) return '';
   const texts = new TextCollector(MAX_SEARCHED_CHARACTERS);
   for (const part of event.content?.parts ?? []) addPart(texts, part);
   return texts.text;

@@ -5,6 +5,7 @@ import type { InitialEvent, SessionRecord } from '../../domain/session-record.js
 import { isTrimmed } from '../../domain/stored-json.js';
 import { firstIndex } from '../binary-search.js';
 import { EventGroups } from '../event-groups.js';
+import type { EventText } from '../rebuild.js';
 import type { EventWindow } from '../session-storage.js';
 
 /** Replaced and never changed, since readers may hold it. */
@@ -59,6 +60,14 @@ export class EventLog {
   addAnchors(seqs: readonly number[]): void {
     for (const event of seqs.map((seq) => this.#events[seq - 1])) {
       if (event) this.#replace(event, { anchor: true, payload: event.payload, bytes: event.bytes });
+    }
+  }
+
+  /** They are no anchors. */
+  replaceTexts(texts: readonly EventText[]): void {
+    for (const { seq, payload } of texts) {
+      const event = this.#events[seq - 1];
+      if (event) this.#replace(event, { payload, bytes: Buffer.byteLength(payload), anchor: false });
     }
   }
 

@@ -86,9 +86,10 @@ function keepUp(entry: StoredEntry, firstSeqBefore: number, { trim, checkpoint, 
   if (repairs) repair(entry, repairs);
 }
 
-function repair(entry: StoredEntry, { usage, anchors = [], removeCheckpoints = [] }: Repairs): void {
+function repair(entry: StoredEntry, { events = [], usage, anchors = [], removeCheckpoints = [] }: Repairs): void {
   if (usage) entry.usage = new ModelSums(usage);
   entry.checkpoints = entry.checkpoints.filter(({ seq }) => !removeCheckpoints.includes(seq));
+  entry.log.replaceTexts(events);
   entry.log.addAnchors(anchors);
 }
 

@@ -74,7 +74,7 @@ export const OPERATOR: Headers = { ...OWNER, 'x-rights': 'all' };
 /** May use all operations in the sessions of another team. */
 export const OTHER_TEAM: Headers = { 'x-user': 'eve', 'x-rights': 'all', 'x-team': 'south' };
 
-const OPERATIONS = ['rewind', 'fork', 'summary', 'turn', 'stop', 'approval', 'metadataDelta', 'turnsOnly'];
+const OPERATIONS = ['rewind', 'redact', 'fork', 'summary', 'turn', 'stop', 'approval', 'metadataDelta', 'turnsOnly'];
 
 interface Person extends AccessUser {
   readonly app: string;

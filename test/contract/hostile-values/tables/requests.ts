@@ -35,6 +35,11 @@ const WRONG_COUNTS: readonly Row[] = NO_COUNTS.flatMap(([name, value]): Row[] =>
       field,
       async (sessions) => sessions.stateChanges({ ...KEY, [field]: count }),
     ]),
+    [
+      `${name} for seq of redactEvent`,
+      'seq',
+      async (sessions) => sessions.redactEvent({ ...KEY, seq: count, reason: 'why' }),
+    ],
     [`${name} for seq of stateAt`, 'seq', async (sessions) => sessions.stateAt({ ...KEY, seq: count })],
     ...(['limit', 'page', 'offset'] as const).map((field): Row => [
       `${name} for ${field} of listSessions`,

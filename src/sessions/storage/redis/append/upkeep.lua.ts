@@ -43,13 +43,13 @@ export const UPKEEP = String.raw`
       end
       repair = function()
         for seq in string.gmatch(checkpoints, '%d+') do redis.call('HDEL', RECORD, checkpointField(tonumber(seq))) end
-        for seq in string.gmatch(anchors, '%d+') do redis.call('ZADD', ANCHORS, seq, seq) end
         for index = 1, #events, 2 do
           local seq = tonumber(events[index])
           local times = timesOf(seq) or timesOf(seq - 1) or created .. '\n' .. created .. '\n'
           redis.call('HSET', RECORD, events[index], times .. events[index + 1])
           redis.call('ZREM', ANCHORS, events[index])
         end
+        for seq in string.gmatch(anchors, '%d+') do redis.call('ZADD', ANCHORS, seq, seq) end
         for index = 1, #groups, 2 do
           local field = '\0' .. groups[index]
           if groups[index + 1] == '' then redis.call('HDEL', RECORD, field) else redis.call('HSET', RECORD, field, groups[index + 1]) end

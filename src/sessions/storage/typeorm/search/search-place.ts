@@ -28,7 +28,7 @@ export class SearchPlace {
 
   /** Makes the index if it is not there. Several processes may do so at the same time. */
   async prepare(transactions: Transactions): Promise<void> {
-    if (await this.#isThere()) return;
+    if (await this.isThere()) return;
     if (!this.creates) throw new ConfigurationError([MISSING]);
     await transactions.write(async (transaction) => {
       if (transaction.dialect.name === 'postgres') {
@@ -38,7 +38,7 @@ export class SearchPlace {
     });
   }
 
-  #isThere(): Promise<boolean> {
+  isThere(): Promise<boolean> {
     return hasColumns(this.#path, SEARCH_COLUMNS, (query) => this.dataSource.query(query));
   }
 }

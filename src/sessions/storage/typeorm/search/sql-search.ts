@@ -42,6 +42,19 @@ export class SqlSearch implements SearchIndex {
     });
   }
 
+  async remove(incarnation: string, eventId: string): Promise<void> {
+    const { transactions, search: place } = await this.openDatabase();
+    // Whoever redacts an event need not be who searches.
+    if (!(await place.isThere())) return;
+    await transactions.write(async (transaction) => {
+      const pk = pkOf({ incarnation });
+      transaction.addToCommit([
+        sql`DELETE FROM ${place.table} WHERE session_pk = ${pk} AND seq IN
+          (SELECT e.seq FROM ${transaction.tables.events} e WHERE e.session_pk = ${pk} AND e.event_id = ${eventId})`,
+      ]);
+    });
+  }
+
   async counts(scope: SearchScope, terms: readonly SearchTerm[]): Promise<number[]> {
     const { transactions, search: place } = await this.#opened();
     const rows = await transactions.read(async (transaction) => {
@@ -170,7 +183,7 @@ function removalOfTrimmed({ transaction: { tables }, place }: Access, pk: number
 }
 
 /** Incarnations of other stores may be any text. */
-function pkOf({ incarnation }: SearchEntry): number {
+function pkOf({ incarnation }: Pick<SearchEntry, 'incarnation'>): number {
   return Number(incarnation) || 0;
 }
 

@@ -1,0 +1,99 @@
+import type { Content, Part } from './content.js';
+import { countsOf } from './counters.js';
+import type { Event, EventActions, EventInput, LoggedEvent, Redaction } from './event.js';
+import { RESERVED } from './reserved-words.js';
+import { digestOf } from './json-digest.js';
+
+/** What stands for a text that was redacted. */
+export const REDACTED_TEXT = '[redacted]';
+
+/** The note that a redaction leaves. An event that was redacted before keeps the note that it has. */
+export function redactionOf(event: Event, { at, reason }: Pick<Redaction, 'at' | 'reason'>): Redaction {
+  const { seq: _seq, ...stored } = event;
+  const bytes = Buffer.byteLength(JSON.stringify(stored));
+  return event.redaction ?? { at, reason, bytes, contentLength: countsOf(event).contentLength };
+}
+
+/** What stays of an event: what others refer to, and what is counted. Nothing that somebody has said. */
+const KEPT = [
+  ...(['id', 'invocationId', 'author', 'branch', 'timestamp', 'longRunningToolIds', 'modelVersion'] as const),
+  ...(['modelRequest', 'errorCode', 'finishReason', 'turnComplete', 'interrupted'] as const),
+] as const;
+
+const KEPT_ACTIONS = [
+  ...(['stateDelta', 'stateRemovals', 'metadataDelta', 'artifactDelta', 'skipSummarization'] as const),
+  ...(['transferToAgent', 'escalate', 'compaction', 'rewind', 'endOfAgent', 'stop', 'withdrawn'] as const),
+  ...(['discarded', 'awaitsApproval', 'approvalAnswer', 'redacts'] as const),
+] as const satisfies readonly (keyof EventActions)[];
+
+/**
+ * The event without what it said. It keeps its place, its author and its times, the ids and names of tools, tokens, and what it does to the
+ * session, so that all that follows from the log stays as it is. What is redacted already stays the same.
+ *
+ * @param takesState whether the state keys that it sets lose their values: then it removes them
+ */
+export function redactedEvent(event: Event, redaction: Redaction, takesState = false): Event {
+  const { content, usageMetadata } = event;
+  const kept: Record<string, unknown> = {};
+  for (const field of KEPT) if (event[field] !== undefined) kept[field] = event[field];
+  if (content) kept.content = redactedContent(content);
+  kept.actions = redactedActions(event.actions, takesState);
+  if (usageMetadata) kept.usageMetadata = countsIn(usageMetadata);
+  return { ...kept, redaction } as object as Event;
+}
+
+function redactedActions(actions: EventActions, takesState: boolean): object {
+  const kept: Record<string, unknown> = {};
+  for (const name of KEPT_ACTIONS) if (actions[name] !== undefined) kept[name] = actions[name];
+  const keys = Object.keys(actions.stateDelta);
+  if (takesState && keys.length > 0) {
+    kept.stateDelta = {};
+    kept.stateRemovals = [...new Set([...(actions.stateRemovals ?? []), ...keys])];
+  }
+  for (const name of ['requestedAuthConfigs', 'requestedToolConfirmations'] as const) {
+    const asked = actions[name];
+    // Whoever waits is named by these ids.
+    if (asked) kept[name] = Object.fromEntries(Object.keys(asked).map((id) => [id, {}]));
+  }
+  if (actions.queued) kept.queued = redactedMessage(actions.queued);
+  if (actions.failure) kept.failure = { ...actions.failure, reason: REDACTED_TEXT };
+  return kept;
+}
+
+/** A message that waits, or waited, for its run. */
+function redactedMessage({ stateDelta: _state, ...queued }: { stateDelta?: unknown; message?: Content }): object {
+  return queued.message ? { ...queued, message: redactedContent(queued.message) } : queued;
+}
+
+function redactedContent({ role, parts }: Content): Content {
+  return { ...(role !== undefined && { role }), ...(parts && { parts: parts.map(redactedPart) }) };
+}
+
+/** Models and the doctor want each call with its response. */
+function redactedPart({ functionCall: call, functionResponse: response, thought }: Part): Part {
+  if (call) return { functionCall: { ...named(call), args: {} } };
+  if (response) return { functionResponse: { ...named(response), response: {} } };
+  return { text: REDACTED_TEXT, ...(thought !== undefined && { thought }) };
+}
+
+function named({ id, name }: { id?: string; name?: string }): { id?: string; name?: string } {
+  return { ...(id !== undefined && { id }), ...(name !== undefined && { name }) };
+}
+
+/** Details may be anything. */
+function countsIn(usage: object): object {
+  return Object.fromEntries(Object.entries(usage).filter(([, count]) => typeof count === 'number'));
+}
+
+/**
+ * The event that tells watches and consumers, which never see an event twice. Its id is made of that of the event, so that it is appended
+ * once.
+ */
+export function redactionNews({ id, redaction }: LoggedEvent): EventInput {
+  return {
+    id: RESERVED.ids.redacted + digestOf(id),
+    author: 'system',
+    timestamp: redaction?.at,
+    actions: { redacts: { id } } as EventInput['actions'],
+  };
+}

@@ -1,0 +1,173 @@
+import { inBatches } from '../domain/batches.js';
+import { canonicalJson } from '../domain/canonical-json.js';
+import { CHECKPOINT_EVERY } from '../domain/checkpoint.js';
+import type { StoredEvent } from '../domain/commit.js';
+import { readableEvent } from '../domain/damaged-event.js';
+import { InvalidInputError, SessionNotFoundError } from '../domain/errors.js';
+import { isAnchor, textsOf } from '../domain/event-inspection.js';
+import type { LoggedEvent } from '../domain/event.js';
+import { type SessionKey, checkedSessionKey } from '../domain/ids.js';
+import { isCount, optionalFlag, textProblem } from '../domain/input-checks.js';
+import { redactedEvent, redactionNews, redactionOf } from '../domain/redacted-event.js';
+import { type SessionRecord, retentionProblem } from '../domain/session-record.js';
+import { referenceTo } from '../domain/session.js';
+import { isTrimmed, loggedEvent } from '../domain/stored-json.js';
+import { UnsupportedByStoreError } from '../domain/unsupported-error.js';
+import type { SessionEnvironment } from '../session-environment.js';
+import { commitEvent } from './append-events.js';
+import { changeSession } from './change-session.js';
+import { LogPoints, readLog, undefinedIfTrimmed } from './read-log.js';
+import { type TurnReference, turnPart, withTurn } from './turns.js';
+
+/** The event to redact, and why. */
+export interface RedactEventRequest extends SessionKey {
+  readonly seq: number;
+  /** For the note in the event, which stays: at most 500 UTF-8 bytes. */
+  readonly reason: string;
+  /** Whether the values that the event wrote into state go, too, where they are still there. Default: `false`. */
+  readonly state?: boolean | undefined;
+  /** Refuse with `TurnLostError` if this turn is over. A session that accepts only writes in a turn gets one if this is left out. */
+  readonly turn?: TurnReference | undefined;
+}
+
+/** An event that was redacted. */
+export interface RedactedEvent {
+  /** Without what it said, and with a `redaction`. */
+  readonly event: LoggedEvent;
+  /** Whether it had been redacted before. */
+  readonly duplicate: boolean;
+  /** Later events of the session that may have the same content: summaries that cover it, the same text, the same values of state. */
+  readonly alsoIn: readonly number[];
+}
+
+interface CheckedRequest {
+  readonly key: SessionKey;
+  readonly seq: number;
+  readonly reason: string;
+  readonly takesState: boolean;
+  readonly turn: TurnReference | undefined;
+}
+
+const MOST_REASON_BYTES = 500;
+
+/**
+ * Replaces the text of an event in the store, then appends an event that says so. If it fails in between, a repetition goes on: both are
+ * found again.
+ */
+export async function redactEvent(env: SessionEnvironment, request: RedactEventRequest): Promise<RedactedEvent> {
+  const checked = checkedRequest(request);
+  const { key } = checked;
+  const { record } = await readEvent(env, checked);
+  if (!record.turnsOnly || checked.turn !== undefined) return redact(env, checked);
+  return withTurn(env, { ...key, holder: 'redaction' }, (turn) => redact(env, { ...checked, turn }));
+}
+
+function checkedRequest({ seq, reason, state, turn, ...key }: RedactEventRequest): CheckedRequest {
+  const checked = checkedSessionKey(key);
+  if (!isCount(seq) || seq === 0) throw new InvalidInputError('must be the number of an event', 'seq');
+  const problem = textProblem(reason, MOST_REASON_BYTES);
+  if (problem) throw new InvalidInputError(problem, 'reason');
+  turnPart({ turn });
+  return { key: checked, seq, reason, takesState: optionalFlag(state, 'state') ?? false, turn: turn ?? undefined };
+}
+
+async function redact(env: SessionEnvironment, request: CheckedRequest): Promise<RedactedEvent> {
+  const { key, takesState, turn } = request;
+  const { record, event, now } = await readEvent(env, request);
+  const alsoIn = await otherPlaces(env, record, event);
+  if (takesState) await removeState(env, request, event);
+  const redacted = redactedEvent(event, redactionOf(event, { at: now, reason: request.reason }), takesState);
+  const next = { ...redacted, seq: event.seq } as LoggedEvent;
+  if (canonicalJson(next) !== canonicalJson(event)) await replace(env, record, next, takesState);
+  await env.storage.search?.remove(record.incarnation, event.id);
+  await commitEvent(env, { session: referenceTo(key), event: redactionNews(next), turn });
+  return { event: next, duplicate: event.redaction !== undefined, alsoIn };
+}
+
+interface FoundEvent {
+  readonly record: SessionRecord;
+  readonly event: LoggedEvent;
+  readonly now: number;
+}
+
+async function readEvent({ storage }: SessionEnvironment, { key, seq }: CheckedRequest): Promise<FoundEvent> {
+  const read = await storage.read({ key, window: { ranges: [{ from: seq, to: seq }], limit: 1 } });
+  if (!read) throw new SessionNotFoundError(key.sessionId);
+  const stored = read.events.find((event: StoredEvent) => event.seq === seq && !isTrimmed(event));
+  if (stored) return { record: read.record, event: loggedEvent(stored), now: Math.floor(read.now) };
+  const problem = retentionProblem(read.record, seq, 'seq');
+  throw problem ?? new InvalidInputError('must be the number of an event that is kept', 'seq');
+}
+
+/** Reads what came later. */
+async function otherPlaces(
+  { storage }: SessionEnvironment,
+  record: SessionRecord,
+  event: LoggedEvent,
+): Promise<number[]> {
+  const [texts, values] = [textsOf(event).join('\n'), valuesIn(event)];
+  const found: number[] = [];
+  for await (const stored of readLog(storage, record, { from: event.seq + 1, to: record.lastSeq })) {
+    if (isTrimmed(stored)) continue;
+    const other = readableEvent(stored);
+    const { compaction } = other.actions;
+    const covers = compaction && compaction.fromSeq <= event.seq && compaction.toSeq >= event.seq;
+    const repeats = texts !== '' && textsOf(other).join('\n') === texts;
+    const sets = values.size > 0 && [...valuesIn(other)].some(([key, value]) => values.get(key) === value);
+    if (other.redaction ? sets : covers || repeats || sets) found.push(other.seq);
+  }
+  return found;
+}
+
+function valuesIn({ actions: { stateDelta } }: LoggedEvent): Map<string, string> {
+  return new Map(Object.entries(stateDelta).map(([key, value]) => [key, canonicalJson(value)]));
+}
+
+/** Values that somebody has replaced since are not those of the event. */
+async function removeState(env: SessionEnvironment, { key, turn }: CheckedRequest, event: LoggedEvent): Promise<void> {
+  const values = valuesIn(event);
+  if (values.size === 0) return;
+  await changeSession(env, { ...key, turn, config: { numRecentEvents: 0 } }, ({ state }) => {
+    for (const [name, value] of values) {
+      if (state.has(name) && canonicalJson(state.get(name)) === value) state.delete(name);
+    }
+  });
+}
+
+async function replace(
+  env: SessionEnvironment,
+  record: SessionRecord,
+  { seq, ...event }: LoggedEvent,
+  takesState: boolean,
+): Promise<void> {
+  const { storage } = env;
+  const { incarnation, appName, userId, sessionId } = record;
+  const session = { key: { appName, userId, sessionId }, incarnation };
+  const text = { seq, id: event.id, payload: JSON.stringify(event) };
+  const isReplaced = await storage.rebuild({ ...session, events: [text], anchors: isAnchor(event) ? [seq] : [] });
+  if (!isReplaced) await explainRefusal(env, session, seq);
+  if (!takesState) return;
+  // They have the state from the event on.
+  for (const seqs of inBatches(checkpointsBetween(seq, record.lastSeq))) {
+    await storage.rebuild({ ...session, removeCheckpoints: seqs });
+  }
+  const { log, start } = await LogPoints.readBefore(storage, record, seq);
+  await log.saveCheckpoints(start, record.lastSeq).catch(undefinedIfTrimmed);
+}
+
+function checkpointsBetween(from: number, to: number): number[] {
+  const first = Math.ceil(from / CHECKPOINT_EVERY);
+  const count = Math.max(0, Math.floor(to / CHECKPOINT_EVERY) - first + 1);
+  return Array.from({ length: count }, (_, index) => (first + index) * CHECKPOINT_EVERY);
+}
+
+async function explainRefusal(
+  { storage }: SessionEnvironment,
+  { key, incarnation }: { readonly key: SessionKey; readonly incarnation: string },
+  seq: number,
+): Promise<never> {
+  const read = await storage.read({ key });
+  if (read?.record.incarnation !== incarnation) throw new SessionNotFoundError(key.sessionId);
+  const trimmed = retentionProblem(read.record, seq, 'seq');
+  throw trimmed ?? new UnsupportedByStoreError('The store cannot replace an event. Delete the session instead.');
+}
