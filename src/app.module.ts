@@ -37,7 +37,11 @@ const explorer = explorerSettings(!isProduction(process.env));
     AgentsModule.forRoot({ isGlobal: true }),
     SessionAccessModule.forRootAsync({
       inject: [appConfig.KEY],
-      useFactory: ({ auth, streams }: AppConfig) => ({ ...(auth ? { auth } : { access: OpenAccess }), streams }),
+      useFactory: ({ auth, streams, audit }: AppConfig) => ({
+        ...(auth ? { auth } : { access: OpenAccess }),
+        streams,
+        audit,
+      }),
     }),
     SessionsRestModule.forRoot(),
     SessionsInspectorModule.forRootAsync({

@@ -13,6 +13,7 @@ import {
   listOf,
   matching,
   namedVariables,
+  oneOf,
   secondsUpTo,
   text,
   wholeNumber,
@@ -159,6 +160,7 @@ const SETTINGS = {
     meaning: 'whether `GET /metrics` has metrics for Prometheus',
     default: false,
   },
+  AUDIT: { kind: oneOf('log'), meaning: '`log`: the log says who asked for what, and whether it was allowed' },
   INSPECTOR_TRACE_URL: {
     kind: text,
     meaning:
@@ -234,6 +236,7 @@ export interface AppConfig {
   };
   /** Whether there is `GET /metrics`. */
   readonly hasMetrics: boolean;
+  readonly audit?: { readonly sink: 'log' } | undefined;
   /** Where the traces of sessions are. */
   readonly traceUrl?: string | undefined;
   readonly hasSearch: boolean;
@@ -313,6 +316,7 @@ function appFrom(reading: Reading, env: NodeJS.ProcessEnv): AppConfig {
       maxBufferedBytes: number('STREAM_MAX_BUFFERED_BYTES'),
     },
     hasMetrics: valueOf('METRICS') === true,
+    audit: valueOf('AUDIT') === 'log' ? { sink: 'log' } : undefined,
     traceUrl: valueOf('INSPECTOR_TRACE_URL') as string | undefined,
     hasSearch: valueOf('SEARCH') === true,
     hasDemoAgent: valueOf('DEMO_AGENT') === true || (valueOf('DEMO_AGENT') === undefined && !isProduction(env)),

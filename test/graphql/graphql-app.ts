@@ -49,9 +49,9 @@ export class GraphqlApp extends HttpApp {
     framework = 'Express',
     ...graphql
   }: GraphqlAppOptions = {}): Promise<GraphqlApp> {
-    const { access, streams, ...rest }: SessionsGraphqlOptions = { access: OpenAccess, ...graphql };
+    const { access, streams, audit, ...rest }: SessionsGraphqlOptions = { access: OpenAccess, ...graphql };
     const options = { sessions, summarizer, search, agents, services, isAccessGlobal };
-    const { imports, ownAccess, hasSummaries, hasSearch } = appParts(options, { access, streams });
+    const { imports, ownAccess, hasSummaries, hasSearch } = appParts(options, { access, streams, audit });
     const fields = { ...rest, ...ownAccess };
     @Module({
       imports: [

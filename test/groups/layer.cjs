@@ -74,7 +74,7 @@ const FULL_ONLY = {
     'processes/summary-kill',
   ],
   'create tables again and again': ['search/schema'],
-  'walk again over all routes, as adapters/all/walk does': ['auth/identities.e2e'],
+  'walk again over all routes, as adapters/all/walk does': ['auth/audit.e2e', 'auth/identities.e2e'],
   'fill databases of other systems': ['transfer/adk-service', 'transfer/foreign-servers', 'transfer/langgraph-savers'],
   'fill the buffers of sockets, the memory of processes, or a store': [
     'adapters/all/bounded-reads',

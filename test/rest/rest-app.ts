@@ -47,9 +47,15 @@ export class RestApp extends HttpApp {
     framework: Framework,
     { sessions, summarizer, search, agents, services, isAccessGlobal, prepare, bodies, ...rest }: RestAppOptions = {},
   ): Promise<RestApp> {
-    const { access, streams, imports: ofRoutes = [], ...place }: SessionsRestOptions = { access: OpenAccess, ...rest };
+    const {
+      access,
+      streams,
+      audit,
+      imports: ofRoutes = [],
+      ...place
+    }: SessionsRestOptions = { access: OpenAccess, ...rest };
     const options = { sessions, summarizer, search, agents, services, isAccessGlobal };
-    const { imports, ownAccess, hasSummaries, hasSearch } = appParts(options, { access, streams });
+    const { imports, ownAccess, hasSummaries, hasSearch } = appParts(options, { access, streams, audit });
     const routes = { ...place, imports: ofRoutes, ...ownAccess };
     @Module({
       imports: [

@@ -98,9 +98,9 @@ export abstract class HttpApp {
 
 export function appParts(
   { sessions, summarizer, search = false, agents, services, isAccessGlobal = false }: HttpAppOptions,
-  { access, streams }: Partial<SessionAccessOptions>,
+  { access, streams, audit }: Partial<SessionAccessOptions>,
 ): AppParts {
-  const rule = access && { access, streams };
+  const rule = access && { access, streams, audit };
   const options = { provider: 'memory', isGlobal: true, ...sessions } as const;
   const ofServices = services
     ? [injected(services)]

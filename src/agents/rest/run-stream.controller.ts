@@ -26,7 +26,7 @@ export class RunStreamController {
   ) {}
 
   @Route('streamAgent', STREAM_AGENT)
-  async stream(
+  async streamAgent(
     @Exchange() exchange: CurrentExchange,
     // Tells Nest not to send a response.
     @Res() _response: unknown,

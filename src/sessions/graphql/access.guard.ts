@@ -61,7 +61,7 @@ export class GraphqlAccessGuard implements CanActivate {
     // What is written is written, whoever waits for it.
     if (operation.operation === QUERY) ResponseBudget.of(info).readFor(request ?? {});
     const ids = { userId: userId ?? undefined, sessionId: sessionId ?? undefined };
-    const place = { appName, ...ids, request, input };
+    const place = { appName, ...ids, request, input, operation: context.getHandler().name };
     keepFilter(context, await this.access.checkRequirement(need, place, takesFilter(context.getHandler())));
     return true;
   }

@@ -66,7 +66,7 @@ export class SessionViewResolver {
     }
     const key = { appName, userId, sessionId };
     try {
-      await this.access.check({ action: 'read', target: 'session', ...key, request });
+      await this.access.check({ action: 'read', target: 'session', ...key, request }, { isPart: true });
       const read = (): Promise<Session | undefined> => this.sessions.getSession({ ...key, config });
       const session = await budget.read(read, (found) => costOf(found?.events ?? [], info));
       if (!session) throw new SessionNotFoundError(sessionId);

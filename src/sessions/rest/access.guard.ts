@@ -35,7 +35,8 @@ export class AccessGuard implements CanActivate {
     const input = (request.body ?? {}) as Record<string, unknown>;
     const { params = {} } = request;
     const { appName = '', userId, sessionId } = need.placeOf?.(input, params, request as never) ?? params;
-    const place = { appName, userId, sessionId, request, input };
+    const operation = context.getHandler().name;
+    const place = { appName, userId, sessionId, request, input, operation };
     keepFilter(context, await this.access.checkRequirement(need, place, takesFilter(context.getHandler())));
     return true;
   }

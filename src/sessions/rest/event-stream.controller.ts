@@ -35,7 +35,7 @@ export class EventStreamController {
 
   /** Streams from now on, or after `afterSeq`. Browsers resume with `Last-Event-ID`. */
   @Route('streamEvents', STREAM_EVENTS)
-  async stream(
+  async streamEvents(
     @Exchange() exchange: CurrentExchange,
     // Tells Nest not to send a response.
     @Res() _response: unknown,

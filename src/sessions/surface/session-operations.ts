@@ -201,7 +201,7 @@ export const SESSION_OPERATIONS = surface({
         // An existing session is returned, so reading must be allowed too.
         if (!isBlank(sessionId)) {
           const asked = { action: 'read', target: 'session', appName, userId, sessionId, request } as const;
-          await access.check(asked, { mayBeMissing: true });
+          await access.check(asked, { mayBeMissing: true, isPart: true });
         }
         return services.sessions.getOrCreateSession(wanted);
       },

@@ -1,13 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import {
-  ForbiddenException,
-  Inject,
-  Injectable,
-  type InjectionToken,
-  Logger,
-  Optional,
-  UnauthorizedException,
-} from '@nestjs/common';
+import { ForbiddenException, Inject, Injectable, Logger, Optional, UnauthorizedException } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { ConfigurationError } from '../../config/configuration-error.js';
 import { DEFAULT_LIMITS } from '../../config/session-settings.js';
@@ -18,15 +10,17 @@ import type { SessionKey } from '../domain/ids.js';
 import type { SessionFilter } from '../domain/submitted-metadata.js';
 import type { ServerStateCheck } from '../operations/server-state.js';
 import type { PageShare } from '../operations/watch-session.js';
-import { environmentBehind, findEnvironment } from '../service-environment.js';
+import { environmentBehind } from '../service-environment.js';
 import type { SessionEnvironment } from '../session-environment.js';
-import { SessionService } from '../session.service.js';
-import { SERVED_SESSIONS } from '../sessions.tokens.js';
+import type { SessionService } from '../session.service.js';
 import { type AccessQuestion, refusalOf, refusedWrite } from './access-refusals.js';
 import { type FilterUse, FilteredAccess, unusableFilter } from './filtered-access.js';
 import { FORKS } from './request-writes.js';
 import { AccessRuleError, kindOf, ruleAnswer } from './rule-answer.js';
 import { type AccessRequest, type AccessRequirement, type AccessUser, SessionAccess } from './session-access.js';
+import { AuditTrail } from './audit/audit-trail.js';
+import { noteChecked } from './checked-sessions.js';
+import { environmentsIn } from './environments-in.js';
 import { type AnswerRequest, countStream, reserveShare } from './answers.js';
 import { type AddressedRequest, addressOf, clientOf, noteUser } from './client-address.js';
 import { type AllStreamLimits, StreamAccess, type StreamLimits, streamLimits } from './stream-access.js';
@@ -36,10 +30,20 @@ export const STREAM_LIMITS = Symbol('STREAM_LIMITS');
 /** The session or state that a request is about, and its input. */
 export interface AccessTarget extends Pick<AccessRequest, 'appName' | 'userId' | 'sessionId' | 'request'> {
   readonly input: Readonly<Record<string, unknown>>;
+  /** The name of what is done, for the audit. */
+  readonly operation?: string | undefined;
+}
+
+/** How a question is asked. */
+export interface CheckUse extends Pick<FilterUse, 'mayBeMissing'> {
+  /** Whether it belongs to what was asked before for this request, so that the audit notes only a refusal. */
+  readonly isPart?: boolean;
 }
 
 export const NO_RULE =
   'There is no access rule: import SessionAccessModule.forRoot({ auth }) or ({ access }), or give one of them to the module of the routes or fields.';
+
+const NO_AUDIT = new AuditTrail();
 
 /** How many different messages are logged: those about a filter name its labels. */
 const MOST_SAID = 100;
@@ -66,6 +70,7 @@ export class AccessChecks {
     @Optional() @Inject(SessionAccess) access: SessionAccess | undefined,
     @Optional() @Inject(STREAM_LIMITS) limits: StreamLimits | undefined,
     @Optional() @Inject(ModuleRef) private readonly modules: ModuleRef | undefined,
+    @Optional() @Inject(AuditTrail) private readonly audit: AuditTrail = NO_AUDIT,
   ) {
     if (!access) throw new ConfigurationError([NO_RULE]);
     this.#access = access;
@@ -90,8 +95,9 @@ export class AccessChecks {
   }
 
   /** Throws unless the rule allows this. A forbidden session gets the same error as a missing one. */
-  async check(asked: AccessQuestion, use: Pick<FilterUse, 'mayBeMissing'> = {}): Promise<void> {
-    await this.#check(asked, await this.#userOf(asked.request), use);
+  async check(asked: AccessQuestion, { isPart = false, ...use }: CheckUse = {}): Promise<void> {
+    const check = async (): Promise<unknown> => this.#check(asked, await this.#userOf(asked.request), use);
+    await this.audit.follow(asked, check, isPart ? 'refusals' : 'once');
   }
 
   /** A fork also creates a session, with the metadata of this one. */
@@ -99,7 +105,7 @@ export class AccessChecks {
     const source = { appName, userId, sessionId };
     const write = describeWrite(FORKS());
     const asked: AccessQuestion = { action: 'create', target: 'sessions', appName, userId, request, write };
-    await this.#check(asked, await this.#userOf(request), { source });
+    await this.audit.follow(asked, async () => this.#check(asked, await this.#userOf(request), { source }), 'refusals');
   }
 
   /**
@@ -109,15 +115,25 @@ export class AccessChecks {
    * @param isFiltered whether a list shows only what the filter matches that is returned
    */
   async checkRequirement(
+    need: AccessRequirement,
+    { operation, ...target }: AccessTarget,
+    isFiltered = false,
+  ): Promise<SessionFilter | undefined> {
+    const { input: _input, ...place } = target;
+    const question = { ...place, action: need.action, target: need.target, operation };
+    return this.audit.follow(question, () => this.#checkRequirement(need, target, isFiltered));
+  }
+
+  async #checkRequirement(
     { action, target, writes }: AccessRequirement,
     { input, ...place }: AccessTarget,
-    isFiltered = false,
+    isFiltered: boolean,
   ): Promise<SessionFilter | undefined> {
     const user = await this.#userOf(place.request);
     const write = writes && describeWrite(writes(input));
     const filter = await this.#check({ action, target, ...place, write }, user, { isFiltered });
     if (write) await this.#checkServerState({ action, target, ...place, write }, write, user);
-    if (target === 'session') noteChecked(place);
+    if (target === 'session') noteChecked(place.request, place);
     if (!write || target === 'userState' || target === 'appState') return filter;
     const shared = (
       scope: 'user' | 'app',
@@ -170,6 +186,13 @@ export class AccessChecks {
     request: unknown,
     { whose = 'own', most = Infinity }: { readonly whose?: 'own' | 'all'; readonly most?: number } = {},
   ): Promise<string[]> {
+    const question = { operation: 'listApps', action: 'list', target: 'sessions', request } as const;
+    // Of no app, nothing is shown.
+    const notes = apps.length === 0 && whose === 'own' ? 'refusals' : 'all';
+    return this.audit.follow(question, () => this.#appsOf(apps, request, whose, most), notes);
+  }
+
+  async #appsOf(apps: readonly string[], request: unknown, whose: 'own' | 'all', most: number): Promise<string[]> {
     const user = await this.#userOf(request);
     const allowed: string[] = [];
     for (const appName of apps) {
@@ -185,7 +208,7 @@ export class AccessChecks {
   followStream(asked: AccessQuestion): StreamAccess {
     const { request } = asked;
     return new StreamAccess(
-      () => this.check(asked),
+      () => this.check(asked, { isPart: true }),
       this.limits,
       isAddressed(request) ? this.clientOf(request) : undefined,
       asked,
@@ -274,7 +297,7 @@ export class AccessChecks {
   async #userOf(request: unknown): Promise<AccessUser | undefined> {
     const user = await this.#access.userOf(request);
     if (isUser(user)) {
-      noteUser(request, user.id);
+      noteUser(request, user);
       return user;
     }
     const anonymous: unknown = this.#access.acceptsAnonymous;
@@ -302,39 +325,6 @@ export class AccessChecks {
     this.#said.add(message);
     this.#logger[level](message);
   }
-}
-
-/** Those of all services of the app, also of stores with a name. A replacement in a test has none. */
-function environmentsIn(modules: ModuleRef | undefined): SessionEnvironment[] {
-  const services = new Set([SessionService, SERVED_SESSIONS].flatMap((token) => allOf(token, modules)));
-  return [...services].map(findEnvironment).filter((each) => each !== undefined);
-}
-
-/** An app may have none. */
-function allOf(token: InjectionToken, modules: ModuleRef | undefined): readonly unknown[] {
-  try {
-    return modules?.get<unknown>(token, { strict: false, each: true }) ?? [];
-  } catch {
-    return [];
-  }
-}
-
-/** The sessions that the rule has allowed, by request. */
-const checkedSessions = new WeakMap<object, Set<string>>();
-
-function noteChecked({ request, ...key }: Omit<AccessTarget, 'input'>): void {
-  if (typeof request !== 'object' || request === null) return;
-  const known = checkedSessions.get(request) ?? new Set();
-  checkedSessions.set(request, known.add(nameOf(key)));
-}
-
-/** Whether the rule has allowed this request to use the session. */
-export function isChecked(request: object, key: Partial<SessionKey>): boolean {
-  return checkedSessions.get(request)?.has(nameOf(key)) === true;
-}
-
-function nameOf({ appName, userId, sessionId }: Partial<SessionKey>): string {
-  return JSON.stringify([appName, userId, sessionId]);
 }
 
 function isAddressed(request: unknown): request is AddressedRequest {

@@ -5,6 +5,8 @@ export type { AuthOptions } from '../auth/auth-options.js';
 export type { SignInRequest } from '../auth/credentials.js';
 export { SignedInUser } from '../auth/signed-in-user.js';
 export { type ClientWrites, type WriteDescription, describeWrite, isClientWrite } from '../domain/write-description.js';
+export type { AuditOptions, AuditSink } from './audit/audit-options.js';
+export type { AuditRecord } from './audit/audit-record.js';
 export { AccessFilter } from './access-filter.js';
 export {
   type AccessAnswer,

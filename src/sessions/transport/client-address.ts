@@ -20,12 +20,22 @@ function withoutPort(address: string): string {
   return /^\[(.*)\](?::\d+)?$/.exec(address)?.[1] ?? /^([^:]*):\d+$/.exec(address)?.[1] ?? address;
 }
 
+/** Whoever is signed in. */
+interface NotedUser {
+  readonly id: string;
+}
+
 /** The users of requests, as the access rule has found them. */
-const users = new WeakMap<object, string>();
+const users = new WeakMap<object, NotedUser>();
 
 /** Remembers who is signed in. */
-export function noteUser(request: unknown, id: string): void {
-  if (typeof request === 'object' && request !== null) users.set(request, id);
+export function noteUser(request: unknown, user: NotedUser): void {
+  if (typeof request === 'object' && request !== null) users.set(request, user);
+}
+
+/** Who was remembered. */
+export function userNoted(request: unknown): NotedUser | undefined {
+  return typeof request === 'object' && request !== null ? users.get(request) : undefined;
 }
 
 /**
@@ -35,5 +45,5 @@ export function noteUser(request: unknown, id: string): void {
  */
 export function clientOf(request: object, address: string): string {
   const user = users.get(request);
-  return user === undefined ? `address ${address}` : `user ${user}`;
+  return user === undefined ? `address ${address}` : `user ${user.id}`;
 }

@@ -14,6 +14,8 @@ import { problemsOfGroup } from '../../config/option-checks.js';
 import { ConfigurationError } from '../../config/configuration-error.js';
 import { type SettingsOf, seconds, wholeNumber } from '../../config/setting.js';
 import { AccessChecks, NO_RULE, STREAM_LIMITS } from './access-checks.js';
+import { type AuditOptions, checkedAudit } from './audit/audit-options.js';
+import { AuditTrail } from './audit/audit-trail.js';
 import type { AuthOptions } from '../auth/auth-options.js';
 import type { SignInRequest } from '../auth/credentials.js';
 import { SignIn } from '../auth/sign-in.js';
@@ -32,6 +34,8 @@ export interface SessionAccessOptions {
   readonly access?: SessionAccess | Type<SessionAccess> | undefined;
   /** The age limit of streams, and how often the rule is asked again. */
   readonly streams?: StreamLimits | undefined;
+  /** Where it is noted who asked for what, and whether it was allowed. Default: nowhere. */
+  readonly audit?: AuditOptions | undefined;
 }
 
 /** The same options from a factory. */
@@ -41,6 +45,9 @@ export interface AsyncSessionAccessOptions extends Pick<
 > {
   readonly imports?: ModuleMetadata['imports'];
 }
+
+const NO_RULE_TO_AUDIT =
+  '`audit` has no effect where there is no rule: give it to SessionAccessModule, or give `access`, too.';
 
 const OPTIONS = Symbol('SESSION_ACCESS_OPTIONS');
 /** What may be done, before `auth` says by whom. */
@@ -74,7 +81,8 @@ export class SessionAccessModule implements OnModuleInit, OnModuleDestroy {
   static forRoot({ imports = [], ...options }: SessionAccessOptions & Pick<ModuleMetadata, 'imports'>): DynamicModule {
     const providers = accessProviders(options);
     if (providers.length === 0) throw new ConfigurationError([NO_RULE]);
-    return moduleOf(providers, imports);
+    const { audit } = options;
+    return moduleOf([...providers, ...(audit === undefined ? [auditProvider()] : [])], imports);
   }
 
   /**
@@ -87,14 +95,18 @@ export class SessionAccessModule implements OnModuleInit, OnModuleDestroy {
       { provide: GIVEN_RULE, inject: [OPTIONS, ModuleRef], useFactory: madeRule },
       { provide: SessionAccess, inject: [OPTIONS, GIVEN_RULE], useFactory: signedInRule },
       { provide: STREAM_LIMITS, inject: [OPTIONS], useFactory: checkedLimits },
+      { provide: AuditTrail, inject: [OPTIONS], useFactory: auditOf },
     ];
     return moduleOf(providers, imports);
   }
 }
 
 /** Providers of the rule of one transport. Empty if it uses the rule of the app. */
-export function accessProviders({ auth, access, streams }: SessionAccessOptions): Provider[] {
-  if (access === undefined && auth === undefined) return [];
+export function accessProviders({ auth, access, streams, audit }: SessionAccessOptions): Provider[] {
+  if (access === undefined && auth === undefined) {
+    if (audit !== undefined) throw new ConfigurationError([NO_RULE_TO_AUDIT]);
+    return [];
+  }
   const rule: Provider =
     typeof access === 'function'
       ? { provide: GIVEN_RULE, useClass: access }
@@ -107,11 +119,12 @@ export function accessProviders({ auth, access, streams }: SessionAccessOptions)
   return [
     ...(auth === undefined ? [{ ...rule, provide: SessionAccess }] : [rule, signedIn]),
     { provide: STREAM_LIMITS, useValue: checkedLimits({ streams }) },
+    ...(audit === undefined ? [] : [auditProvider(audit)]),
   ];
 }
 
 function moduleOf(providers: Provider[], imports: NonNullable<ModuleMetadata['imports']>): DynamicModule {
-  const exports = [SessionAccess, STREAM_LIMITS, AccessChecks];
+  const exports = [SessionAccess, STREAM_LIMITS, AccessChecks, AuditTrail];
   return {
     module: SessionAccessModule,
     global: true,
@@ -128,6 +141,15 @@ async function madeRule({ access, auth }: SessionAccessOptions, modules: ModuleR
 
 async function signedInRule({ auth }: SessionAccessOptions, rule: SessionAccess): Promise<SessionAccess> {
   return auth === undefined ? rule : new SignedInAccess(await SignIn.load(auth, Date.now, isForeignRequest), rule);
+}
+
+function auditProvider(audit?: AuditOptions): Provider {
+  const checked = audit && checkedAudit(audit);
+  return { provide: AuditTrail, useFactory: () => new AuditTrail(checked) };
+}
+
+function auditOf({ audit }: SessionAccessOptions): AuditTrail {
+  return new AuditTrail(audit && checkedAudit(audit));
 }
 
 function isForeignRequest({ headers = {} }: SignInRequest): boolean {

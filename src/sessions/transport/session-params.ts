@@ -11,7 +11,7 @@ import type { SessionKey } from '../domain/ids.js';
 import type { Session } from '../domain/session.js';
 import type { GetSessionConfig } from '../domain/view-item.js';
 import { SessionService } from '../session.service.js';
-import { isChecked } from './access-checks.js';
+import { isChecked } from './checked-sessions.js';
 
 /** Which session a parameter is about. */
 export interface CurrentSessionOptions<Request = never> {

@@ -1,0 +1,127 @@
+import { Logger, type OnApplicationShutdown, ServiceUnavailableException } from '@nestjs/common';
+import { callWithin } from '../../domain/timeouts.js';
+import type { AuditOptions, AuditSink } from './audit-options.js';
+import { type AuditQuestion, type AuditRecord, auditRecord } from './audit-record.js';
+
+const AT_ONCE = 500;
+const MOST_WAITING = 10_000;
+const LIMIT_MS = 10_000;
+
+interface WaitingRecord {
+  readonly record: AuditRecord;
+  readonly done: () => void;
+  readonly fail: (error: unknown) => void;
+}
+
+/**
+ * Notes who asked for what, and whether it was allowed.
+ *
+ * @example
+ * const trail = new AuditTrail({ sink: 'log' });
+ * await trail.follow({ operation: 'getSession', action: 'read', target: 'session', ...key, request }, () => ask());
+ */
+export class AuditTrail implements OnApplicationShutdown {
+  readonly #logger = new Logger('SessionAudit');
+  readonly #sink: AuditSink | undefined;
+  readonly #refuses: boolean;
+  readonly #seen = new WeakMap<object, Set<string>>();
+  #waiting: WaitingRecord[] = [];
+  #writing: Promise<void> | undefined;
+  #isFailing = false;
+  #written = 0;
+  #lost = 0;
+
+  /** @param options Default: nothing is noted. */
+  constructor(options?: AuditOptions) {
+    this.#sink = options?.sink === 'log' ? (records) => this.#log(records) : options?.sink;
+    this.#refuses = options?.onFailure === 'refuse';
+  }
+
+  /** Since the process began. */
+  get counts(): { readonly written: number; readonly lost: number } {
+    return { written: this.#written, lost: this.#lost };
+  }
+
+  /**
+   * Asks, and notes the answer.
+   *
+   * @param notes `refusals`: what is allowed is a part of what was noted before. `once`: it is noted once for each request
+   */
+  async follow<Result>(
+    question: AuditQuestion,
+    ask: () => Promise<Result>,
+    notes: 'all' | 'once' | 'refusals' = 'all',
+  ): Promise<Result> {
+    if (!this.#sink) return ask();
+    let result: Result;
+    try {
+      result = await ask();
+    } catch (error) {
+      await this.#note(auditRecord(question, Date.now(), error)).catch(() => undefined);
+      throw error;
+    }
+    const isNoted = notes === 'refusals' || (notes === 'once' && this.#isSeen(question));
+    if (!isNoted) await this.#note(auditRecord(question, Date.now()));
+    return result;
+  }
+
+  /** Waits for the records that are on their way. */
+  async onApplicationShutdown(): Promise<void> {
+    await this.#writing;
+  }
+
+  #isSeen({ request, action, target, appName, userId, sessionId }: AuditQuestion): boolean {
+    if (typeof request !== 'object' || request === null) return false;
+    const name = JSON.stringify([action, target, appName, userId, sessionId]);
+    const seen = this.#seen.get(request) ?? new Set();
+    this.#seen.set(request, seen);
+    return seen.size === seen.add(name).size;
+  }
+
+  /** Waits for the record only where nobody may go on without. */
+  async #note(record: AuditRecord): Promise<void> {
+    if (this.#waiting.length >= MOST_WAITING) {
+      this.#lose(1, new Error(`${MOST_WAITING} records are waiting`));
+      if (this.#refuses) throw unavailable();
+      return;
+    }
+    const written = new Promise<void>((done, fail) => this.#waiting.push({ record, done, fail }));
+    this.#writing ??= this.#writeAll();
+    if (this.#refuses) await written;
+    else written.catch(() => undefined);
+  }
+
+  async #writeAll(): Promise<void> {
+    // Those of one moment are written together.
+    await Promise.resolve();
+    while (this.#waiting.length > 0) await this.#write(this.#waiting.splice(0, AT_ONCE));
+    this.#writing = undefined;
+  }
+
+  async #write(some: readonly WaitingRecord[]): Promise<void> {
+    try {
+      await callWithin({ limitMs: LIMIT_MS }, async () => this.#sink?.(some.map(({ record }) => record)));
+      this.#written += some.length;
+      this.#isFailing = false;
+      for (const { done } of some) done();
+    } catch (error) {
+      this.#lose(some.length, error);
+      for (const { fail } of some) fail(unavailable());
+    }
+  }
+
+  #lose(count: number, error: unknown): void {
+    this.#lost += count;
+    if (this.#isFailing) return;
+    this.#isFailing = true;
+    this.#logger.error(`Records of the audit are lost (${this.#lost} so far): ${String(error)}`);
+  }
+
+  #log(records: readonly AuditRecord[]): void {
+    for (const record of records) this.#logger.log(JSON.stringify(record));
+  }
+}
+
+function unavailable(): Error {
+  return new ServiceUnavailableException('It cannot be noted who asks for this, so nobody may. Try again.');
+}

@@ -1,0 +1,195 @@
+import { Logger } from '@nestjs/common';
+import {
+  type AccessRequest,
+  type AuditOptions,
+  type AuditRecord,
+  SessionAccess,
+  SessionAccessModule,
+} from '../../src/sessions/rest/index.js';
+import { documentOf } from '../graphql/schema-documents.js';
+import { GraphqlApp } from '../graphql/graphql-app.js';
+import { RestApp, frameworks } from '../rest/rest-app.js';
+import { goodRequest } from '../transports/access-cases.js';
+import { restRequest } from '../transports/rest-requests.js';
+import { ROWS, ROW_NAMES, type RowName, idsOf } from '../transports/rows.js';
+import { until } from '../support/until.js';
+
+const KEY = { appName: 'shop', userId: 'ann', sessionId: 's' };
+const SESSION = '/apps/shop/users/ann/sessions/s';
+const CANARY = 'canary-3c81';
+
+/** Ann may do everything, and others nothing. */
+class OnlyAnn extends SessionAccess {
+  override userOf = (request: unknown): unknown => {
+    const { headers } = request as { readonly headers: Readonly<Record<string, string>> };
+    return headers['x-user'] && { id: headers['x-user'], secret: CANARY };
+  };
+
+  allows({ user }: AccessRequest): boolean {
+    return user.id === 'ann';
+  }
+
+  override allowsWrite(): boolean {
+    return true;
+  }
+}
+
+const PARTS = { summarizer: { keepRecentEvents: 0 }, search: true, agents: true } as const;
+
+/** Callers, and what becomes of what they ask. */
+const CALLERS = [
+  ['ann', 'allowed'],
+  ['bob', 'refused'],
+  ['', 'refused'],
+] as const;
+
+let records: AuditRecord[];
+const audit: AuditOptions = { sink: (some) => void records.push(...some) };
+beforeEach(() => {
+  records = [];
+});
+
+function expectOneRecord(name: RowName, user: string, outcome: string): void {
+  const ids = idsOf(ROWS[name]);
+  expect(records).toEqual([
+    expect.objectContaining({
+      operation: name,
+      outcome,
+      appName: 'shop',
+      ...(ids.includes('sessionId') && { userId: 'ann', sessionId: 's' }),
+    }),
+  ]);
+  expect(records[0]?.by).toEqual(user === '' ? undefined : { id: user });
+  expect(records[0]?.code === undefined).toBe(outcome === 'allowed');
+}
+
+describe.each(frameworks)('the audit over REST on %s', (framework) => {
+  let app: RestApp;
+  beforeAll(async () => {
+    app = await RestApp.start(framework, { ...PARTS, access: OnlyAnn, audit });
+  });
+  afterAll(() => app.close());
+  beforeEach(async () => {
+    const session = await app.sessions.getOrCreateSession(KEY);
+    await app.sessions.appendEvent({ session, event: { author: 'user', content: { parts: [{ text: CANARY }] } } });
+  });
+
+  const send = async (name: RowName, user: string): Promise<void> => {
+    const { method, path, query, body, headers } = restRequest(ROWS[name], goodRequest(name, 'rest', 's'));
+    const gone = new AbortController();
+    const response = await fetch(app.url + path + query, {
+      method,
+      signal: gone.signal,
+      headers: {
+        ...headers,
+        'content-type': 'application/json',
+        connection: 'close',
+        ...(user !== '' && { 'x-user': user }),
+      },
+      ...(method !== 'GET' && { body: JSON.stringify(body ?? {}) }),
+    });
+    if (!name.startsWith('stream')) await response.text();
+    gone.abort();
+  };
+
+  describe.each(CALLERS)('of "%s"', (user, outcome) => {
+    it.each(ROW_NAMES.filter((name) => ROWS[name].route))('has one record of %s', async (name) => {
+      await send(name, user);
+      await until(() => records.length > 0);
+      expectOneRecord(name, user, outcome);
+      expect(JSON.stringify(records)).not.toContain(CANARY);
+    });
+  });
+
+  it('has ids of requests and traces, and nothing of what is sent', async () => {
+    const headers = {
+      'x-user': 'ann',
+      'x-request-id': 'r-1',
+      traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+    };
+    const event = {
+      id: CANARY,
+      author: CANARY,
+      [CANARY]: CANARY,
+      content: { role: CANARY, parts: [{ [CANARY]: CANARY }] },
+      actions: { stateDelta: { [CANARY]: CANARY, [`user:${CANARY}`]: CANARY }, [CANARY]: CANARY },
+    };
+    expect((await app.request('POST', `${SESSION}/events`, event, headers)).status).toBe(201);
+    await app.request(
+      'POST',
+      `${SESSION}/redaction`,
+      { seq: 1, reason: CANARY },
+      { ...headers, 'x-request-id': `{${CANARY}}` },
+    );
+    expect(records).toEqual([
+      {
+        at: expect.any(Number),
+        outcome: 'allowed',
+        operation: 'appendEvent',
+        action: 'write',
+        target: 'session',
+        ...KEY,
+        by: { id: 'ann' },
+        requestId: 'r-1',
+        traceId: '0af7651916cd43dd8448eb211c80319c',
+      },
+      expect.objectContaining({ operation: 'redactEvent', action: 'write', outcome: 'allowed' }),
+    ]);
+    expect(records[1]).not.toHaveProperty('requestId');
+    expect(JSON.stringify(records)).not.toContain(CANARY);
+  });
+});
+
+describe('the audit over GraphQL', () => {
+  let app: GraphqlApp;
+  beforeAll(async () => {
+    app = await GraphqlApp.start({ ...PARTS, access: OnlyAnn, audit });
+  });
+  afterAll(() => app.close());
+  beforeEach(() => app.sessions.getOrCreateSession(KEY));
+
+  describe.each(CALLERS)('of "%s"', (user, outcome) => {
+    it.each(ROW_NAMES.filter((name) => ROWS[name].graphql))('has one record of %s', async (name) => {
+      const document = documentOf(app.schema, ROWS[name].graphql?.name ?? '', { PendingApproval: ['tool'] });
+      await app.ask(document, goodRequest(name, 'graphql', 's'), user === '' ? {} : { 'x-user': user });
+      expectOneRecord(name, user, outcome);
+    });
+  });
+
+  it('has a record of each field of a document', async () => {
+    const document = `{ a: turn(appName: "shop", userId: "ann", sessionId: "s") { holder } b: usage(appName: "shop") { period } }`;
+    await app.ask(document, {}, { 'x-user': 'ann' });
+    expect(records.map(({ operation }) => operation)).toEqual(['getTurn', 'getAppUsage']);
+  });
+});
+
+const broken = (): never => {
+  throw new Error('The disk is full');
+};
+
+describe('a sink that fails', () => {
+  it('is one line of the log, and keeps nobody from anything', async () => {
+    const said = jest.spyOn(Logger.prototype, 'error').mockImplementation();
+    const app = await RestApp.start('Express', { access: OnlyAnn, audit: { sink: broken } });
+    for (const _ of [1, 2, 3]) await app.request('POST', SESSION, {}, { 'x-user': 'ann' });
+    await app.close();
+    expect(said.mock.calls).toEqual([[expect.stringContaining('(1 so far): Error: The disk is full')]]);
+    said.mockRestore();
+  });
+
+  it('refuses what cannot be noted, if it is asked to', async () => {
+    const said = jest.spyOn(Logger.prototype, 'error').mockImplementation();
+    const app = await RestApp.start('Express', { access: OnlyAnn, audit: { sink: broken, onFailure: 'refuse' } });
+    expect((await app.request('POST', SESSION, {}, { 'x-user': 'ann' })).status).toBe(503);
+    expect((await app.request('POST', SESSION, {}, { 'x-user': 'bob' })).status).toBe(403);
+    expect(await app.sessions.getSession(KEY)).toBeUndefined();
+    await app.close();
+    said.mockRestore();
+  });
+
+  it('is refused at the start if it is none', () => {
+    for (const wrong of [{}, { sink: 'table' }, { sink: 'log', onFailure: 'stop' }, { sink: 'log', level: 'x' }]) {
+      expect(() => SessionAccessModule.forRoot({ access: OnlyAnn, audit: wrong as never })).toThrow(/audit/);
+    }
+  });
+});
