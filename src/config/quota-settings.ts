@@ -71,13 +71,14 @@ function hintOf(known: readonly string[], value: unknown): string | undefined {
   const unknown = Object.keys(value).find((name) => !known.includes(name));
   if (unknown === undefined) return undefined;
   const [meant] = similarNames(unknown, known);
-  return `${unknown} is no quota${meant === undefined ? '' : `; did you mean ${meant}?`}`.concat('.');
+  return `${unknown} is no quota${meant === undefined ? '.' : `; did you mean ${meant}?`}`;
 }
 
 /** Reads `sessions=100, appendsPerMinute=600`. */
 function readQuotas(text: string): unknown {
   const parts = text.split(',').map((part) => /^\s*(\w+)\s*=\s*(\d+)\s*$/.exec(part));
-  if (parts.includes(null)) return text;
+  const names = new Set(parts.map((part) => part?.[1]));
+  if (parts.includes(null) || names.size < parts.length) return text;
   return Object.fromEntries(parts.map((part) => [part?.[1], Number(part?.[2])]));
 }
 

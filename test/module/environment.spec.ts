@@ -18,7 +18,18 @@ const DATABASE_URL =
   'SESSIONS_DATABASE_URL cannot be read (its value is not shown); it must be mysql://user:password@host:port/database, mariadb://…, postgres://… or sqlite:path.';
 const NO_DATABASE = 'SESSIONS_DATABASE_URL names no database; it must end in one, as in mysql://host:port/database.';
 
+const QUOTAS = 'it must be { sessions?, appendsPerMinute?, bytesPerDay?, runsPerMinute? } of whole numbers from 0 on.';
+
 const mistakes: readonly (readonly [env: NodeJS.ProcessEnv, ...problems: string[]])[] = [
+  [{ NODE_ENV: 'test', SESSIONS_QUOTAS_USER: '100' }, `SESSIONS_QUOTAS_USER is "100"; ${QUOTAS}`],
+  [
+    { NODE_ENV: 'test', SESSIONS_QUOTAS_USER: 'sessions=1,sessions=2' },
+    `SESSIONS_QUOTAS_USER is "sessions=1,sessions=2"; ${QUOTAS}`,
+  ],
+  [
+    { NODE_ENV: 'test', SESSIONS_QUOTAS_APP: 'session=5' },
+    `SESSIONS_QUOTAS_APP is {"session":5}; ${QUOTAS} session is no quota; did you mean sessions?`,
+  ],
   [{ SESSIONS_PRESET: 'staging' }, 'SESSIONS_PRESET is "staging"; it must be one of development, test, production.'],
   [{ SESSIONS_PROVIDER: 'mongo' }, 'SESSIONS_PROVIDER is "mongo"; it must be one of memory, redis, typeorm, vertex.'],
   [
@@ -317,9 +328,14 @@ describe('a valid environment', () => {
       { provider: 'typeorm', database: { url: 'mysql://root@[::1]:3306/agents' } },
     ],
   ])('gives the store settings: %j', (env, settings) => {
-    const { history, ttl, limits, ...store } = sessionsFromEnvironment(env);
-    expect({ history, ttl, limits }).toEqual({ history: {}, ttl: {}, limits: {} });
+    const { history, ttl, limits, quotas, ...store } = sessionsFromEnvironment(env);
+    expect({ history, ttl, limits, quotas }).toEqual({ history: {}, ttl: {}, limits: {}, quotas: {} });
     expect(store).toEqual(settings);
+  });
+
+  it('gives quotas by name', () => {
+    const env = { NODE_ENV: 'test', SESSIONS_QUOTAS_USER: 'sessions=100, runsPerMinute = 6', SESSIONS_QUOTAS_APP: '' };
+    expect(sessionsFromEnvironment(env).quotas).toEqual({ user: { sessions: 100, runsPerMinute: 6 } });
   });
 
   it('sets only the named settings', () => {
@@ -336,6 +352,7 @@ describe('a valid environment', () => {
       history: { maxEvents: 200, keepHistory: false },
       ttl: { enabled: true, sessionSeconds: 0.5 },
       limits: { maxEventBytes: 10 },
+      quotas: {},
     });
   });
 });
