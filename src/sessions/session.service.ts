@@ -2,11 +2,11 @@ import { checkServiceOptions } from '../config/check-service-options.js';
 import { type ConsumeOptions, type SessionConsumer, SessionConsumers } from './consumers/session-consumers.js';
 import type { EventLike, LoggedEvent } from './domain/event.js';
 import type { SessionKey, UserKey } from './domain/ids.js';
-import { requireRequest } from './domain/input-checks.js';
 import type { Session } from './domain/session.js';
 import type { ModelRequestReport } from './domain/request-report.js';
 import type { ChangeSessionRequest, ChangedSession, DecideChange } from './operations/change-session.js';
 import * as operations from './operations/index.js';
+import { checkedRequest } from './request-fields.js';
 import { runOperation as run } from './run-operation.js';
 import { keepEnvironment } from './service-environment.js';
 import { type SessionEnvironment, type SessionServiceOptions, environmentOf } from './session-environment.js';
@@ -42,7 +42,7 @@ export class SessionService {
    * @example await sessions.createSession({ appName: 'shop', userId: 'ann', state: { step: 1, 'user:theme': 'dark' } });
    */
   async createSession(request: operations.CreateSessionRequest): Promise<Session> {
-    return run(this.#env, 'create', operations.createSession, requireRequest(request));
+    return run(this.#env, 'create', operations.createSession, checkedRequest('createSession', request));
   }
 
   /**
@@ -50,7 +50,7 @@ export class SessionService {
    * @example await sessions.getSession({ appName: 'shop', userId: 'ann', sessionId, config: { numRecentEvents: 20 } });
    */
   async getSession(request: operations.GetSessionRequest): Promise<Session | undefined> {
-    return run(this.#env, 'get', operations.getSession, requireRequest(request));
+    return run(this.#env, 'get', operations.getSession, checkedRequest('getSession', request));
   }
 
   /**
@@ -58,7 +58,7 @@ export class SessionService {
    * @example const session = await sessions.getOrCreateSession({ appName: 'shop', userId: 'ann', sessionId: 'cart' });
    */
   async getOrCreateSession(request: operations.CreateSessionRequest): Promise<Session> {
-    return run(this.#env, 'getOrCreate', operations.getOrCreateSession, requireRequest(request));
+    return run(this.#env, 'getOrCreate', operations.getOrCreateSession, checkedRequest('getOrCreateSession', request));
   }
 
   /**
@@ -74,7 +74,7 @@ export class SessionService {
    * @example const { sessions: page, nextCursor } = await sessions.listSessions({ appName: 'shop', userId: 'ann', limit: 20 });
    */
   async listSessions(request: operations.ListSessionsRequest): Promise<operations.SessionPage> {
-    return run(this.#env, 'list', operations.listSessions, requireRequest(request));
+    return run(this.#env, 'list', operations.listSessions, checkedRequest('listSessions', request));
   }
 
   /**
@@ -82,7 +82,7 @@ export class SessionService {
    * @example await sessions.deleteSession({ appName: 'shop', userId: 'ann', sessionId });
    */
   async deleteSession(request: operations.DeleteSessionRequest): Promise<void> {
-    await run(this.#env, 'delete', operations.deleteSession, requireRequest(request));
+    await run(this.#env, 'delete', operations.deleteSession, checkedRequest('deleteSession', request));
   }
 
   /**
@@ -90,7 +90,7 @@ export class SessionService {
    * @example const { events, nextCursor } = await sessions.listEvents({ appName: 'shop', userId: 'ann', sessionId });
    */
   async listEvents(request: operations.ListEventsRequest): Promise<operations.EventPage> {
-    return run(this.#env, 'listEvents', operations.listEvents, requireRequest(request));
+    return run(this.#env, 'listEvents', operations.listEvents, checkedRequest('listEvents', request));
   }
 
   /**
@@ -98,7 +98,7 @@ export class SessionService {
    * @example const { events } = await sessions.explainView({ appName: 'shop', userId: 'ann', sessionId });
    */
   async explainView(request: operations.ExplainViewRequest): Promise<operations.ViewExplanation> {
-    return run(this.#env, 'explainView', operations.explainView, requireRequest(request));
+    return run(this.#env, 'explainView', operations.explainView, checkedRequest('explainView', request));
   }
 
   /**
@@ -106,7 +106,7 @@ export class SessionService {
    * @example const { given, change } = (await sessions.getModelRequest({ appName: 'shop', userId: 'ann', sessionId, seq: 4 })) ?? {};
    */
   async getModelRequest(request: operations.ModelRequestQuery): Promise<ModelRequestReport | undefined> {
-    return run(this.#env, 'getModelRequest', operations.getModelRequest, requireRequest(request));
+    return run(this.#env, 'getModelRequest', operations.getModelRequest, checkedRequest('getModelRequest', request));
   }
 
   /**
@@ -115,7 +115,7 @@ export class SessionService {
    * @example for await (const event of sessions.watch({ appName: 'shop', userId: 'ann', sessionId })) console.log(event.seq);
    */
   watch(request: operations.WatchSessionRequest): AsyncIterableIterator<operations.WatchedEvent> {
-    return operations.watchSession(this.#env, requireRequest(request));
+    return operations.watchSession(this.#env, checkedRequest('watch', request));
   }
 
   /**
@@ -123,7 +123,7 @@ export class SessionService {
    * @example const { state } = await sessions.stateAt({ appName: 'shop', userId: 'ann', sessionId, seq: 4 });
    */
   async stateAt(request: operations.StateAtRequest): Promise<operations.StateAtMoment> {
-    return run(this.#env, 'stateAt', operations.stateAt, requireRequest(request));
+    return run(this.#env, 'stateAt', operations.stateAt, checkedRequest('stateAt', request));
   }
 
   /**
@@ -131,7 +131,7 @@ export class SessionService {
    * @example const { changes, nextCursor } = await sessions.stateChanges({ appName: 'shop', userId: 'ann', sessionId });
    */
   async stateChanges(request: operations.StateChangesRequest): Promise<operations.StateChangePage> {
-    return run(this.#env, 'stateChanges', operations.stateChanges, requireRequest(request));
+    return run(this.#env, 'stateChanges', operations.stateChanges, checkedRequest('stateChanges', request));
   }
 
   /**
@@ -139,7 +139,7 @@ export class SessionService {
    * @example const consumer = await sessions.consume({ name: 'mail', handler: ({ event }) => send(event) });
    */
   async consume(options: ConsumeOptions): Promise<SessionConsumer> {
-    return run(this.#env, 'consume', (_env, given) => this.consumers.consume(given), requireRequest(options));
+    return run(this.#env, 'consume', (_env, given) => this.consumers.consume(given), options);
   }
 
   /**
@@ -149,7 +149,7 @@ export class SessionService {
   async appendEvent(request: operations.AppendEventRequest & { event: { partial: true } }): Promise<EventLike>;
   async appendEvent(request: operations.AppendEventRequest): Promise<LoggedEvent>;
   async appendEvent(request: operations.AppendEventRequest): Promise<EventLike> {
-    if (requireRequest(request).event?.partial === true) return request.event;
+    if (checkedRequest('append', request).event?.partial === true) return request.event;
     return (await run(this.#env, 'append', operations.appendEvent, request)).event;
   }
 
@@ -158,7 +158,7 @@ export class SessionService {
    * @example const { event, duplicate } = await sessions.append({ session, event: { id: 'order-7', author: 'agent' } });
    */
   async append(request: operations.AppendEventRequest): Promise<operations.AppendResult> {
-    return run(this.#env, 'append', operations.appendEvent, requireRequest(request));
+    return run(this.#env, 'append', operations.appendEvent, checkedRequest('append', request));
   }
 
   /**
@@ -175,7 +175,7 @@ export class SessionService {
    * @example const { events: stored, duplicate } = await sessions.appendBatch({ session, events });
    */
   async appendBatch(request: operations.AppendEventsRequest): Promise<operations.AppendEventsResult> {
-    return run(this.#env, 'append', operations.appendEvents, requireRequest(request));
+    return run(this.#env, 'append', operations.appendEvents, checkedRequest('appendBatch', request));
   }
 
   /**
@@ -191,7 +191,7 @@ export class SessionService {
    * @example await sessions.change({ appName: 'shop', userId: 'ann', sessionId }, ({ state }) => void state.set('paid', true));
    */
   async change(request: ChangeSessionRequest, decide: DecideChange): Promise<ChangedSession> {
-    return traced('change', operations.changeSession, this.#env, requireRequest(request), decide);
+    return traced('change', operations.changeSession, this.#env, checkedRequest('change', request), decide);
   }
 
   /**
@@ -199,7 +199,7 @@ export class SessionService {
    * @example const turn = await sessions.beginTurn({ appName: 'shop', userId: 'ann', sessionId, ttlMs: 30_000 });
    */
   async beginTurn(request: operations.BeginTurnRequest): Promise<operations.Turn> {
-    return run(this.#env, 'beginTurn', operations.beginTurn, requireRequest(request));
+    return run(this.#env, 'beginTurn', operations.beginTurn, checkedRequest('beginTurn', request));
   }
 
   /**
@@ -207,7 +207,7 @@ export class SessionService {
    * @example await sessions.renewTurn(turn);
    */
   async renewTurn(turn: operations.RenewTurnRequest): Promise<operations.Turn> {
-    return run(this.#env, 'renewTurn', operations.renewTurn, requireRequest(turn));
+    return run(this.#env, 'renewTurn', operations.renewTurn, checkedRequest('renewTurn', turn));
   }
 
   /**
@@ -215,7 +215,7 @@ export class SessionService {
    * @example await sessions.endTurn(turn);
    */
   async endTurn(turn: operations.EndTurnRequest): Promise<void> {
-    return run(this.#env, 'endTurn', operations.endTurn, requireRequest(turn));
+    return run(this.#env, 'endTurn', operations.endTurn, checkedRequest('endTurn', turn));
   }
 
   /**
@@ -223,7 +223,7 @@ export class SessionService {
    * @example const { holder, expiresAt } = (await sessions.getTurn({ appName: 'shop', userId: 'ann', sessionId })) ?? {};
    */
   async getTurn(request: SessionKey): Promise<operations.TurnHolder | undefined> {
-    return run(this.#env, 'getTurn', operations.getTurn, requireRequest(request));
+    return run(this.#env, 'getTurn', operations.getTurn, checkedRequest('getTurn', request));
   }
 
   /**
@@ -231,7 +231,7 @@ export class SessionService {
    * @example await sessions.withTurn(key, async (turn) => sessions.appendEvent({ session, event: await ask(turn.signal), turn }));
    */
   async withTurn<Result>(request: operations.BeginTurnRequest, work: operations.TurnWork<Result>): Promise<Result> {
-    return traced('turn', operations.withTurn<Result>, this.#env, requireRequest(request), work);
+    return traced('turn', operations.withTurn<Result>, this.#env, checkedRequest('beginTurn', request), work);
   }
 
   /**
@@ -239,7 +239,7 @@ export class SessionService {
    * @example await sessions.rewindSession({ appName: 'shop', userId: 'ann', sessionId, toSeq: 4 });
    */
   async rewindSession(request: operations.RewindSessionRequest): Promise<Session> {
-    return run(this.#env, 'rewind', operations.rewindSession, requireRequest(request));
+    return run(this.#env, 'rewind', operations.rewindSession, checkedRequest('rewindSession', request));
   }
 
   /**
@@ -247,7 +247,7 @@ export class SessionService {
    * @example const { alsoIn } = await sessions.redactEvent({ appName: 'shop', userId: 'ann', sessionId, seq: 4, reason: 'a card number' });
    */
   async redactEvent(request: operations.RedactEventRequest): Promise<operations.RedactedEvent> {
-    return run(this.#env, 'redact', operations.redactEvent, requireRequest(request));
+    return run(this.#env, 'redact', operations.redactEvent, checkedRequest('redactEvent', request));
   }
 
   /**
@@ -255,7 +255,7 @@ export class SessionService {
    * @example const earlier = await sessions.forkSession({ appName: 'shop', userId: 'ann', sessionId, atSeq: 4, newSessionId: 'b' });
    */
   async forkSession(request: operations.ForkSessionRequest): Promise<Session> {
-    return run(this.#env, 'fork', operations.forkSession, requireRequest(request));
+    return run(this.#env, 'fork', operations.forkSession, checkedRequest('forkSession', request));
   }
 
   /**
@@ -263,7 +263,7 @@ export class SessionService {
    * @example const { theme } = await sessions.getUserState({ appName: 'shop', userId: 'ann' });
    */
   async getUserState(request: UserKey): Promise<Record<string, unknown>> {
-    return run(this.#env, 'getUserState', operations.getUserState, requireRequest(request));
+    return run(this.#env, 'getUserState', operations.getUserState, checkedRequest('getUserState', request));
   }
 
   /**
@@ -271,7 +271,7 @@ export class SessionService {
    * @example await sessions.updateUserState({ appName: 'shop', userId: 'ann', stateDelta: { theme: 'dark' } });
    */
   async updateUserState(request: UserKey & operations.SharedStateChanges): Promise<Record<string, unknown>> {
-    return run(this.#env, 'updateUserState', operations.updateUserState, requireRequest(request));
+    return run(this.#env, 'updateUserState', operations.updateUserState, checkedRequest('updateUserState', request));
   }
 
   /**
@@ -279,7 +279,7 @@ export class SessionService {
    * @example const { currency } = await sessions.getAppState({ appName: 'shop' });
    */
   async getAppState(request: { appName: string }): Promise<Record<string, unknown>> {
-    return run(this.#env, 'getAppState', operations.getAppState, requireRequest(request));
+    return run(this.#env, 'getAppState', operations.getAppState, checkedRequest('getAppState', request));
   }
 
   /**
@@ -287,7 +287,7 @@ export class SessionService {
    * @example await sessions.updateAppState({ appName: 'shop', stateDelta: { currency: 'EUR' } });
    */
   async updateAppState(request: { appName: string } & operations.SharedStateChanges): Promise<Record<string, unknown>> {
-    return run(this.#env, 'updateAppState', operations.updateAppState, requireRequest(request));
+    return run(this.#env, 'updateAppState', operations.updateAppState, checkedRequest('updateAppState', request));
   }
 
   /**
@@ -295,7 +295,7 @@ export class SessionService {
    * @example const { total, costMicros } = await sessions.getUsage({ appName: 'shop', userId: 'ann', period: 'month' });
    */
   async getUsage(request: operations.GetUsageRequest): Promise<operations.UsageReport> {
-    return run(this.#env, 'getUsage', operations.getUsage, requireRequest(request));
+    return run(this.#env, 'getUsage', operations.getUsage, checkedRequest('getUsage', request));
   }
 
   /**
@@ -303,7 +303,7 @@ export class SessionService {
    * @example await sessions.checkBudget({ appName: 'shop', userId: 'ann', sessionId }); // before a model is asked
    */
   async checkBudget(request: operations.CheckBudgetRequest): Promise<void> {
-    return run(this.#env, 'checkBudget', operations.checkBudget, requireRequest(request));
+    return run(this.#env, 'checkBudget', operations.checkBudget, checkedRequest('checkBudget', request));
   }
 
   /**
@@ -311,7 +311,7 @@ export class SessionService {
    * @example const { sessions: erased } = await sessions.eraseUser({ appName: 'shop', userId: 'ann' });
    */
   async eraseUser(request: UserKey): Promise<operations.ErasedUser> {
-    return run(this.#env, 'eraseUser', operations.eraseServedUser, requireRequest(request));
+    return run(this.#env, 'eraseUser', operations.eraseServedUser, checkedRequest('eraseUser', request));
   }
 
   /**

@@ -24,6 +24,20 @@ export function assertFieldNames<Request extends object>(
   );
 }
 
+/**
+ * Refuses a field that is one of the known ones in another spelling: it would have no effect. Others may be there, as the object may be
+ * one of the app that has more.
+ *
+ * @param of what the known fields are of, for the message
+ */
+export function refuseMisspelled(given: object, known: readonly string[], of: string, path = ''): void {
+  for (const name in given) {
+    if (known.includes(name)) continue;
+    const meant = similarNames(name, known).find((each) => !(each in given));
+    if (meant !== undefined) throw new InvalidInputError(`is no field of ${of}; did you mean ${meant}?`, path + name);
+  }
+}
+
 /** Whether the value is a whole number from 0 on. */
 export function isCount(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;

@@ -3,7 +3,7 @@ import type { StoredEvent } from './commit.js';
 import { InvalidInputError } from './errors.js';
 import { isAnchor } from './event-inspection.js';
 import type { LoggedEvent } from './event.js';
-import { optionalCount } from './input-checks.js';
+import { optionalCount, refuseMisspelled } from './input-checks.js';
 import { type SeqRange, rangesOutside } from './seq-ranges.js';
 import type { SessionRecord } from './session-record.js';
 import { readableEvent } from './damaged-event.js';
@@ -73,10 +73,13 @@ export interface GetSessionConfig {
   afterSeq?: number | undefined;
 }
 
+const CONFIG_FIELDS: readonly (keyof GetSessionConfig)[] = ['numRecentEvents', 'afterTimestamp', 'afterSeq'];
+
 export function checkedViewConfig(config: GetSessionConfig | undefined): GetSessionConfig {
   if (config === undefined || config === null) return {};
   // Accepts class instances, which Nest's pipes create.
   if (typeof config !== 'object' || Array.isArray(config)) throw new InvalidInputError('must be an object', 'config');
+  refuseMisspelled(config, CONFIG_FIELDS, 'the config of a view', 'config.');
   return {
     numRecentEvents: optionalCount(config.numRecentEvents, 'config.numRecentEvents'),
     afterSeq: optionalCount(config.afterSeq, 'config.afterSeq'),
