@@ -16,6 +16,9 @@ const MOST_REMEMBERED = 10_000;
 const AT_ONCE = { items: 500 };
 const KEY_ID_BYTES = 6;
 
+/** While a transaction of the app is open, a store may not be able to read: then any key that is known will do. */
+export type KeyAge = 'fresh' | 'any';
+
 interface DataKeysOptions {
   readonly entries: EntryStore;
   readonly wrapper: KeyWrapper;
@@ -60,9 +63,9 @@ export class DataKeys {
   }
 
   /** What this process knows. */
-  known(owner: TextOwner): KeyRing | undefined {
+  known(owner: TextOwner, age: KeyAge = 'fresh'): KeyRing | undefined {
     const found = this.#rings.get(this.#placeOf(owner).name);
-    return found && this.#clock.now() < found.until ? found.ring : undefined;
+    return found && (age === 'any' || this.#clock.now() < found.until) ? found.ring : undefined;
   }
 
   /** The rings of owners as they are stored, in their order. */
@@ -83,8 +86,8 @@ export class DataKeys {
   }
 
   /** Whether an owner has keys. */
-  async has(owner: TextOwner): Promise<boolean> {
-    return (this.known(owner) ?? (await this.read([owner]))[0]) !== undefined;
+  async has(owner: TextOwner, age: KeyAge = 'fresh'): Promise<boolean> {
+    return (this.known(owner, age) ?? (await this.read([owner]))[0]) !== undefined;
   }
 
   /** The ring of an owner, who gets one if there is none. */

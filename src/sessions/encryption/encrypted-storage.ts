@@ -113,7 +113,7 @@ export class EncryptedStorage extends PassedThrough implements SessionStorage {
     const { storage } = this;
     if (!storage.appendWithin) return undefined;
     return async (commit: Commit, within: AppendWithin) => {
-      const sealed = await this.#sealed(commit);
+      const sealed = await this.#sealed(commit, true);
       const outcome = sealed && (await storage.appendWithin?.(sealed, within));
       return this.#opened(outcome ?? { kind: 'missing' }, commit);
     };
@@ -189,16 +189,21 @@ export class EncryptedStorage extends PassedThrough implements SessionStorage {
   }
 
   /** Undefined: the session is missing. */
-  async #sealed(commit: Commit): Promise<Commit | undefined> {
-    const sealing = await this.#sealingOf(commit.key, commit.upserts);
+  async #sealed(commit: Commit, isInTransaction = false): Promise<Commit | undefined> {
+    const sealing = await this.#sealingOf(commit.key, commit.upserts, isInTransaction);
     return sealing && sealedCommit(commit, sealing, this.#metadata);
   }
 
   /** Who has no key has no session, unless that is older than the encryption. So nobody gets a key by writes to sessions that are missing. */
-  async #sealingOf(key: SessionKey, upserts: readonly Upsert[] = []): Promise<Sealing | undefined> {
-    const hasKey = await this.keys.has(userOf(key));
+  async #sealingOf(
+    key: SessionKey,
+    upserts: readonly Upsert[] = [],
+    isInTransaction = false,
+  ): Promise<Sealing | undefined> {
+    const age = isInTransaction ? 'any' : 'fresh';
+    const hasKey = await this.keys.has(userOf(key), age);
     if (!hasKey && !(await this.storage.read({ key }))) return undefined;
-    return this.#cipher.sealing(ownersOf(key, upserts));
+    return this.#cipher.sealing(ownersOf(key, upserts), age);
   }
 
   async #opened(outcome: AppendOutcome, { key }: Commit): Promise<AppendOutcome> {

@@ -1,6 +1,6 @@
 import { UnknownEncryptionKeyError } from '../domain/encryption-errors.js';
 import { sealedFormOf } from '../domain/sealed-form.js';
-import type { DataKeys } from './data-keys.js';
+import type { DataKeys, KeyAge } from './data-keys.js';
 import { type TextOwner, type TextPlace, openText, sealEqually, sealText } from './envelope.js';
 import type { KeyRing } from './key-ring.js';
 
@@ -25,9 +25,10 @@ export class TextCipher {
   ) {}
 
   /** For texts of these owners. */
-  async sealing(owners: readonly TextOwner[]): Promise<Sealing> {
+  async sealing(owners: readonly TextOwner[], age: KeyAge = 'fresh'): Promise<Sealing> {
     const rings = new Map<string, KeyRing>();
-    for (const owner of owners) rings.set(nameOf(owner), this.keys.known(owner) ?? (await this.keys.ensured(owner)));
+    for (const owner of owners)
+      rings.set(nameOf(owner), this.keys.known(owner, age) ?? (await this.keys.ensured(owner)));
     const ringOf = (owner: TextOwner): KeyRing => {
       const ring = rings.get(nameOf(owner));
       if (!ring) throw new Error('A text is encrypted for an owner whose key was not asked for');
