@@ -5,6 +5,7 @@ import { explain } from './commands/explain.js';
 import { inspect } from './commands/inspect.js';
 import { list } from './commands/list.js';
 import { migrate } from './commands/migrate.js';
+import { countEncrypted, rotateKeys } from './commands/encryption.js';
 import { purge } from './commands/purge.js';
 import { retention } from './commands/retention.js';
 import { redact } from './commands/redact.js';
@@ -146,6 +147,15 @@ export function programOf(run: RunWork): Command {
     .option('--dry-run', 'say what would run')
     .option('--status', 'say what has run and what has not')
     .action(action(migrate));
+  program
+    .command('rotate-keys')
+    .description('wrap all keys of encryption by the current one')
+    .option('--renew', 'also give each user and app a new key for what comes')
+    .action(action(rotateKeys));
+  program
+    .command('count-encrypted')
+    .description('count what is encrypted, and what is older than that')
+    .action(action(countEncrypted));
   program
     .command('purge')
     .description('remove what has expired')

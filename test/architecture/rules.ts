@@ -201,6 +201,7 @@ export const layers: readonly Layer[] = [
     name: 'cli',
     files: /^cli\/.+$/,
     mayImport: [
+      'sessions/encryption',
       ...sessionLayers,
       'sessions/module',
       'sessions/storage/in-memory',

@@ -26,6 +26,7 @@ import type {
   WriteStateRequest,
 } from '../storage/session-storage.js';
 import type { RestoreEventsRequest, TransferStore } from '../storage/transfer-store.js';
+import { type CountedTexts, countTexts } from './count-texts.js';
 import { DataKeys } from './data-keys.js';
 import { keyWrapperOf } from './local-keys.js';
 import { openedEntries, openedList, openedOutcome, openedSession, openedTail } from './opened-reads.js';
@@ -95,6 +96,11 @@ export class EncryptedStorage extends PassedThrough implements SessionStorage {
     this.consumers = sealedConsumers(storage.consumers, cipher);
     this.components = storage.components && new SealedComponents(storage.components, cipher, allowPlain);
     this.transfer = storage.transfer && this.#sealedTransfer(storage.transfer);
+  }
+
+  /** How many texts of sessions are encrypted, and how many are older than that. Reads all of them, page by page. */
+  countTexts(): Promise<CountedTexts> {
+    return countTexts(this.storage);
   }
 
   async create(request: CreateRequest): Promise<StoredSession | undefined> {

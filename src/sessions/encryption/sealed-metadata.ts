@@ -32,6 +32,11 @@ export function sealedChanges(
   });
 }
 
+/** Whether the value of a stored entry is encrypted in any mode. */
+export function isEncryptedEntry(name: string): boolean {
+  return FREE.test(name) || name.startsWith(SEALED);
+}
+
 export function sealedMetadata(
   text: MetadataText,
   owner: TextOwner,

@@ -1,0 +1,68 @@
+import { sessionKeyOf } from '../domain/ids.js';
+import { metadataEntries } from '../domain/metadata-entries.js';
+import type { SessionRecord } from '../domain/session-record.js';
+import { sealedFormOf } from '../domain/sealed-form.js';
+import { positionOf } from '../storage/list-order.js';
+import type { ListedSession, ListPosition } from '../storage/session-list.js';
+import type { SessionStorage } from '../storage/session-storage.js';
+import { ownEntries } from '../storage/state-entries.js';
+import { isEncryptedEntry } from './sealed-metadata.js';
+
+/** How many texts are encrypted, and how many are not. */
+export interface CountedTexts {
+  readonly sealed: number;
+  readonly plain: number;
+}
+
+const SESSIONS_AT_ONCE = 100;
+const EVENTS_AT_ONCE = 500;
+
+/**
+ * Counts the events, the values of state and the metadata of all sessions, page by page. State of users counts once for each session.
+ *
+ * @param storage the store as it is
+ */
+export async function countTexts(storage: SessionStorage): Promise<CountedTexts> {
+  const counts = { sealed: 0, plain: 0 };
+  const count = (text: string): void => {
+    if (sealedFormOf(text)) counts.sealed += 1;
+    else counts.plain += 1;
+  };
+  for (const appName of await storage.consumers.apps())
+    for await (const session of sessionsOf(storage, appName)) {
+      for (const text of textsOf(session)) count(text);
+      for await (const payload of payloadsOf(storage, session.record)) count(payload);
+    }
+  return counts;
+}
+
+async function* sessionsOf(storage: SessionStorage, appName: string): AsyncGenerator<ListedSession> {
+  let after: ListPosition | undefined;
+  do {
+    const order = { orderBy: 'createTime', order: 'asc' } as const;
+    const page = await storage.list({ appName, ...order, limit: SESSIONS_AT_ONCE, after });
+    yield* page.sessions;
+    const last = page.sessions.at(-1);
+    const isLast = page.sessions.length < SESSIONS_AT_ONCE && !page.isCut;
+    after = isLast || !last ? undefined : positionOf(last.record, order);
+  } while (after);
+}
+
+function textsOf({ state, metadata }: ListedSession): string[] {
+  const values = [...ownEntries(state.session), ...state.user, ...state.app].map(([, value]) => value);
+  const entries = [...metadataEntries(metadata)].flatMap(([name, value]) => (isEncryptedEntry(name) ? [value] : []));
+  return [...values, ...entries];
+}
+
+async function* payloadsOf(storage: SessionStorage, record: SessionRecord): AsyncGenerator<string> {
+  let afterSeq = 0;
+  for (;;) {
+    const window = { afterSeq, limit: EVENTS_AT_ONCE, keep: 'oldest' } as const;
+    const { events = [] } = (await storage.read({ key: sessionKeyOf(record), window })) ?? {};
+    const found = events.filter(({ seq }) => seq > afterSeq);
+    for (const { payload } of found) if (payload !== null) yield payload;
+    const last = found.at(-1);
+    if (!last || last.seq >= record.lastSeq) return;
+    afterSeq = last.seq;
+  }
+}
