@@ -20,6 +20,7 @@ const BENCHMARKS = [
   'streams',
   'transfer',
   'inspector',
+  'encryption',
   'peers',
 ];
 
