@@ -102,8 +102,8 @@ describe('store variables', () => {
     ],
     [{ SESSIONS_STORE: ' ', SESSION_SECRET: 's', sessions_store: 's', NODE_ENV: 'test' }, { provider: 'memory' }],
   ])('choose the store if they belong to sessions only: %j', (env, settings) => {
-    const { history, ttl, limits, ...store } = sessionsFromEnvironment(env);
-    expect({ history, ttl, limits }).toEqual({ history: {}, ttl: {}, limits: {} });
+    const { history, ttl, limits, quotas, ...store } = sessionsFromEnvironment(env);
+    expect({ history, ttl, limits, quotas }).toEqual({ history: {}, ttl: {}, limits: {}, quotas: {} });
     expect(store).toEqual(settings);
   });
 });

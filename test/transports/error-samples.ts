@@ -46,6 +46,8 @@ export interface ErrorSample {
   readonly code: SessionsErrorCode | 'INTERNAL';
   readonly status: number;
   readonly message: string;
+  /** Seconds, where the error itself says when to come back. */
+  readonly retryAfter?: string;
   readonly details: {
     readonly path?: string;
     readonly currentVersion?: number;
@@ -121,7 +123,7 @@ const SAMPLES: Readonly<Record<SessionsErrorCode, readonly Sample[]>> = {
   ],
   QUOTA_EXCEEDED: [
     said(new QuotaExceededError(FULL), 429, { quota: FULL }),
-    said(new QuotaExceededError(RATE, 30_000), 429, { quota: RATE }),
+    { ...said(new QuotaExceededError(RATE, 30_000), 429, { quota: RATE }), retryAfter: '30' },
   ],
   SESSION_HELD: [said(new SessionHeldError('cart "1" ä'), 409)],
   TURN_LOST: [said(new TurnLostError('cart'), 409)],
