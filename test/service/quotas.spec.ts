@@ -42,6 +42,24 @@ describe.each(storesAboveThePort)('quotas on $name', ({ open }) => {
     return service;
   }
 
+  it('do not keep summaries and redactions away from a session that is full', async () => {
+    const service = start({ user: { appendsPerMinute: 2 } });
+    const session = await service.createSession({ ...ANN, sessionId: 's' });
+    for (const text of ['a', 'b']) {
+      const actions = { stateDelta: { name: 'Ann' } };
+      await service.appendEvent({ session, event: { ...EVENT, content: { parts: [{ text }] }, actions } });
+    }
+    expect(await isAccepted(say(service, 's'))).toBe(false);
+    const compaction = { fromSeq: 1, toSeq: 1 };
+    const summary = { author: 'system', content: { parts: [{ text: 'a' }] }, actions: { compaction } };
+    await service.appendEvent({ session, event: summary });
+    await service.redactEvent({ ...ANN, sessionId: 's', seq: 2, reason: 'a name', state: true });
+    const { events } = await service.listEvents({ ...ANN, sessionId: 's' });
+    expect(events[1]).toMatchObject({ seq: 2, redaction: { reason: 'a name' } });
+    expect((await service.getSession({ ...ANN, sessionId: 's' }))?.state.has('name')).toBe(false);
+    expect(await isAccepted(say(service, 's'))).toBe(false);
+  });
+
   it('refuse appends beyond a minute of all instances, write nothing of them, and begin again with the next', async () => {
     const [one, two] = [start({ user: { appendsPerMinute: 20 } }), start({ user: { appendsPerMinute: 20 } })];
     await one.createSession({ ...ANN, sessionId: 's' });

@@ -96,7 +96,9 @@ export async function commitEvents(
   if (marksSeq !== undefined && !(event && isSummary(event))) {
     throw new InvalidInputError('is only allowed for summaries', 'expectedMarksSeq');
   }
-  if (env.quotas) await takeQuotas(env.quotas, append, request.overQuota);
+  // A model has been asked for the summary already, and it makes the session shorter.
+  const overQuota = request.overQuota ?? (event && isSummary(event));
+  if (env.quotas) await takeQuotas(env.quotas, append, overQuota);
   const texts = append.events.flatMap(({ submitted }) => submitted.texts);
   const fresh = texts.length > 0 ? await keepTexts(env, key, texts) : [];
   const endsPartials = request.endPartials;
