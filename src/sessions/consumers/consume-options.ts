@@ -2,7 +2,7 @@ import { InvalidInputError } from '../domain/errors.js';
 import type { LoggedEvent } from '../domain/event.js';
 import { type SessionKey, assertId } from '../domain/ids.js';
 import { LONGEST_LEASE_MS } from '../domain/coordination-rules.js';
-import { assertWholeNumber } from '../domain/input-checks.js';
+import { assertWholeNumber, requireRequest } from '../domain/input-checks.js';
 import type { ConsumerStart } from './consumer-settings.js';
 
 /** An event that is handed to a consumer. */
@@ -64,7 +64,7 @@ const NUMBERS = {
 } as const;
 
 export function checkedConsumeOptions(options: ConsumeOptions): CheckedConsumeOptions {
-  const { name, apps, from = 'now', handler } = options;
+  const { name, apps, from = 'now', handler } = requireRequest(options);
   assertId(name, 'name');
   if (apps !== undefined) {
     if (!Array.isArray(apps) || apps.length === 0) {
