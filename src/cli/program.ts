@@ -5,6 +5,7 @@ import { explain } from './commands/explain.js';
 import { inspect } from './commands/inspect.js';
 import { list } from './commands/list.js';
 import { migrate } from './commands/migrate.js';
+import { eraseUser, proveErased } from './commands/erase-user.js';
 import { countEncrypted, rotateKeys } from './commands/encryption.js';
 import { purge } from './commands/purge.js';
 import { retention } from './commands/retention.js';
@@ -13,7 +14,7 @@ import { search, searchRebuild } from './commands/search.js';
 import { show } from './commands/show.js';
 import { state } from './commands/state.js';
 import { tail } from './commands/tail.js';
-import { eraseUser, exportTo, importFrom } from './commands/transfer.js';
+import { exportTo, importFrom } from './commands/transfer.js';
 import { verify } from './commands/verify.js';
 
 /** The work of a command: with its options and arguments. Returns the exit code; nothing means 0. */
@@ -26,7 +27,7 @@ const EXIT_CODES = `
 Exit codes:
   0    done
   1    verify found an error, migrate --status a migration that has not run, import --verify a difference,
-       retention has left something that is due, or export or import has left something out
+       retention has left something that is due, erased found something, or export or import has left something out
   2    the command line or the configuration is wrong
   3    the store cannot be reached
   4    there is no such session
@@ -139,8 +140,13 @@ export function programOf(run: RunWork): Command {
     .command('erase-user <app> <user>')
     .description('remove all that the store has of a user')
     .option('--yes <user>', 'the user id again, since it cannot be undone')
+    .option('--reason <text>', 'why, for a note that is kept without the id')
     .option('--components <folder>', 'also component state in JSON files')
     .action(action(eraseUser));
+  program
+    .command('erased <app> <user>')
+    .description('say whether the store has anything of a user, and why the user was erased')
+    .action(action(proveErased));
   program
     .command('migrate')
     .description('bring the tables of a database up to date')

@@ -68,7 +68,7 @@ export const REQUEST_FIELDS = {
   redactEvent: fields<operations.RedactEventRequest>({ ...SESSION, seq: true, reason: true, state: true, turn: true }),
   renewTurn: fields<operations.RenewTurnRequest>({ ...SESSION, token: true, ttlMs: true }),
   endTurn: fields<operations.EndTurnRequest>({ ...SESSION, token: true }),
-  eraseUser: fields<UserKey>(USER),
+  eraseUser: fields<operations.EraseUserRequest>({ ...USER, reason: true }),
   rewindSession: fields<operations.RewindSessionRequest>({
     ...SESSION,
     toSeq: true,

@@ -310,7 +310,7 @@ export class SessionService {
    * Removes all that the store has of a user, components and waiting work too. Cannot be undone. Call it again if it fails.
    * @example const { sessions: erased } = await sessions.eraseUser({ appName: 'shop', userId: 'ann' });
    */
-  async eraseUser(request: UserKey): Promise<operations.ErasedUser> {
+  async eraseUser(request: operations.EraseUserRequest): Promise<operations.ErasedUser> {
     return run(this.#env, 'eraseUser', operations.eraseServedUser, checkedRequest('eraseUser', request));
   }
 

@@ -1,6 +1,9 @@
 /** Moving sessions between stores and from other systems, and the requests of users for their data. */
 export { TransferConflictError, TransferFileError } from './transfer-errors.js';
-export type { ErasedUser } from '../sessions/operations/erase-user.js';
+export type { ErasedUser, EraseUserRequest } from '../sessions/operations/erase-user.js';
+export type { Erasure } from '../sessions/erasures/erasure.js';
+export type { UserRemains } from '../sessions/erasures/user-remains.js';
+export { findErasure, findUser } from './erased-users.js';
 export type {
   ImportCounts,
   ImportedComponents,

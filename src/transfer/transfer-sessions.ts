@@ -1,5 +1,5 @@
 import type { UserKey } from '../sessions/domain/ids.js';
-import { type ErasedUser, eraseUser as erase } from '../sessions/operations/erase-user.js';
+import { type ErasedUser, type EraseUserRequest, eraseUser as erase } from '../sessions/operations/erase-user.js';
 import type { ComponentStore } from '../sessions/storage/component-store.js';
 import { findEnvironment } from '../sessions/service-environment.js';
 import { type StorageSource, storageOf } from '../sessions/storage-source.js';
@@ -125,7 +125,7 @@ export async function verifySessions(
  */
 export async function eraseUser(
   target: StorageSource,
-  user: UserKey,
+  user: EraseUserRequest,
   { components }: EraseUserOptions = {},
 ): Promise<ErasedUser> {
   return erase({ storage: storageOf(target) }, user, { components });

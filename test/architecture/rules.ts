@@ -232,7 +232,7 @@ export const layers: readonly Layer[] = [
   {
     name: 'transfer',
     files: /^transfer\/.+$/,
-    mayImport: [...sessionLayers, 'transfer/records', 'transfer/from'],
+    mayImport: [...sessionLayers, 'sessions/erasures', 'transfer/records', 'transfer/from'],
     packages: nodeBuiltins,
   },
   // Finds what is wrong in a store, for any app and for the command line.
@@ -351,6 +351,13 @@ export const layers: readonly Layer[] = [
     mayImport: ['config', 'sessions/storage', 'sessions/coordination', ...domain],
     packages: noPackage,
   },
+  // Notes of erasures, and what is left of a user.
+  {
+    name: 'sessions/erasures',
+    files: /^sessions\/erasures\/.+$/,
+    mayImport: ['sessions/storage', 'sessions/coordination', ...domain],
+    packages: noPackage,
+  },
   {
     name: 'sessions/storage',
     files: /^sessions\/storage\/[^/]+$/,
@@ -366,7 +373,14 @@ export const layers: readonly Layer[] = [
   {
     name: 'sessions/operations',
     files: /^sessions\/operations\/.+$/,
-    mayImport: [...pureLayers, 'sessions/storage', 'sessions/environment', 'sessions/leases', 'sessions/quotas'],
+    mayImport: [
+      ...pureLayers,
+      'sessions/storage',
+      'sessions/environment',
+      'sessions/leases',
+      'sessions/quotas',
+      'sessions/erasures',
+    ],
   },
   {
     name: 'sessions/consumers',

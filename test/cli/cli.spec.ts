@@ -244,8 +244,15 @@ describe('agent-sessions', () => {
       expect(await cli(['verify', '--strict', ...target])).toMatchObject({ code: 0 });
 
       expect(await cli(['erase-user', 'shop', 'ann', ...target])).toMatchObject({ code: 2, out: '' });
-      const erased = await cli(['erase-user', 'shop', 'ann', '--yes', 'ann', ...target]);
+      expect(await cli(['erased', 'shop', 'ann', ...target])).toMatchObject({ code: 1 });
+      const why = ['--reason', 'ticket 12'];
+      const erased = await cli(['erase-user', 'shop', 'ann', '--yes', 'ann', ...why, ...target]);
       expect(erased).toMatchObject({ code: 0, out: 'erased 1 sessions of ann\n' });
+      const proof = await cli(['erased', 'shop', 'ann', ...target]);
+      expect(proof).toMatchObject({
+        code: 0,
+        out: expect.stringMatching(/1 sessions: ticket 12; .* nothing of the user/),
+      });
       expect(await cli(['migrate', '--status', ...target])).toMatchObject({ code: 0 });
     } finally {
       await storage.close();

@@ -4,7 +4,7 @@ import { agendaNameOf } from '../../src/sessions/domain/agenda-names.js';
 import { claimed, dispatchTo } from '../../src/testing/storage-contract/consumer-support.js';
 import { ComponentSession } from '../../src/components/index.js';
 import { ManualClock } from '../../src/testing/index.js';
-import { eraseUser, exportUser } from '../../src/transfer/index.js';
+import { eraseUser, exportUser, findErasure, findUser } from '../../src/transfer/index.js';
 import { firstStore, storesAboveThePort } from '../support/stores.js';
 import { text, withoutTransfer } from './support.js';
 
@@ -30,7 +30,17 @@ describe.each(storesAboveThePort)('erasing a user of $name', ({ open }) => {
       expect(await componentSessions(storage)).toHaveLength(3 * (OTHERS.length + 1));
 
       const sessions = new SessionService({ storage, clock });
-      expect(await sessions.eraseUser({ appName: APP, userId: ERASED })).toEqual({ sessions: 4 });
+      const user = { appName: APP, userId: ERASED };
+      const found = await findUser(storage, user);
+      expect(Object.entries(found).filter(([, count]) => count === 0)).toEqual([]);
+      expect(await sessions.eraseUser({ ...user, reason: 'ticket 12' })).toEqual({ sessions: 4 });
+      expect(await findUser(storage, user)).toEqual({ sessions: 0, state: 0, usage: 0, components: 0, work: 0 });
+      const note = { at: Math.floor(clock.now()), reason: 'ticket 12', sessions: 4 };
+      expect(await findErasure(storage, user)).toEqual(note);
+      for (const userId of OTHERS) {
+        expect(await findErasure(storage, { appName: APP, userId })).toBeUndefined();
+        expect((await findUser(storage, { appName: APP, userId })).sessions).toBe(3);
+      }
 
       const { text: after, ...counts } = await raw();
       expect(
@@ -51,7 +61,8 @@ describe.each(storesAboveThePort)('erasing a user of $name', ({ open }) => {
         expect(await sessions.getUserState({ appName: APP, userId })).toEqual({ note: secretOf(userId, 'shared') });
         expect((await sessions.getUsage({ appName: APP, userId })).total.totalTokens).toBe(21);
       }
-      expect(await eraseUser(storage, { appName: APP, userId: ERASED })).toEqual({ sessions: 0 });
+      expect(await eraseUser(storage, { ...user, reason: 'again' })).toEqual({ sessions: 0 });
+      expect(await findErasure(storage, user)).toMatchObject({ reason: 'again', sessions: 4 });
       expect((await sessions.createSession(keyOf(ERASED, 's-0'))).state.toRecord()).toEqual({});
     } finally {
       await destroy();
@@ -73,6 +84,20 @@ describe.each(firstStore)('erasing a user', ({ open }) => {
     } finally {
       await destroy();
     }
+  });
+
+  it('keeps no note without a reason, and refuses one that no store could keep', async () => {
+    const { storage, destroy } = await open({ clock: new ManualClock() });
+    const user = { appName: APP, userId: ERASED };
+    await eraseUser(storage, user);
+    expect(await findErasure(storage, user)).toBeUndefined();
+    for (const reason of ['', 'x'.repeat(501), 'half \uD83D', 7 as never]) {
+      await expect(eraseUser(storage, { ...user, reason })).rejects.toMatchObject({
+        code: 'INVALID_INPUT',
+        path: 'reason',
+      });
+    }
+    await destroy();
   });
 
   it('is refused by a store that cannot do it', async () => {

@@ -3,19 +3,16 @@ import { stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { JsonFileComponentStore } from '../../components/json-files/json-file-component-store.js';
-import { InvalidInputError } from '../../sessions/domain/errors.js';
-import type { ComponentStore } from '../../sessions/storage/component-store.js';
-import type { SessionStorage } from '../../sessions/storage/session-storage.js';
 import {
   type ImportProgress,
   type ImportResult,
   type TransferFilter,
-  eraseUser as erase,
   exportSessions,
   importSessions,
   verifySessions,
 } from '../../transfer/index.js';
 import type { CommandContext } from '../command-context.js';
+import { componentsOf } from '../component-folder.js';
 import { EXIT } from '../failures.js';
 import { bar, shown } from '../output.js';
 
@@ -53,12 +50,6 @@ export interface ImportCommandOptions extends FilterOptions {
 
 function filterOf({ app, user, session }: FilterOptions): TransferFilter {
   return { appName: app, userId: user, sessionId: session };
-}
-
-/** Component state in the store, and in a folder if one is named. */
-function componentsOf(storage: SessionStorage, folder: string | undefined): ComponentStore[] {
-  const files = folder === undefined ? [] : [new JsonFileComponentStore({ root: folder })];
-  return [...(storage.components ? [storage.components] : []), ...files];
 }
 
 /** Writes sessions as lines of JSON to a file or to stdout. */
@@ -157,19 +148,4 @@ class CountedInput {
       yield buffer;
     }
   }
-}
-
-/** Removes all of a user. The user has to be named twice, since it cannot be undone. */
-export async function eraseUser(
-  context: CommandContext,
-  { yes, components }: { readonly yes?: string | undefined; readonly components?: string | undefined },
-  appName: string,
-  userId: string,
-): Promise<void> {
-  if (yes !== userId) {
-    throw new InvalidInputError(`cannot be undone: repeat the user id, --yes ${JSON.stringify(userId)}`, '--yes');
-  }
-  const storage = await context.storage();
-  const erased = await erase(storage, { appName, userId }, { components: componentsOf(storage, components) });
-  await context.output.result(`erased ${erased.sessions} sessions of ${shown(userId)}`, { appName, userId, ...erased });
 }

@@ -8,7 +8,8 @@ import type { EntryView } from './entry-view.js';
 import type { KnownEntries } from './known-entries.js';
 import { removeWhere } from './remove-entries.js';
 
-const SPACE = 'agenda';
+/** Of all entries of the agenda. */
+export const AGENDA_SPACE = 'agenda';
 
 /** The agenda as entries, whose rank is when they are due. */
 export class EntryAgenda implements Agenda {
@@ -16,26 +17,26 @@ export class EntryAgenda implements Agenda {
 
   async put(name: string, inMs: number): Promise<void> {
     assertAgendaPut(name, inMs);
-    const place = { space: SPACE, name };
+    const place = { space: AGENDA_SPACE, name };
     const begin = this.entries.guess([place]);
     await decide(this.entries, { places: [place], begin }, (seen) => keepTheLater(place, inMs, seen));
   }
 
   async due(limit: number): Promise<AgendaEntry[]> {
     assertDueLimit(limit);
-    const { entries } = await this.entries.range({ space: SPACE, upTo: 'now', limit });
+    const { entries } = await this.entries.range({ space: AGENDA_SPACE, upTo: 'now', limit });
     return entries.map(({ name, rank }) => ({ name, dueAt: rank }));
   }
 
   async remove(entry: AgendaEntry): Promise<void> {
     assertAgendaEntry(entry);
-    const place = { space: SPACE, name: entry.name };
+    const place = { space: AGENDA_SPACE, name: entry.name };
     const begin = this.entries.known([place]);
     await decide(this.entries, { places: [place], begin }, (seen) => removeUnchanged(place, entry.dueAt, seen));
   }
 
   async removeAll(prefix: string): Promise<void> {
-    await removeWhere(this.entries, SPACE, (name) => name.startsWith(prefix));
+    await removeWhere(this.entries, AGENDA_SPACE, (name) => name.startsWith(prefix));
   }
 }
 

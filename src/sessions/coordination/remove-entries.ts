@@ -1,9 +1,8 @@
 import type { StoredEntry } from '../storage/entry-store.js';
 import { decide, noAnswer } from './decide.js';
 import { EntryView } from './entry-view.js';
+import { findWhere } from './find-entries.js';
 import type { KnownEntries } from './known-entries.js';
-
-const PAGE = 1_000;
 
 /** Removes the entries of a space with such names. */
 export async function removeWhere(
@@ -11,13 +10,9 @@ export async function removeWhere(
   space: string,
   isMeant: (name: string) => boolean,
 ): Promise<void> {
-  let after: StoredEntry | undefined;
-  do {
-    const { now, entries: found } = await entries.range({ space, after, limit: PAGE });
-    const meant = found.filter(({ name }) => isMeant(name));
-    if (meant.length > 0) await removeFound(entries, meant, now);
-    after = found.length < PAGE ? undefined : found.at(-1);
-  } while (after);
+  for await (const { now, entries: found } of findWhere(entries, space, isMeant)) {
+    await removeFound(entries, found, now);
+  }
 }
 
 /** Removes entries, also if they have changed since they were read. */

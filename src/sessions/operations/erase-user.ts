@@ -5,8 +5,15 @@ import { withoutTransferError } from '../domain/unsupported-error.js';
 import type { ComponentStore } from '../storage/component-store.js';
 import type { SessionStorage } from '../storage/session-storage.js';
 import type { SessionEnvironment } from '../session-environment.js';
+import { checkedReason, noteErasure } from '../erasures/erasure.js';
 
 const COMPONENTS_AT_ONCE = 500;
+
+/** Whom to erase. */
+export interface EraseUserRequest extends UserKey {
+  /** With a reason, a note of the erasure is kept, which has no id: at most 500 UTF-8 bytes. `findErasure` of `/transfer` reads it. */
+  readonly reason?: string | undefined;
+}
 
 /** What was erased. */
 export interface ErasedUser {
@@ -24,12 +31,13 @@ interface EraseOptions {
 /** Removes all that a store has of a user. A repeated call finishes what a failed one began. */
 export async function eraseUser(
   { storage }: Pick<SessionEnvironment, 'storage'>,
-  { appName, userId }: UserKey,
+  { appName, userId, reason: given }: EraseUserRequest,
   { components: others = [], before }: EraseOptions = {},
 ): Promise<ErasedUser> {
   const { transfer, components, agenda, consumers } = storage;
   assertId(appName, 'appName');
   assertId(userId, 'userId');
+  const reason = checkedReason(given);
   if (!transfer) throw withoutTransferError('erase users');
   const user = { appName, userId };
   await before?.(user);
@@ -40,11 +48,12 @@ export async function eraseUser(
   // Sessions that are gone get no more entries.
   await agenda.removeAll(agendaPrefixOf(user));
   await consumers.removeWorkOn(user);
+  if (reason !== undefined) await noteErasure(storage, user, { sessions, reason });
   return { sessions };
 }
 
 /** Removes all that the store of a service has of a user, and what hooks know of. Consumers look again for what is due. */
-export async function eraseServedUser(env: SessionEnvironment, request: UserKey): Promise<ErasedUser> {
+export async function eraseServedUser(env: SessionEnvironment, request: EraseUserRequest): Promise<ErasedUser> {
   const before = (user: UserKey): Promise<void> => env.hooks.runBeforeErase(user, env.storage.components);
   const erased = await eraseUser(env, request, { before });
   env.changeBell.ring();

@@ -1,0 +1,9 @@
+import { JsonFileComponentStore } from '../components/json-files/json-file-component-store.js';
+import type { ComponentStore } from '../sessions/storage/component-store.js';
+import type { SessionStorage } from '../sessions/storage/session-storage.js';
+
+/** Component state in the store, and in a folder if one is named. */
+export function componentsOf(storage: SessionStorage, folder: string | undefined): ComponentStore[] {
+  const files = folder === undefined ? [] : [new JsonFileComponentStore({ root: folder })];
+  return [...(storage.components ? [storage.components] : []), ...files];
+}

@@ -1,0 +1,66 @@
+import { decide } from '../coordination/decide.js';
+import { KnownEntries } from '../coordination/known-entries.js';
+import { InvalidInputError } from '../domain/errors.js';
+import { NEVER } from '../domain/expiry.js';
+import { type UserKey, assertId } from '../domain/ids.js';
+import { textProblem } from '../domain/input-checks.js';
+import { digestOf } from '../domain/json-digest.js';
+import { newStamp } from '../domain/stamp.js';
+import { storedJson } from '../domain/stored-json.js';
+import { type EntryPlace, PARKED, type StoredEntry } from '../storage/entry-store.js';
+import type { SessionStorage } from '../storage/session-storage.js';
+
+/** That a user was erased, and why. */
+export interface Erasure {
+  /** When that was last done, in epoch milliseconds. */
+  readonly at: number;
+  readonly reason: string;
+  /** How many sessions were removed, by all calls together. */
+  readonly sessions: number;
+}
+
+const MOST_REASON_BYTES = 500;
+
+/** Checks what a note of an erasure is to say. `undefined`: no note is wanted. */
+export function checkedReason(reason: unknown): string | undefined {
+  if (reason === undefined || reason === null) return undefined;
+  const problem = textProblem(reason, MOST_REASON_BYTES);
+  if (problem) throw new InvalidInputError(problem, 'reason');
+  return reason as string;
+}
+
+/** Keeps a note of an erasure. A repeated erasure adds to it. */
+export async function noteErasure(
+  { entries }: Pick<SessionStorage, 'entries'>,
+  user: UserKey,
+  { sessions, reason }: Pick<Erasure, 'sessions' | 'reason'>,
+): Promise<void> {
+  const place = placeOf(user);
+  await decide(new KnownEntries(entries), { places: [place] }, (seen) => {
+    const stored = seen.at(place);
+    const before = stored ? noteIn(stored).sessions : 0;
+    const text = JSON.stringify({ reason, sessions: before + sessions });
+    const next = { stamp: newStamp(), rank: PARKED, since: { inMs: 0 }, text, ttlMs: NEVER };
+    return { writes: [{ ...place, expected: stored?.stamp, next }], answer: () => undefined };
+  });
+}
+
+/** The note of an erasure. */
+export async function findErasure(
+  { entries }: Pick<SessionStorage, 'entries'>,
+  { appName, userId }: UserKey,
+): Promise<Erasure | undefined> {
+  assertId(appName, 'appName');
+  assertId(userId, 'userId');
+  const [stored] = (await entries.find([placeOf({ appName, userId })])).entries;
+  return stored && { at: Math.floor(stored.since), ...noteIn(stored) };
+}
+
+function noteIn({ text }: StoredEntry): Pick<Erasure, 'reason' | 'sessions'> {
+  return storedJson(text, 'a note of an erasure') as Pick<Erasure, 'reason' | 'sessions'>;
+}
+
+/** The name is a digest: who does not know the user learns nothing from it. */
+function placeOf({ appName, userId }: UserKey): EntryPlace {
+  return { space: 'erasures', name: digestOf([appName, userId]) };
+}

@@ -1,0 +1,67 @@
+import { countWhere } from '../coordination/find-entries.js';
+import { AGENDA_SPACE } from '../coordination/entry-agenda.js';
+import { KnownEntries } from '../coordination/known-entries.js';
+import { spaceOfWork, workPrefixOf } from '../coordination/work-entries.js';
+import { agendaPrefixOf } from '../domain/agenda-names.js';
+import { componentPrefixOf } from '../domain/component.js';
+import { type UserKey, assertId } from '../domain/ids.js';
+import type { ComponentStore } from '../storage/component-store.js';
+import type { SessionStorage } from '../storage/session-storage.js';
+
+/** What a store has of a user: how many of each. */
+export interface UserRemains {
+  readonly sessions: number;
+  /** Values of the state of the user. */
+  readonly state: number;
+  /** Sums of tokens, by model. */
+  readonly usage: number;
+  /** Sessions that have component state. */
+  readonly components: number;
+  /** Entries of the agenda, and work of consumers. */
+  readonly work: number;
+}
+
+/** Looks in all places that an erasure empties. */
+export async function findUser(storage: SessionStorage, { appName, userId }: UserKey): Promise<UserRemains> {
+  assertId(appName, 'appName');
+  assertId(userId, 'userId');
+  const user = { appName, userId };
+  const scope = await storage.readScope(user);
+  const { found } = await storage.readUsage([{ ...user, period: 'total' }]);
+  return {
+    sessions: await countSessions(storage, user),
+    state: scope.entries.length,
+    usage: found[0]?.length ?? 0,
+    components: storage.components ? await countComponents(storage.components, user) : 0,
+    work: await countWork(storage, user),
+  };
+}
+
+async function countSessions(storage: SessionStorage, user: UserKey): Promise<number> {
+  const order = { orderBy: 'createTime', order: 'asc' } as const;
+  const page = { limit: 1, offset: 0, withTotal: true, withState: false };
+  return (await storage.list({ ...user, ...order, ...page })).total ?? 0;
+}
+
+const COMPONENTS_AT_ONCE = 500;
+
+async function countComponents(components: ComponentStore, user: UserKey): Promise<number> {
+  const prefix = componentPrefixOf(user);
+  let count = 0;
+  for (let after = prefix; ;) {
+    const found = await components.sessions({ after, limit: COMPONENTS_AT_ONCE });
+    const own = found.filter((session) => session.startsWith(prefix));
+    count += own.length;
+    after = found.at(-1) ?? after;
+    if (own.length < COMPONENTS_AT_ONCE) return count;
+  }
+}
+
+async function countWork(storage: SessionStorage, user: UserKey): Promise<number> {
+  const entries = new KnownEntries(storage.entries);
+  let count = await countWhere(entries, AGENDA_SPACE, (name) => name.startsWith(agendaPrefixOf(user)));
+  for (const { name } of await storage.consumers.list()) {
+    count += await countWhere(entries, spaceOfWork(name), (work) => work.startsWith(workPrefixOf(user)));
+  }
+  return count;
+}
