@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { Logger } from '@nestjs/common';
+import { forwardedAbort } from '../domain/forwarded-abort.js';
 import { type Problem, logProblem, problemOf } from '../transport/problems.js';
 import { type StreamAccess, StreamExpired, StreamStalled } from '../transport/stream-access.js';
 import type { CurrentExchange } from './http-exchange.js';
@@ -55,9 +56,12 @@ export async function sendEvents<Event>(
   }
   response.flushHeaders();
   const keepAlive = setInterval(() => keepAliveIn(response), KEEP_ALIVE_MS);
+  // Node keeps an `AbortSignal.any` for as long as someone listens to it, also after its end.
+  const { signal, release } = forwardedAbort([gone.signal, access.signal]);
   try {
-    await sendAll(response, events, access, AbortSignal.any([gone.signal, access.signal]), logger);
+    await sendAll(response, events, access, signal, logger);
   } finally {
+    release();
     clearInterval(keepAlive);
     access.close();
     response.end();
