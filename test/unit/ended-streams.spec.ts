@@ -1,16 +1,11 @@
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { Logger } from '@nestjs/common';
 import type { CurrentExchange } from '../../src/sessions/rest/http-exchange.js';
 import { sendEvents } from '../../src/sessions/rest/sent-events.js';
 import type { StreamAccess } from '../../src/sessions/transport/stream-access.js';
-import { until } from '../support/until.js';
-
-setFlagsFromString('--expose-gc');
-const collectGarbage = runInNewContext('gc') as () => void;
+import { untilCollected } from '../support/collected.js';
 
 const STREAMS = 20;
 
@@ -33,11 +28,8 @@ it('a stream that has ended leaves nothing of what listened to its end', async (
   await once(app, 'listening');
   const url = `http://127.0.0.1:${(app.address() as AddressInfo).port}`;
   for (let count = 0; count < STREAMS; count++) await (await fetch(url)).text();
-  await until(() => {
-    collectGarbage();
-    // The last request of a connection that is kept open stays.
-    return kept.filter((reference) => reference.deref()).length <= 1;
-  }, 'Streams are kept');
+  // The last request of a connection that is kept open stays.
+  await untilCollected(kept, 1, 'Streams are kept');
   app.closeAllConnections();
   app.close();
 });

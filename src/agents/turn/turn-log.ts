@@ -9,6 +9,7 @@ import {
   TurnLostError,
 } from '../../sessions/domain/errors.js';
 import { type SessionKey, sessionKeyOf } from '../../sessions/domain/ids.js';
+import { forwardedAbort } from '../../sessions/domain/forwarded-abort.js';
 import { retryUnknown } from '../../sessions/domain/retry-overtaken.js';
 import { incarnationOf } from '../../sessions/domain/session-tracking.js';
 import type { Session } from '../../sessions/domain/session.js';
@@ -60,7 +61,7 @@ export class TurnLog {
     this.session = session;
     this.#seq = session.version;
     this.news = new TurnNews(session.id, invocationId);
-    this.signal = AbortSignal.any([turn.signal, this.news.signal]);
+    this.signal = forwardedAbort([turn.signal, this.news.signal]).signal;
     // Many tools may listen. Node would warn of the eleventh.
     setMaxListeners(0, this.signal);
     const incarnation = incarnationOf(session);
