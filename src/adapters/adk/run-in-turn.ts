@@ -29,8 +29,9 @@ export async function* runInTurn(
   const { userId, sessionId, abortSignal } = request;
   const wanted = { appName: runner.appName, userId, sessionId, waitMs, ttlMs, holder, signal: abortSignal };
   const { turn, end } = await holdTurn(sessions, wanted);
-  const signals = abortSignal ? [abortSignal, turn.signal] : [turn.signal];
-  const events = runner.runAsync({ ...request, abortSignal: AbortSignal.any(signals) });
+  // Node keeps an `any` in memory if ADK goes on listening to it.
+  const signal = abortSignal ? AbortSignal.any([abortSignal, turn.signal]) : turn.signal;
+  const events = runner.runAsync({ ...request, abortSignal: signal });
   let isOver = false;
   try {
     for (;;) {
