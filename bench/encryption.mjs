@@ -26,7 +26,8 @@ export async function run({ stores = [...STORE_NAMES, ...SERVER_NAMES] } = {}) {
 
 async function rowsOf(store, raw) {
   const keys = `bench:${randomBytes(32).toString('base64')}`;
-  const ours = new Ours(encryptedStorage(raw.storage, { keys, allowPlain: true }));
+  // A user of its own: what one side writes, the other cannot read.
+  const ours = new Ours(encryptedStorage(raw.storage, { keys }), undefined, { appName: 'encrypted', userId: 'ann' });
   const sides = { ours, raw };
   const unit = 'operations/s';
   return [

@@ -9,19 +9,21 @@ export class Ours {
   /**
    * @param {import('../../dist/storage.js').SessionStorage} storage
    * @param {Partial<import('../../dist/index.js').HistorySettings>} [history]
+   * @param {import('../../dist/index.js').UserKey} [owner] of the sessions
    */
-  constructor(storage, history) {
+  constructor(storage, history, owner = OWNER) {
     this.storage = storage;
+    this.owner = owner;
     this.service = new SessionService({ storage, history });
   }
 
   /** The same sessions, seen by a service with other settings. */
   withHistory(history) {
-    return new Ours(this.storage, history);
+    return new Ours(this.storage, history, this.owner);
   }
 
   create(sessionId) {
-    return this.service.createSession({ ...OWNER, sessionId, state: { step: 0 } });
+    return this.service.createSession({ ...this.owner, sessionId, state: { step: 0 } });
   }
 
   append(session, event) {
@@ -36,15 +38,15 @@ export class Ours {
   }
 
   readAll({ id: sessionId }) {
-    return this.service.getSession({ ...OWNER, sessionId });
+    return this.service.getSession({ ...this.owner, sessionId });
   }
 
   readNewest({ id: sessionId }, numRecentEvents) {
-    return this.service.getSession({ ...OWNER, sessionId, config: { numRecentEvents } });
+    return this.service.getSession({ ...this.owner, sessionId, config: { numRecentEvents } });
   }
 
   list(limit) {
-    return this.service.listSessions({ ...OWNER, limit });
+    return this.service.listSessions({ ...this.owner, limit });
   }
 
   close() {
