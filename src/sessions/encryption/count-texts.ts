@@ -2,8 +2,8 @@ import { sessionKeyOf } from '../domain/ids.js';
 import { metadataEntries } from '../domain/metadata-entries.js';
 import type { SessionRecord } from '../domain/session-record.js';
 import { sealedFormOf } from '../domain/sealed-form.js';
-import { positionOf } from '../storage/list-order.js';
-import type { ListedSession, ListPosition } from '../storage/session-list.js';
+import { listedSessions } from '../storage/listed-records.js';
+import type { ListedSession } from '../storage/session-list.js';
 import type { SessionStorage } from '../storage/session-storage.js';
 import { ownEntries } from '../storage/state-entries.js';
 import { isEncryptedEntry } from './sealed-metadata.js';
@@ -29,23 +29,11 @@ export async function countTexts(storage: SessionStorage): Promise<CountedTexts>
     else counts.plain += 1;
   };
   for (const appName of await storage.consumers.apps())
-    for await (const session of sessionsOf(storage, appName)) {
+    for await (const session of listedSessions(storage, { appName }, { order: 'asc', pageSize: SESSIONS_AT_ONCE })) {
       for (const text of textsOf(session)) count(text);
       for await (const payload of payloadsOf(storage, session.record)) count(payload);
     }
   return counts;
-}
-
-async function* sessionsOf(storage: SessionStorage, appName: string): AsyncGenerator<ListedSession> {
-  let after: ListPosition | undefined;
-  do {
-    const order = { orderBy: 'createTime', order: 'asc' } as const;
-    const page = await storage.list({ appName, ...order, limit: SESSIONS_AT_ONCE, after });
-    yield* page.sessions;
-    const last = page.sessions.at(-1);
-    const isLast = page.sessions.length < SESSIONS_AT_ONCE && !page.isCut;
-    after = isLast || !last ? undefined : positionOf(last.record, order);
-  } while (after);
 }
 
 function textsOf({ state, metadata }: ListedSession): string[] {

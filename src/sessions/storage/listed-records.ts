@@ -1,6 +1,7 @@
 import type { SessionKey } from '../domain/ids.js';
 import type { SessionRecord } from '../domain/session-record.js';
 import { positionOf } from './list-order.js';
+import type { ListedSession } from './session-list.js';
 import type { ListPosition, ListRequest, SessionStorage } from './session-storage.js';
 
 /** How to go through a list of sessions. */
@@ -21,14 +22,31 @@ export interface ListedRecordsOptions extends Pick<ListRequest, 'order' | 'filte
  */
 export async function* listedRecords(
   storage: Pick<SessionStorage, 'list'>,
-  { appName, userId }: Pick<ListRequest, 'appName' | 'userId'>,
-  { order, filter, pageSize, after: begin, onDamaged, pause }: ListedRecordsOptions,
+  owner: Pick<ListRequest, 'appName' | 'userId'>,
+  options: ListedRecordsOptions,
 ): AsyncGenerator<SessionRecord, void, void> {
-  const request = { appName, userId, filter, orderBy: 'createTime', order, limit: pageSize, withState: false } as const;
+  for await (const { record } of listedSessions(storage, owner, { ...options, withState: false })) yield record;
+}
+
+/** The same, with their metadata and, if that is asked for, their state. */
+export async function* listedSessions(
+  storage: Pick<SessionStorage, 'list'>,
+  { appName, userId }: Pick<ListRequest, 'appName' | 'userId'>,
+  {
+    order,
+    filter,
+    pageSize,
+    after: begin,
+    onDamaged,
+    pause,
+    withState,
+  }: ListedRecordsOptions & Pick<ListRequest, 'withState'>,
+): AsyncGenerator<ListedSession, void, void> {
+  const request = { appName, userId, filter, orderBy: 'createTime', order, limit: pageSize, withState } as const;
   for (let after = begin; ;) {
     const { sessions, damaged = [], isCut, examinedTo } = await storage.list({ ...request, after });
     if (onDamaged) damaged.forEach(onDamaged);
-    for (const { record } of sessions) yield record;
+    yield* sessions;
     const last = sessions.at(-1);
     const isFull = sessions.length >= pageSize || isCut;
     after = examinedTo ?? (last && isFull ? positionOf(last.record, request) : undefined);
