@@ -1,11 +1,11 @@
 import { type ComponentPlace, componentPrefixOf, componentSessionsOf } from '../sessions/domain/component.js';
 import { NEVER } from '../sessions/domain/expiry.js';
 import type { SessionKey } from '../sessions/domain/ids.js';
+import { componentSessionsWith } from '../sessions/storage/component-sessions.js';
 import type { ComponentStore } from '../sessions/storage/component-store.js';
 import { inBatches } from '../sessions/domain/batches.js';
 import type { ComponentLine, TransferFilter } from './transfer-records.js';
 
-const SESSIONS_PER_PAGE = 1_000;
 /** Limits the length of a line. */
 const ITEMS_PER_LINE = { items: 500, weight: 1_048_576, weightOf: ({ length }: string) => length };
 
@@ -23,17 +23,7 @@ async function* sessionsOf(store: ComponentStore, filter: TransferFilter): Async
     yield* componentSessionsOf({ appName, userId, sessionId });
     return;
   }
-  const prefix = componentPrefixOf(filter);
-  for (let after: string | undefined = prefix || undefined; ;) {
-    const found: string[] = await store.sessions({ after, limit: SESSIONS_PER_PAGE });
-    for (const session of found) {
-      // They are ordered.
-      if (!session.startsWith(prefix)) return;
-      yield session;
-    }
-    if (found.length < SESSIONS_PER_PAGE) return;
-    after = found.at(-1);
-  }
+  yield* componentSessionsWith(componentPrefixOf(filter), store);
 }
 
 /** Nothing if it was deleted in the meantime. */

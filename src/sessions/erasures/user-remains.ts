@@ -5,7 +5,9 @@ import { spaceOfWork, workPrefixOf } from '../coordination/work-entries.js';
 import { agendaPrefixOf } from '../domain/agenda-names.js';
 import { componentPrefixOf } from '../domain/component.js';
 import { type UserKey, assertId } from '../domain/ids.js';
+import { componentSessionsWith } from '../storage/component-sessions.js';
 import type { ComponentStore } from '../storage/component-store.js';
+import { countSessions } from '../storage/count-sessions.js';
 import type { SessionStorage } from '../storage/session-storage.js';
 
 /** What a store has of a user: how many of each. */
@@ -37,24 +39,10 @@ export async function findUser(storage: SessionStorage, { appName, userId }: Use
   };
 }
 
-async function countSessions(storage: SessionStorage, user: UserKey): Promise<number> {
-  const order = { orderBy: 'createTime', order: 'asc' } as const;
-  const page = { limit: 1, offset: 0, withTotal: true, withState: false };
-  return (await storage.list({ ...user, ...order, ...page })).total ?? 0;
-}
-
-const COMPONENTS_AT_ONCE = 500;
-
 async function countComponents(components: ComponentStore, user: UserKey): Promise<number> {
-  const prefix = componentPrefixOf(user);
   let count = 0;
-  for (let after = prefix; ;) {
-    const found = await components.sessions({ after, limit: COMPONENTS_AT_ONCE });
-    const own = found.filter((session) => session.startsWith(prefix));
-    count += own.length;
-    after = found.at(-1) ?? after;
-    if (own.length < COMPONENTS_AT_ONCE) return count;
-  }
+  for await (const _session of componentSessionsWith(componentPrefixOf(user), components)) count += 1;
+  return count;
 }
 
 async function countWork(storage: SessionStorage, user: UserKey): Promise<number> {

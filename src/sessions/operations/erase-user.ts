@@ -2,6 +2,7 @@ import { agendaPrefixOf } from '../domain/agenda-names.js';
 import { componentPrefixOf, sessionOfComponents } from '../domain/component.js';
 import { type UserKey, assertId } from '../domain/ids.js';
 import { withoutTransferError } from '../domain/unsupported-error.js';
+import { componentSessionsWith } from '../storage/component-sessions.js';
 import type { ComponentStore } from '../storage/component-store.js';
 import type { SessionStorage } from '../storage/session-storage.js';
 import type { SessionEnvironment } from '../session-environment.js';
@@ -77,12 +78,7 @@ async function removeComponents(
   user: UserKey,
   isMeant: (session: string) => Promise<boolean> | boolean,
 ): Promise<void> {
-  const prefix = componentPrefixOf(user);
-  for (let after = prefix; ;) {
-    const found = await components.sessions({ after, limit: COMPONENTS_AT_ONCE });
-    const own = found.filter((session) => session.startsWith(prefix));
-    for (const session of own) if (await isMeant(session)) await components.remove(session);
-    after = found.at(-1) ?? after;
-    if (own.length < COMPONENTS_AT_ONCE) return;
+  for await (const session of componentSessionsWith(componentPrefixOf(user), components)) {
+    if (await isMeant(session)) await components.remove(session);
   }
 }

@@ -15,6 +15,7 @@ import { digestOf } from '../domain/json-digest.js';
 import { QuotaExceededError, type QuotaUse } from '../domain/quota-error.js';
 import { QUOTA_WINDOWS, countAt } from '../domain/quota-rules.js';
 import type { EntryPlace } from '../storage/entry-store.js';
+import { countSessions } from '../storage/count-sessions.js';
 import type { SessionStorage } from '../storage/session-storage.js';
 import { type RateRequest, RateShares, rateIn } from './rate-shares.js';
 import { SessionCounts } from './session-counts.js';
@@ -49,7 +50,7 @@ export class QuotaKeeper {
 
   constructor(
     private readonly settings: QuotaSettings,
-    storage: Pick<SessionStorage, 'entries' | 'list'>,
+    private readonly storage: Pick<SessionStorage, 'entries' | 'list'>,
     clock: Clock,
   ) {
     this.#entries = new KnownEntries(storage.entries);
@@ -97,7 +98,7 @@ export class QuotaKeeper {
     });
     const stocks = asked.filter(({ quota }) => quota === 'sessions');
     for (const { scope, owner, quota, limit } of stocks) {
-      if (owner) used.unshift({ scope, quota, used: await this.#sessions.count(owner), limit });
+      if (owner) used.unshift({ scope, quota, used: await countSessions(this.storage, owner), limit });
     }
     return used;
   }

@@ -7,6 +7,7 @@ import { retryUndefined } from '../domain/retry-overtaken.js';
 import { newStamp } from '../domain/stamp.js';
 import { storedJson } from '../domain/stored-json.js';
 import type { EntryPlace, StoredEntry } from '../storage/entry-store.js';
+import { countSessions } from '../storage/count-sessions.js';
 import type { SessionStorage } from '../storage/session-storage.js';
 
 /** After so long without a creation, sessions are counted again. */
@@ -38,7 +39,7 @@ export class SessionCounts {
       let decision = decideSession(known && countIn(known), now, limit);
       let refusal: SessionCount | undefined;
       if (decision.kind === 'count') {
-        const counted = { used: await this.count(owner), at: now, countedAt: now };
+        const counted = { used: await countSessions(this.storage, owner), at: now, countedAt: now };
         decision = decideSession(counted, now, limit);
         refusal = counted;
       }
@@ -64,20 +65,6 @@ export class SessionCounts {
       const outcome = await this.entries.write([{ ...place, expected: known.stamp, next }]);
       return outcome.kind === 'written' || undefined;
     });
-  }
-
-  /** How many sessions there are. One request. */
-  async count(owner: StateOwner): Promise<number> {
-    const order = { orderBy: 'createTime', order: 'desc' } as const;
-    const { total = 0 } = await this.storage.list({
-      ...owner,
-      ...order,
-      limit: 1,
-      offset: 0,
-      withTotal: true,
-      withState: false,
-    });
-    return total;
   }
 }
 
