@@ -5,6 +5,7 @@ import { problemOf } from '../config/setting.js';
 import { requireRequest } from './domain/input-checks.js';
 import { type RetainedSession, SessionHeldError, decideRetention, isHeld, lastKept } from './domain/retention-rules.js';
 import type { UserKey } from './domain/ids.js';
+import { readPages } from './domain/paging.js';
 import { metadataOf } from './domain/session-metadata.js';
 import type { Session } from './domain/session.js';
 import { environmentBehind } from './service-environment.js';
@@ -126,14 +127,18 @@ export class SessionRetention {
     const filter = rule.labels && { labels: { ...rule.labels } };
     const until = lastKept(rule, now);
     for (const appName of apps) {
-      let cursor: string | undefined;
-      do {
-        const order = { orderBy: 'lastUpdateTime', order: 'asc', limit: BATCH } as const;
-        const page = await this.#sessions.listSessions({ appName, ...order, filter, cursor, includeState: false });
-        for (const session of page.sessions) if (session.lastUpdateTime <= until) yield session;
-        const last = page.sessions.at(-1);
-        cursor = last && last.lastUpdateTime > until ? undefined : page.nextCursor;
-      } while (cursor !== undefined);
+      const request = {
+        appName,
+        orderBy: 'lastUpdateTime',
+        order: 'asc',
+        limit: BATCH,
+        filter,
+        includeState: false,
+      } as const;
+      for await (const { sessions } of readPages((cursor) => this.#sessions.listSessions({ ...request, cursor }))) {
+        for (const session of sessions) if (session.lastUpdateTime <= until) yield session;
+        if ((sessions.at(-1)?.lastUpdateTime ?? 0) > until) break;
+      }
     }
   }
 
@@ -164,14 +169,10 @@ export class SessionRetention {
   }
 
   async #findHeld(user: UserKey, labels: Readonly<Record<string, string>>): Promise<Session | undefined> {
-    const filter = { labels: { ...labels } };
-    let cursor: string | undefined;
-    do {
-      const page = await this.#sessions.listSessions({ ...user, filter, cursor, includeState: false, limit: 1 });
-      const [found] = page.sessions;
-      if (found) return found;
-      cursor = page.nextCursor;
-    } while (cursor !== undefined);
+    const request = { ...user, filter: { labels: { ...labels } }, includeState: false, limit: 1 };
+    for await (const { sessions } of readPages((cursor) => this.#sessions.listSessions({ ...request, cursor }))) {
+      if (sessions[0]) return sessions[0];
+    }
     return undefined;
   }
 
