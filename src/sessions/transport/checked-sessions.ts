@@ -1,18 +1,17 @@
 import type { SessionKey } from '../domain/ids.js';
+import { RequestNotes } from './request-notes.js';
 
-/** The sessions that the rule has allowed, by request. */
-const checkedSessions = new WeakMap<object, Set<string>>();
+/** The sessions that the rule has allowed. */
+const checkedSessions = new RequestNotes();
 
 /** Remembers that the rule has allowed a request to use a session. */
 export function noteChecked(request: unknown, key: Partial<SessionKey>): void {
-  if (typeof request !== 'object' || request === null) return;
-  const known = checkedSessions.get(request) ?? new Set();
-  checkedSessions.set(request, known.add(nameOf(key)));
+  checkedSessions.add(request, nameOf(key));
 }
 
 /** Whether the rule has allowed this request to use the session. */
 export function isChecked(request: object, key: Partial<SessionKey>): boolean {
-  return checkedSessions.get(request)?.has(nameOf(key)) === true;
+  return checkedSessions.has(request, nameOf(key));
 }
 
 function nameOf({ appName, userId, sessionId }: Partial<SessionKey>): string {

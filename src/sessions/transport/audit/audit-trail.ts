@@ -1,5 +1,6 @@
 import { Logger, type OnApplicationShutdown, ServiceUnavailableException } from '@nestjs/common';
 import { callWithin } from '../../domain/timeouts.js';
+import { RequestNotes } from '../request-notes.js';
 import type { AuditOptions, AuditSink } from './audit-options.js';
 import { type AuditQuestion, type AuditRecord, auditRecord } from './audit-record.js';
 
@@ -24,7 +25,7 @@ export class AuditTrail implements OnApplicationShutdown {
   readonly #logger = new Logger('SessionAudit');
   readonly #sink: AuditSink | undefined;
   readonly #refuses: boolean;
-  readonly #seen = new WeakMap<object, Set<string>>();
+  readonly #seen = new RequestNotes();
   #waiting: WaitingRecord[] = [];
   #writing: Promise<void> | undefined;
   #isFailing = false;
@@ -71,11 +72,7 @@ export class AuditTrail implements OnApplicationShutdown {
   }
 
   #isSeen({ request, action, target, appName, userId, sessionId }: AuditQuestion): boolean {
-    if (typeof request !== 'object' || request === null) return false;
-    const name = JSON.stringify([action, target, appName, userId, sessionId]);
-    const seen = this.#seen.get(request) ?? new Set();
-    this.#seen.set(request, seen);
-    return seen.size === seen.add(name).size;
+    return !this.#seen.add(request, JSON.stringify([action, target, appName, userId, sessionId]));
   }
 
   /** Waits for the record only where nobody may go on without. */
