@@ -1,9 +1,7 @@
 import { decide } from '../coordination/decide.js';
 import { KnownEntries } from '../coordination/known-entries.js';
-import { InvalidInputError } from '../domain/errors.js';
 import { NEVER } from '../domain/expiry.js';
 import { type UserKey, assertId } from '../domain/ids.js';
-import { textProblem } from '../domain/input-checks.js';
 import { digestOf } from '../domain/json-digest.js';
 import { newStamp } from '../domain/stamp.js';
 import { storedJson } from '../domain/stored-json.js';
@@ -17,16 +15,6 @@ export interface Erasure {
   readonly reason: string;
   /** How many sessions were removed, by all calls together. */
   readonly sessions: number;
-}
-
-const MOST_REASON_BYTES = 500;
-
-/** Checks what a note of an erasure is to say. `undefined`: no note is wanted. */
-export function checkedReason(reason: unknown): string | undefined {
-  if (reason === undefined || reason === null) return undefined;
-  const problem = textProblem(reason, MOST_REASON_BYTES);
-  if (problem) throw new InvalidInputError(problem, 'reason');
-  return reason as string;
 }
 
 /** Keeps a note of an erasure. A repeated erasure adds to it. */

@@ -1,12 +1,13 @@
 import { agendaPrefixOf } from '../domain/agenda-names.js';
 import { componentPrefixOf, sessionOfComponents } from '../domain/component.js';
 import { type UserKey, assertId } from '../domain/ids.js';
+import { checkedReason } from '../domain/reason.js';
 import { withoutTransferError } from '../domain/unsupported-error.js';
 import { componentSessionsWith } from '../storage/component-sessions.js';
 import type { ComponentStore } from '../storage/component-store.js';
 import type { SessionStorage } from '../storage/session-storage.js';
 import type { SessionEnvironment } from '../session-environment.js';
-import { checkedReason, noteErasure } from '../erasures/erasure.js';
+import { noteErasure } from '../erasures/erasure.js';
 
 const COMPONENTS_AT_ONCE = 500;
 
@@ -38,7 +39,7 @@ export async function eraseUser(
   const { transfer, components, agenda, consumers } = storage;
   assertId(appName, 'appName');
   assertId(userId, 'userId');
-  const reason = checkedReason(given);
+  const reason = given === undefined || given === null ? undefined : checkedReason(given);
   if (!transfer) throw withoutTransferError('erase users');
   const user = { appName, userId };
   await before?.(user);

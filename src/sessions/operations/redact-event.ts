@@ -7,7 +7,8 @@ import { InvalidInputError, SessionNotFoundError } from '../domain/errors.js';
 import { isAnchor, textsOf } from '../domain/event-inspection.js';
 import type { LoggedEvent } from '../domain/event.js';
 import { type SessionKey, checkedSessionKey } from '../domain/ids.js';
-import { isCount, optionalFlag, textProblem } from '../domain/input-checks.js';
+import { isCount, optionalFlag } from '../domain/input-checks.js';
+import { checkedReason } from '../domain/reason.js';
 import { redactedEvent, redactionNews, redactionOf } from '../domain/redacted-event.js';
 import { type SessionRecord, retentionProblem } from '../domain/session-record.js';
 import { referenceTo } from '../domain/session.js';
@@ -48,8 +49,6 @@ interface CheckedRequest {
   readonly turn: TurnReference | undefined;
 }
 
-const MOST_REASON_BYTES = 500;
-
 /**
  * Replaces the text of an event in the store, then appends an event that says so. If it fails in between, a repetition goes on: both are
  * found again.
@@ -59,23 +58,28 @@ export async function redactEvent(served: SessionEnvironment, request: RedactEve
   const env = { ...served, quotas: undefined };
   const checked = checkedRequest(request);
   const { key } = checked;
-  const { record } = await readEvent(env, checked);
-  if (!record.turnsOnly || checked.turn !== undefined) return redact(env, checked);
-  return withTurn(env, { ...key, holder: 'redaction' }, (turn) => redact(env, { ...checked, turn }));
+  const found = await readEvent(env, checked);
+  if (!found.record.turnsOnly || checked.turn !== undefined) return redact(env, checked, found);
+  // Whoever had the turn before may have written.
+  return withTurn(env, { ...key, holder: 'redaction' }, async (turn) =>
+    redact(env, { ...checked, turn }, await readEvent(env, checked)),
+  );
 }
 
 function checkedRequest({ seq, reason, state, turn, ...key }: RedactEventRequest): CheckedRequest {
   const checked = checkedSessionKey(key);
   if (!isCount(seq) || seq === 0) throw new InvalidInputError('must be the number of an event', 'seq');
-  const problem = textProblem(reason, MOST_REASON_BYTES);
-  if (problem) throw new InvalidInputError(problem, 'reason');
+  const why = checkedReason(reason);
   turnPart({ turn });
-  return { key: checked, seq, reason, takesState: optionalFlag(state, 'state') ?? false, turn: turn ?? undefined };
+  return { key: checked, seq, reason: why, takesState: optionalFlag(state, 'state') ?? false, turn: turn ?? undefined };
 }
 
-async function redact(env: SessionEnvironment, request: CheckedRequest): Promise<RedactedEvent> {
+async function redact(
+  env: SessionEnvironment,
+  request: CheckedRequest,
+  { record, event, now }: FoundEvent,
+): Promise<RedactedEvent> {
   const { key, takesState, turn } = request;
-  const { record, event, now } = await readEvent(env, request);
   const alsoIn = await otherPlaces(env, record, event);
   if (takesState) await removeState(env, request, event);
   const redacted = redactedEvent(event, redactionOf(event, { at: now, reason: request.reason }), takesState);
