@@ -147,11 +147,14 @@ export const SUMMARIZER = {
   shutdownSeconds: { kind: shutdownTime, default: 10, meaning: 'how long a closing app waits for models' },
 } as const satisfies SettingsOf<SummarizerSettings>;
 
-const { prompt: _, segmentPrompt: _segment, ...withDefaults } = SUMMARIZER;
+const { prompt: _, segmentPrompt: _segment, ...withoutPrompts } = SUMMARIZER;
+
+/** All but the prompts, which have no value as defaults. */
+export const SUMMARIZER_WITHOUT_PROMPTS = withoutPrompts;
+export type SettingsWithoutPrompts = Omit<SummarizerSettings, 'prompt' | 'segmentPrompt'>;
 
 /** After 50 turns, or 40,000 characters of text, whichever comes first. */
-export const DEFAULT_SUMMARIZER: SummarizerSettings =
-  defaultsOf<Omit<SummarizerSettings, 'prompt' | 'segmentPrompt'>>(withDefaults);
+export const DEFAULT_SUMMARIZER: SummarizerSettings = defaultsOf<SettingsWithoutPrompts>(SUMMARIZER_WITHOUT_PROMPTS);
 
 /** The address of a model with OpenAI's `chat/completions` API. */
 export interface ModelAddress {

@@ -1,7 +1,8 @@
 import {
   MODEL_ADDRESS,
   type ModelAddress,
-  SUMMARIZER,
+  type SettingsWithoutPrompts,
+  SUMMARIZER_WITHOUT_PROMPTS,
   type SummarizerSettings,
 } from '../config/summarizer-settings.js';
 import { type Clock, systemClock } from '../sessions/domain/clock.js';
@@ -106,8 +107,7 @@ function thresholdsOf(settings: SummarizerSettings, checkers: readonly Threshold
 
 function checkedSummarizerSettings(given: Partial<SummarizerSettings>): SummarizerSettings {
   const { prompt, segmentPrompt, ...others } = given;
-  const { prompt: _, segmentPrompt: _segment, ...known } = SUMMARIZER;
-  const settings = checkedSettings<Omit<SummarizerSettings, 'prompt' | 'segmentPrompt'>>(known, others, 'summarizer');
+  const settings = checkedSettings<SettingsWithoutPrompts>(SUMMARIZER_WITHOUT_PROMPTS, others, 'summarizer');
   if (settings.leaveToOthers && !settings.autoSummarize) {
     throw new InvalidInputError('needs autoSummarize, or nothing becomes due', 'summarizer.leaveToOthers');
   }
