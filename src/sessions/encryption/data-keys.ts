@@ -4,10 +4,9 @@ import { inBatches } from '../domain/batches.js';
 import { BoundedMap } from '../domain/bounded-map.js';
 import type { Clock } from '../domain/clock.js';
 import { SessionsError, StoreUnavailableError } from '../domain/errors.js';
-import { NEVER } from '../domain/expiry.js';
 import { retryUndefined } from '../domain/retry-overtaken.js';
-import { newStamp } from '../domain/stamp.js';
-import { type EntryStore, type NewEntry, PARKED, type StoredEntry } from '../storage/entry-store.js';
+import type { EntryStore, StoredEntry } from '../storage/entry-store.js';
+import { keptEntry } from '../storage/kept-entry.js';
 import { type EncryptionKey, KEY_BYTES, type TextOwner, encryptionKey } from './envelope.js';
 import { KeyRing, type WrappedKey, type WrappedRing, ringIn, ringText } from './key-ring.js';
 import { type KeyPlace, ownerOfPlace, placeOfKeys, spacesOfKeys } from './key-places.js';
@@ -147,7 +146,9 @@ export class DataKeys {
   /** Another process may come first: then its key is the key. */
   async #create(place: KeyPlace): Promise<WrappedRing> {
     const ring: WrappedRing = [await this.#newKey(place)];
-    const outcome = await this.#entries.write([{ ...pick(place), expected: undefined, next: entryOf(ring) }]);
+    const outcome = await this.#entries.write([
+      { ...pick(place), expected: undefined, next: keptEntry(ringText(ring)) },
+    ]);
     const [first] = outcome.kind === 'changed' ? outcome.entries : [];
     return first ? ringIn(first.text) : ring;
   }
@@ -187,7 +188,7 @@ export class DataKeys {
       const stored = entries[0];
       const ring = await next(stored);
       if (ring === 'same' || (!stored && !ring)) return true;
-      const write = { ...pick(place), expected: stored?.stamp, next: ring && entryOf(ring) };
+      const write = { ...pick(place), expected: stored?.stamp, next: ring && keptEntry(ringText(ring)) };
       return (await this.#entries.write([write])).kind === 'written' || undefined;
     });
     if (!isDone)
@@ -264,8 +265,4 @@ function asError(error: unknown): Error {
 
 function pick({ space, name }: KeyPlace): KeyPlace {
   return { space, name };
-}
-
-function entryOf(ring: WrappedRing): NewEntry {
-  return { stamp: newStamp(), rank: PARKED, since: { inMs: 0 }, text: ringText(ring), ttlMs: NEVER };
 }

@@ -1,11 +1,10 @@
 import { decide } from '../coordination/decide.js';
 import { KnownEntries } from '../coordination/known-entries.js';
-import { NEVER } from '../domain/expiry.js';
 import { type UserKey, assertId } from '../domain/ids.js';
 import { digestOf } from '../domain/json-digest.js';
-import { newStamp } from '../domain/stamp.js';
 import { storedJson } from '../domain/stored-json.js';
-import { type EntryPlace, PARKED, type StoredEntry } from '../storage/entry-store.js';
+import type { EntryPlace, StoredEntry } from '../storage/entry-store.js';
+import { keptEntry } from '../storage/kept-entry.js';
 import type { SessionStorage } from '../storage/session-storage.js';
 
 /** That a user was erased, and why. */
@@ -28,8 +27,7 @@ export async function noteErasure(
     const stored = seen.at(place);
     const before = stored ? noteIn(stored).sessions : 0;
     const text = JSON.stringify({ reason, sessions: before + sessions });
-    const next = { stamp: newStamp(), rank: PARKED, since: { inMs: 0 }, text, ttlMs: NEVER };
-    return { writes: [{ ...place, expected: stored?.stamp, next }], answer: () => undefined };
+    return { writes: [{ ...place, expected: stored?.stamp, next: keptEntry(text) }], answer: () => undefined };
   });
 }
 
