@@ -40,9 +40,9 @@ export async function findUser(storage: SessionStorage, { appName, userId }: Use
 }
 
 async function countComponents(components: ComponentStore, user: UserKey): Promise<number> {
-  let count = 0;
-  for await (const _session of componentSessionsWith(componentPrefixOf(user), components)) count += 1;
-  return count;
+  const sessions: string[] = [];
+  for await (const session of componentSessionsWith(componentPrefixOf(user), components)) sessions.push(session);
+  return sessions.length;
 }
 
 async function countWork(storage: SessionStorage, user: UserKey): Promise<number> {
