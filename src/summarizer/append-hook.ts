@@ -8,6 +8,7 @@ import { agendaNameOf } from '../sessions/domain/agenda-names.js';
 import { type SummaryAgenda, isInForce } from './summary-agenda.js';
 import { type DueCheck, factsOf } from './due-check.js';
 import type { PendingCallCache } from './pending-call-cache.js';
+import type { SummaryHooks } from './summary-hooks.js';
 import type { SummaryWorker } from './summary-worker.js';
 import type { Threshold } from './thresholds.js';
 
@@ -20,6 +21,9 @@ export interface AppendHookOptions {
   readonly pendingCalls: PendingCallCache;
   /** Whether other processes write what is due: they find it on the agenda. */
   readonly leaveToOthers: boolean;
+  readonly hooks: SummaryHooks;
+  /** Called if a listener to due sessions fails. */
+  readonly onDueListenerError: (error: unknown) => void;
   readonly warn: (what: string, error: unknown) => void;
 }
 
@@ -73,10 +77,11 @@ export class AppendHook {
   }
 
   async #check({ key, event, record }: AfterAppend, mustWait: boolean): Promise<void> {
-    const { check, agenda, worker, leaveToOthers } = this.options;
+    const { check, agenda, worker, leaveToOthers, hooks, onDueListenerError } = this.options;
     const facts = factsOf(key, { record, now: record.lastUpdateTime }, event);
     if (!(await check.isDue(facts, this.#closing.signal))) return;
-    agenda.addTrigger(key, { incarnation: record.incarnation, seq: event.seq }, record);
+    const trigger = { incarnation: record.incarnation, seq: event.seq };
+    if (agenda.addTrigger(key, trigger, record)) hooks.due(key, trigger, onDueListenerError);
     if (!mustWait && !leaveToOthers) worker.wake(key);
   }
 

@@ -2,12 +2,14 @@ export type { ModelAddress, SummarizerSettings } from '../config/summarizer-sett
 export * from './models/index.js';
 export { type SessionSummary, textOfSummary, withSummaryAsInstruction } from './session-summary.js';
 export type { CoveredEvents, SummaryOutlook, ThresholdState } from './summary-outlook.js';
+export type { DueTrigger } from './summary-agenda.js';
 export { SummaryFailedError, SummaryNotFoundError } from './summary-errors.js';
 export type {
   AfterSummary,
   AfterSummaryHook,
   BeforeSummary,
   BeforeSummaryHook,
+  DueListener,
   StoredListener,
   SummaryHooks,
 } from './summary-hooks.js';

@@ -1,7 +1,7 @@
 import type { SessionKey } from '../sessions/domain/ids.js';
 import { TaskTracker } from '../sessions/lifecycle.js';
 import type { SessionSummary } from './session-summary.js';
-import type { SummaryAgenda } from './summary-agenda.js';
+import type { DueTrigger, SummaryAgenda } from './summary-agenda.js';
 import { SummaryFailedError } from './summary-errors.js';
 import type { SummaryWorker } from './summary-worker.js';
 
@@ -17,6 +17,13 @@ interface RequestedSummariesOptions {
   readonly limitMs: number;
 }
 
+/** How a summary is requested. */
+interface Requested {
+  readonly force: boolean;
+  readonly dueSince?: DueTrigger | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** Summaries that a caller requests and waits for. They do not go through the agenda. */
 export class RequestedSummaries {
   readonly #running = new TaskTracker(() => undefined);
@@ -26,8 +33,8 @@ export class RequestedSummaries {
 
   constructor(private readonly options: RequestedSummariesOptions) {}
 
-  create(key: SessionKey, force: boolean, signal: AbortSignal | undefined): Promise<SessionSummary | undefined> {
-    return this.#running.track(this.#createInTime(key, force, signal));
+  create(key: SessionKey, requested: Requested): Promise<SessionSummary | undefined> {
+    return this.#running.track(this.#createInTime(key, requested));
   }
 
   /** Accepts nothing more, waits up to `limitMs` for running requests, then aborts them. */
@@ -40,24 +47,28 @@ export class RequestedSummaries {
     clearTimeout(timer);
   }
 
-  async #createInTime(key: SessionKey, force: boolean, signal?: AbortSignal): Promise<SessionSummary | undefined> {
+  async #createInTime(key: SessionKey, { signal, ...requested }: Requested): Promise<SessionSummary | undefined> {
     if (this.#isClosed) throw this.#failure(CLOSING);
     const { limitMs } = this.options;
     const ending = new AbortController();
     const timer = setTimeout(() => ending.abort(this.#failure(`it took longer than ${limitMs} ms`)), limitMs);
     this.#endings.add(ending);
     try {
-      return await this.#create(key, force, AbortSignal.any([ending.signal, ...(signal ? [signal] : [])]));
+      return await this.#create(key, requested, AbortSignal.any([ending.signal, ...(signal ? [signal] : [])]));
     } finally {
       clearTimeout(timer);
       this.#endings.delete(ending);
     }
   }
 
-  async #create(key: SessionKey, force: boolean, signal: AbortSignal): Promise<SessionSummary | undefined> {
+  async #create(
+    key: SessionKey,
+    { force, dueSince }: Requested,
+    signal: AbortSignal,
+  ): Promise<SessionSummary | undefined> {
     const { worker, agenda } = this.options;
     for (;;) {
-      const outcome = await worker.summarize(key, { force, signal, trigger: agenda.triggerOf(key) });
+      const outcome = await worker.summarize(key, { force, signal, trigger: dueSince ?? agenda.triggerOf(key) });
       if (outcome.kind === 'done') return outcome.summary;
       await new Promise((resolve) => setTimeout(resolve, BUSY_RETRY_MS));
       signal.throwIfAborted();

@@ -19,7 +19,7 @@ import { PendingCallCache } from './pending-call-cache.js';
 import { RequestedSummaries } from './requested-summaries.js';
 import { type SessionSummary, summaryOf } from './session-summary.js';
 import { type SummarizerDependencies, type SummarizerOptions, checkedOptions } from './summarizer-options.js';
-import { SummaryAgenda } from './summary-agenda.js';
+import { type DueTrigger, SummaryAgenda, assertTrigger } from './summary-agenda.js';
 import { SummaryFailedError } from './summary-errors.js';
 import { SummaryHooks } from './summary-hooks.js';
 import type { SummaryOutlook } from './summary-outlook.js';
@@ -33,6 +33,8 @@ export interface CreateSummaryRequest {
   readonly session: SessionReference;
   /** Whether to write a summary even if no threshold is met. */
   readonly force?: boolean | undefined;
+  /** What `hooks.onDue` said, so that what one event made due is due here as well. It writes nothing if a summary came since. */
+  readonly dueSince?: DueTrigger | undefined;
   /** Aborts the request. No summary is written then. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -98,7 +100,7 @@ export class SummarizerSessionManager {
 
     const warn = (what: string, error: unknown): void => this.#warn(what, error);
     const logErrors = (what: string) => (error: unknown) => this.#log(what, error);
-    const common = { ...checked, sessions, storage, timeoutMs, warn };
+    const common = { ...checked, sessions, storage, timeoutMs, warn, hooks: this.hooks };
     const pendingCalls = new PendingCallCache();
     const check = (this.#check = new DueCheck(common));
     this.#inputLimits = { keepRecentEvents: checked.keepRecentEvents, maxInputLength: checked.maxInputLength };
@@ -106,7 +108,6 @@ export class SummarizerSessionManager {
       ...common,
       prompt: new SummaryPrompt(prompt),
       segmentPrompt: new SummaryPrompt(segmentPrompt, 'segmentPrompt'),
-      hooks: this.hooks,
       onListenerError: logErrors('A listener to stored summaries failed'),
       onPendingCall: pendingCalls.add.bind(pendingCalls),
     });
@@ -120,7 +121,8 @@ export class SummarizerSessionManager {
     const onLeaseError = logErrors('The lease of a summary failed');
     this.#worker = new SummaryWorker({ ...common, agenda, check, writer, onLeaseError });
     const worker = this.#worker;
-    this.#hook = new AppendHook({ ...common, check, agenda, worker, pendingCalls });
+    const onDueListenerError = logErrors('A listener to due sessions failed');
+    this.#hook = new AppendHook({ ...common, check, agenda, worker, pendingCalls, onDueListenerError });
     const [modelName, limitMs] = [checked.model.name, 2 * timeoutMs];
     this.#requested = new RequestedSummaries({ worker, agenda, modelName, limitMs });
 
@@ -138,12 +140,14 @@ export class SummarizerSessionManager {
   async createSessionSummary({
     session,
     force = false,
+    dueSince,
     signal,
   }: CreateSummaryRequest): Promise<SessionSummary | undefined> {
     const key = referencedKey(session);
+    if (dueSince !== undefined) assertTrigger(dueSince);
     if (!(await this.#storage.read({ key }))) throw new SessionNotFoundError(key.sessionId);
     try {
-      return await this.#requested.create(key, force, signal);
+      return await this.#requested.create(key, { force, dueSince, signal });
     } catch (error) {
       if (error instanceof SummaryFailedError) this.#failed++;
       throw error;

@@ -1,6 +1,8 @@
 import { hash } from 'node:crypto';
 import { AGENDA_SEPARATOR, SUMMARIES, agendaNameOf } from '../sessions/domain/agenda-names.js';
 import { MAX_DUE_ENTRIES } from '../sessions/domain/coordination-rules.js';
+import { InvalidInputError } from '../sessions/domain/errors.js';
+import { isCount } from '../sessions/domain/input-checks.js';
 import type { SessionKey } from '../sessions/domain/ids.js';
 import type { SessionRecord } from '../sessions/domain/session-record.js';
 import { TaskTracker } from '../sessions/lifecycle.js';
@@ -58,13 +60,14 @@ export class SummaryAgenda {
     return this.#triggers.get(agendaNameOf(key));
   }
 
-  /** Stores the trigger of a session, unless an earlier one is in force. */
-  addTrigger(key: SessionKey, trigger: DueTrigger, record: SessionRecord): void {
+  /** Stores the trigger of a session, unless an earlier one is in force. Returns whether it did. */
+  addTrigger(key: SessionKey, trigger: DueTrigger, record: SessionRecord): boolean {
     const name = agendaNameOf(key);
     const known = this.#triggers.get(name);
-    if (known && isInForce(known, record)) return;
+    if (known && isInForce(known, record)) return false;
     this.#triggers.set(name, trigger);
     this.#noteTrigger(key, trigger, this.#options.leaveToOthers ? 0 : undefined);
+    return true;
   }
 
   /** Keeps a trigger that was read from the agenda. */
@@ -147,6 +150,13 @@ export class SummaryAgenda {
 export interface DueTrigger {
   readonly incarnation: string;
   readonly seq: number;
+}
+
+/** It comes back through a queue, perhaps by hand. */
+export function assertTrigger(dueSince: unknown): void {
+  const { incarnation, seq } = Object(dueSince) as Partial<DueTrigger>;
+  if (typeof incarnation === 'string' && isCount(seq)) return;
+  throw new InvalidInputError('must be what hooks.onDue gave, { incarnation, seq }', 'dueSince');
 }
 
 export function isInForce(

@@ -2,6 +2,7 @@ import type { LoggedEvent } from '../sessions/domain/event.js';
 import type { SessionKey } from '../sessions/domain/ids.js';
 import type { ConversationLine } from './models/summary-model.js';
 import type { SessionSummary } from './session-summary.js';
+import type { DueTrigger } from './summary-agenda.js';
 
 /** The input of a hook before the model is called. */
 export interface BeforeSummary {
@@ -29,6 +30,9 @@ export type BeforeSummaryHook = (
 /** May return another text to store. `false` discards the answer and cancels the summary in the same way. */
 export type AfterSummaryHook = (summary: AfterSummary) => string | false | void | Promise<string | false | void>;
 
+/** Called when an event makes a summary due. Nothing waits for it, and if it fails, the sweep still finds the session. */
+export type DueListener = (key: SessionKey, dueSince: DueTrigger) => void | Promise<void>;
+
 /** Called after a summary was stored. Nothing waits for it, and a failure undoes nothing. */
 export type StoredListener = (key: SessionKey, summary: SessionSummary) => void | Promise<void>;
 
@@ -40,6 +44,7 @@ export type StoredListener = (key: SessionKey, summary: SessionSummary) => void 
 export class SummaryHooks {
   readonly #before = new Set<BeforeSummaryHook>();
   readonly #after = new Set<AfterSummaryHook>();
+  readonly #due = new Set<DueListener>();
   readonly #stored = new Set<StoredListener>();
 
   /**
@@ -58,6 +63,16 @@ export class SummaryHooks {
   onAfterSummary(hook: AfterSummaryHook): () => void {
     this.#after.add(hook);
     return () => this.#after.delete(hook);
+  }
+
+  /**
+   * Registers a listener to sessions that an append of this process makes due: for a queue, if `leaveToOthers` is on. Returns a
+   * function that removes it.
+   * @example hooks.onDue(async (key, dueSince) => void (await queue.add('summary', { key, dueSince })));
+   */
+  onDue(listener: DueListener): () => void {
+    this.#due.add(listener);
+    return () => this.#due.delete(listener);
   }
 
   /**
@@ -95,6 +110,11 @@ export class SummaryHooks {
       text = changed ?? text;
     }
     return text;
+  }
+
+  due(key: SessionKey, since: DueTrigger, onError: (error: unknown) => void): void {
+    const notify = async (listener: DueListener): Promise<void> => listener({ ...key }, { ...since });
+    for (const listener of this.#due) notify(listener).catch(onError);
   }
 
   stored(key: SessionKey, summary: SessionSummary, onError: (error: unknown) => void): void {

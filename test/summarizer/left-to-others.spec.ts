@@ -1,6 +1,8 @@
+import type { SessionKey } from '../../src/index.js';
+import type { DueTrigger } from '../../src/summarizer/index.js';
 import type { SummarizerOptions } from '../../src/summarizer/summarizer-options.js';
 import { storeOfEachKind } from '../support/stores.js';
-import { SummarizedSessions, turns, user } from './summarized-sessions.js';
+import { KEY, SESSION, SummarizedSessions, agent, turns, user } from './summarized-sessions.js';
 
 const OPTIONS: SummarizerOptions = { events: 7, keepRecentEvents: 2 };
 
@@ -50,6 +52,41 @@ describe.each(storeOfEachKind)('summaries that a process leaves to others, on $n
       await noting.destroy();
     }
   });
+
+  it('are announced once each, with what another process needs to write them', async () => {
+    const options = { importantLength: 100, keepRecentEvents: 2 };
+    const [noting, writing] = await bothOn(store, options);
+    try {
+      const due: [SessionKey, DueTrigger][] = [];
+      noting.summaries.hooks.onDue((...given) => void due.push(given));
+      await noting.append(...turns(1, 2), user('x'.repeat(101)), agent('y'.repeat(101)), ...turns(3, 3));
+      await noting.settle();
+      expect(due).toEqual([[KEY, { incarnation: expect.any(String), seq: 5 }]]);
+
+      expect(await writing.summaries.createSessionSummary({ session: SESSION })).toBeUndefined();
+      const dueSince = due[0]?.[1];
+      const both = [writing, writing].map(({ summaries }) =>
+        summaries.createSessionSummary({ session: SESSION, dueSince }),
+      );
+      expect((await Promise.all(both)).filter((summary) => summary !== undefined)).toHaveLength(1);
+      await noting.append(user('x'.repeat(101)));
+      await noting.settle();
+      expect(due.map(([, { seq }]) => seq)).toEqual([5, 10]);
+    } finally {
+      await writing.destroy();
+      await noting.destroy();
+    }
+  });
+
+  it.each([null, 7, {}, { incarnation: 'i' }, { incarnation: 'i', seq: -1 }])(
+    'are not written by what nobody announced: %j',
+    async (dueSince) => {
+      const open = await SummarizedSessions.open(store, OPTIONS);
+      const request = { session: SESSION, dueSince } as never;
+      await expect(open.summaries.createSessionSummary(request)).rejects.toMatchObject({ code: 'INVALID_INPUT' });
+      await open.destroy();
+    },
+  );
 
   it('are written by it on request', async () => {
     const [noting, writing] = await bothOn(store, OPTIONS);
