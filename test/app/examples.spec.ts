@@ -10,7 +10,7 @@ import { type StoreName, chosenStoreNames } from '../support/store-names.js';
 const run = promisify(execFile);
 
 /** Examples that need a server. */
-const serverOf: Readonly<Record<string, StoreName>> = { redis: 'redis', mysql: 'mariadb' };
+const serverOf: Readonly<Record<string, StoreName>> = { redis: 'redis', 'summary-queue': 'redis', mysql: 'mariadb' };
 
 /** Runs the examples as a reader does: compiled against the built package, in plain Node. */
 describe('the examples', () => {

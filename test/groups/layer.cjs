@@ -22,6 +22,7 @@ const FULL_ONLY = {
     'app/loaded-files',
     'app/metrics',
     'app/search',
+    'app/summary-queue',
     'module/open-handles',
     'module/own-app',
   ],
