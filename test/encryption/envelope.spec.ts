@@ -1,3 +1,4 @@
+import { createHmac, hkdfSync } from 'node:crypto';
 import {
   PlainTextRefusedError,
   UnknownEncryptionKeyError,
@@ -32,6 +33,17 @@ describe('An encrypted text', () => {
     ],
   ])('of an older version opens as it did then (%s)', (_name, owner, place, text, golden) => {
     expect(opened(golden, owner, place)).toBe(text);
+  });
+
+  it('that stores compare has an iv by a key of its own, derived from the data key', () => {
+    const place = { field: 'digest of a component', id: 'c' };
+    const golden = 'e1.k1.Z90gFCZp37Zs00bKrgYOI0oCaTvoQEuTwWw5QXhF4A';
+    expect(sealEqually(KEY, ANN, place, 'abc')).toBe(golden);
+    expect(opened(golden, ANN, place)).toBe('abc');
+    const bound = '["e1","k1","shop","ann","digest of a component","c"]';
+    const byHkdf = hkdfSync('sha256', KEY.key, '', 'nestjs-agent-sessions e1 equal texts', 32);
+    const iv = createHmac('sha256', Buffer.from(byHkdf)).update(`${bound}\nabc`).digest().subarray(0, 12);
+    expect(Buffer.from(golden.slice('e1.k1.'.length), 'base64url').subarray(0, 12)).toEqual(iv);
   });
 
   it.each(['', '0', '"ä"', JSON.stringify('😀'.repeat(70_000))])('opens as it was (%#)', (text) => {

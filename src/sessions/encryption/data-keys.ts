@@ -9,7 +9,7 @@ import type { EntryStore, StoredEntry } from '../storage/entry-store.js';
 import { keptEntry } from '../storage/kept-entry.js';
 import { type EncryptionKey, KEY_BYTES, type TextOwner, encryptionKey } from './envelope.js';
 import { KeyRing, type WrappedKey, type WrappedRing, ringIn, ringText } from './key-ring.js';
-import { type KeyPlace, ownerOfPlace, placeOfKeys, spacesOfKeys } from './key-places.js';
+import { type KeyPlace, nameOfOwner, ownerOfPlace, placeOfKeys, spacesOfKeys } from './key-places.js';
 
 const MOST_REMEMBERED = 10_000;
 const AT_ONCE = { items: 500 };
@@ -63,7 +63,7 @@ export class DataKeys {
 
   /** What this process knows. */
   known(owner: TextOwner, age: KeyAge = 'fresh'): KeyRing | undefined {
-    const found = this.#rings.get(this.#placeOf(owner).name);
+    const found = this.#rings.get(nameOfOwner(owner));
     return found && (age === 'any' || this.#clock.now() < found.until) ? found.ring : undefined;
   }
 

@@ -7,9 +7,14 @@ export type KeyPlace = EntryPlace;
 
 const spaceOf = (group: number): string => `@${group}:data-keys`;
 
+/** Tells owners apart. */
+export function nameOfOwner({ appName, userId }: TextOwner): string {
+  return JSON.stringify([appName, userId].filter((id) => id !== undefined));
+}
+
 /** @param groups over how many groups the store spreads entries */
-export function placeOfKeys({ appName, userId }: TextOwner, groups = 1): KeyPlace {
-  const name = JSON.stringify([appName, userId].filter((id) => id !== undefined));
+export function placeOfKeys(owner: TextOwner, groups = 1): KeyPlace {
+  const name = nameOfOwner(owner);
   const group = groups === 1 ? 0 : createHash('sha256').update(name).digest().readUInt32BE() % groups;
   return { space: spaceOf(group), name };
 }

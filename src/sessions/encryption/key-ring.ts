@@ -35,20 +35,24 @@ function isWrappedKey(value: unknown): value is WrappedKey {
 /** The data keys of an owner, to work with. */
 export class KeyRing {
   readonly #keys: ReadonlyMap<string, EncryptionKey | Error>;
+  readonly #first: EncryptionKey | Error | undefined;
+  readonly #current: EncryptionKey | Error | undefined;
 
   /** @param keys the oldest first; an error in the place of one that cannot be unwrapped, which fails what needs it */
   constructor(keys: readonly (readonly [id: string, key: EncryptionKey | Error])[]) {
     this.#keys = new Map(keys);
+    this.#first = keys.at(0)?.[1];
+    this.#current = keys.at(-1)?.[1];
   }
 
   /** Encrypts what is new. */
   get current(): EncryptionKey {
-    return this.#usable([...this.#keys.values()].at(-1));
+    return this.#usable(this.#current);
   }
 
   /** Stays the same after rotations: for what stores compare. */
   get first(): EncryptionKey {
-    return this.#usable([...this.#keys.values()].at(0));
+    return this.#usable(this.#first);
   }
 
   find(id: string): EncryptionKey | undefined {

@@ -2,6 +2,7 @@ import { UnknownEncryptionKeyError } from '../domain/encryption-errors.js';
 import { sealedFormOf } from '../domain/sealed-form.js';
 import type { DataKeys, KeyAge } from './data-keys.js';
 import { type TextOwner, type TextPlace, openText, sealEqually, sealText } from './envelope.js';
+import { nameOfOwner } from './key-places.js';
 import type { KeyRing } from './key-ring.js';
 
 /** Encrypts a text. */
@@ -28,9 +29,9 @@ export class TextCipher {
   async sealing(owners: readonly TextOwner[], age: KeyAge = 'fresh'): Promise<Sealing> {
     const rings = new Map<string, KeyRing>();
     for (const owner of owners)
-      rings.set(nameOf(owner), this.keys.known(owner, age) ?? (await this.keys.ensured(owner)));
+      rings.set(nameOfOwner(owner), this.keys.known(owner, age) ?? (await this.keys.ensured(owner)));
     const ringOf = (owner: TextOwner): KeyRing => {
-      const ring = rings.get(nameOf(owner));
+      const ring = rings.get(nameOfOwner(owner));
       if (!ring) throw new Error('A text is encrypted for an owner whose key was not asked for');
       return ring;
     };
@@ -49,13 +50,13 @@ export class TextCipher {
     const rings = new Map<string, KeyRing | undefined>();
     const wanted = new Map<string, TextOwner>();
     const ringOf = (owner: TextOwner): KeyRing | undefined => {
-      const name = nameOf(owner);
+      const name = nameOfOwner(owner);
       if (!rings.has(name)) rings.set(name, this.keys.known(owner));
       return rings.get(name);
     };
     const result = map((owner, place, text) =>
       this.#open(owner, place, text, ringOf(owner), () => {
-        wanted.set(nameOf(owner), owner);
+        wanted.set(nameOfOwner(owner), owner);
         return '';
       }),
     );
@@ -84,8 +85,4 @@ export class TextCipher {
       throw error;
     }
   }
-}
-
-function nameOf({ appName, userId }: TextOwner): string {
-  return JSON.stringify([appName, userId]);
 }
