@@ -22,14 +22,18 @@ export async function eventsAround(
   assertWholeNumber(seq, { path: 'seq', from: 1, to: Number.MAX_SAFE_INTEGER - 1 });
   assertWholeNumber(before, { path: 'before', from: 0, to: SEARCH_LIMITS.around });
   assertWholeNumber(after, { path: 'after', from: 0, to: SEARCH_LIMITS.around });
+  const range = { appName, userId, sessionId, afterSeq: Math.max(0, seq - before - 1) };
+  const beforeSeq = Math.min(seq + after + 1, Number.MAX_SAFE_INTEGER);
   // There is no page after it: whoever wants more asks for the events around another one.
-  const { nextCursor: _rest, ...page } = await sessions.listEvents({
-    appName,
-    userId,
-    sessionId,
-    afterSeq: Math.max(0, seq - before - 1),
-    beforeSeq: Math.min(seq + after + 1, Number.MAX_SAFE_INTEGER),
-    limit: before + 1 + after,
+  const { nextCursor: rest, ...page } = await sessions.listEvents({ ...range, beforeSeq, limit: before + 1 + after });
+  const hasEvent = (page.events.at(-1)?.seq ?? 0) >= seq;
+  if (rest === undefined || hasEvent) return page;
+  // Large events before it filled the page: those next to it are wanted.
+  const { nextCursor: _earlier, ...near } = await sessions.listEvents({
+    ...range,
+    beforeSeq: seq + 1,
+    order: 'desc',
+    limit: before + 1,
   });
-  return page;
+  return { ...near, events: near.events.toReversed() };
 }

@@ -1,4 +1,4 @@
-import type { SessionService } from '../../src/index.js';
+import { SessionService } from '../../src/index.js';
 import { SessionSearch } from '../../src/search/index.js';
 import { testStores } from '../support/stores.js';
 import { openSearch, type SearchedSessions, untilIndexed, USER } from './support.js';
@@ -275,6 +275,20 @@ describe.each(testStores)('Search in $name', (store) => {
     await expect(opened.search.eventsAround({ ...USER, sessionId: 'missing', seq: 1 })).rejects.toMatchObject({
       code: 'SESSION_NOT_FOUND',
     });
+  });
+
+  it('reads a hit and what is next to it, also after more than a page may hold', async () => {
+    const small = new SessionService({ storage: opened.opened.storage, limits: { maxPageBytes: 2_000 } });
+    const search = new SessionSearch({ sessions: small });
+    await opened.say('s-1', ...Array.from({ length: 12 }, (_, index) => `order ${index + 1} ${'x'.repeat(500)}`));
+    const around = async (request: object): Promise<number[]> => {
+      const { events } = await search.eventsAround({ ...USER, sessionId: 's-1', seq: 10, ...request });
+      return events.map(({ seq }) => seq);
+    };
+    expect(await around({ before: 9, after: 2 })).toEqual([9, 10]);
+    expect(await around({ before: 1, after: 2 })).toEqual([9, 10]);
+    expect(await around({ before: 0, after: 2 })).toEqual([10, 11]);
+    await small.close();
   });
 
   it('finds the same after the index was made again', async () => {
