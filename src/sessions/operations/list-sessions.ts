@@ -5,7 +5,7 @@ import { InvalidInputError, LimitExceededError } from '../domain/errors.js';
 import { type SessionKey, type StateOwner, assertStateOwner } from '../domain/ids.js';
 import { optionalCount, optionalFlag } from '../domain/input-checks.js';
 import type { Session } from '../domain/session.js';
-import { entriesOfBoth } from '../domain/access-filter.js';
+import { entriesOfBoth, ruleFilter } from '../domain/access-filter.js';
 import type { IndexEntry } from '../domain/metadata-entries.js';
 import { type SessionFilter, assertFilterSize, filterEntries } from '../domain/submitted-metadata.js';
 import { type SessionEnvironment, readFilter } from '../session-environment.js';
@@ -113,8 +113,9 @@ type Filtered = Pick<ListSessionsRequest, 'filter' | 'within'>;
 
 /** The entries of all filters; undefined if no session can have them. */
 function entriesOf({ filter, within }: Filtered, { limits }: SessionEnvironment): IndexEntry[] | undefined {
-  const [asked, allowed] = [filterEntries(filter, 'filter', limits), filterEntries(within, 'within', limits)];
-  const entries = entriesOfBoth(asked, allowed);
+  // A part of the rule without a value would show everything.
+  const allowed = within === undefined ? [] : ruleFilter(within, 'within', limits).entries;
+  const entries = entriesOfBoth(filterEntries(filter, 'filter', limits), allowed);
   if (entries) assertFilterSize(entries, 'filter');
   return entries;
 }
