@@ -1,7 +1,7 @@
 export type { EventsAroundRequest, SearchEventsRequest, SearchHit, SearchPage } from './found-events.js';
 export type { RebuildRequest, RebuiltIndex } from './rebuild-index.js';
 export { SearchModule, type SearchModuleOptions } from './search.module.js';
-export { SEARCH_CONSUMER, type SearchLag, SessionSearch, type SessionSearchOptions } from './session-search.js';
+export { SEARCH_CONSUMER, SessionSearch, type SessionSearchOptions } from './session-search.js';
 export {
   type ReadSessionWindowArgs,
   type RecallTool,

@@ -32,16 +32,10 @@ export interface SessionSearchOptions {
   readonly pollMs?: number | undefined;
 }
 
-/** What is not indexed yet. */
-export interface SearchLag extends ConsumerLag {
-  /** Whether sessions that are older than the index are still being queued. */
-  readonly isFilling: boolean;
-}
-
 const OPTIONS = { sessions: true, apps: true, pollMs: true } as const;
 /** Sessions that are indexed at the same time: they share transactions. */
 const CONCURRENCY = 32;
-const UP_TO_DATE: SearchLag = { sessions: 0, undispatched: 0, oldestWaitMs: 0, deadLetters: 0, isFilling: false };
+const UP_TO_DATE: ConsumerLag = { sessions: 0, undispatched: 0, oldestWaitMs: 0, deadLetters: 0, isFilling: false };
 
 /**
  * Finds events of a user's own sessions by their words. In SQLite, MySQL, MariaDB and PostgreSQL, an index beside the log is kept by a durable
@@ -123,13 +117,8 @@ export class SessionSearch {
    * What is not indexed yet. `undefined` if no instance has ever started to.
    * @example const { sessions: waiting = 0, isFilling } = (await search.lag()) ?? {};
    */
-  async lag(): Promise<SearchLag | undefined> {
-    if (!this.#index) return UP_TO_DATE;
-    const { consumers } = this.#sessions;
-    // What is not queued yet may be queued, and handled, before the lag is read.
-    const consumer = (await consumers.list()).find(({ name }) => name === SEARCH_CONSUMER);
-    const lag = await consumers.lag(SEARCH_CONSUMER);
-    return consumer && lag && { ...lag, isFilling: consumer.isFilling };
+  async lag(): Promise<ConsumerLag | undefined> {
+    return this.#index ? this.#sessions.consumers.lag(SEARCH_CONSUMER) : UP_TO_DATE;
   }
 
   /**

@@ -137,7 +137,7 @@ async function drain(rounds: ConsumerRounds): Promise<void> {
       const thrown = problemOf({ seq: letter.seq, attempt: maxTries });
       expect([thrown, 'The process ended, or lost the session, while it handled the event.']).toContain(letter.problem);
     }
-    const idle = { sessions: 0, undispatched: 0, oldestWaitMs: 0, deadLetters: letters.length };
+    const idle = { sessions: 0, undispatched: 0, oldestWaitMs: 0, deadLetters: letters.length, isFilling: false };
     expect(await rounds.service.consumers.lag(name)).toEqual(idle);
   }
 }

@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { type ConsumedEvent, type DeadLetter, SessionService } from '../../src/index.js';
+import { settingsText } from '../../src/sessions/consumers/consumer-settings.js';
 import type { OpenStorage } from '../../src/testing/open-storage.js';
 import { ManualClock } from '../../src/testing/manual-clock.js';
 import { ConsumedEvents } from '../support/consumed-events.js';
@@ -98,6 +99,25 @@ describe.each(storeOfEachKind)('durable consumers over $name', ({ open }) => {
     expect([start.idsOf('a'), start.idsOf('b')]).toEqual([['a1', 'a2', 'a3', 'a4', 'a5'], ['b1']]);
     expect(now.events).toHaveLength(1);
     await until(async () => (await sessions.consumers.list()).every(({ isFilling }) => !isFilling));
+  });
+
+  it('say while they are filled that they are, and count what changed meanwhile', async () => {
+    const mail = await ConsumedEvents.of(sessions);
+    await append('a', ['a1']);
+    await mail.untilThereAre(1);
+    await mail.stop();
+    // No process dispatches: the fill does not begin.
+    const settings = settingsText({ from: 'start', fill: {} });
+    await opened.storage.consumers.register('fresh', settings);
+    clock.advance(1_000);
+    const empty = { sessions: 0, undispatched: 0, oldestWaitMs: 1_000, deadLetters: 0, isFilling: true };
+    expect(await sessions.consumers.lag('fresh')).toEqual(empty);
+    await append('b', ['b1']);
+    expect(await sessions.consumers.lag('fresh')).toEqual({ ...empty, undispatched: 1 });
+    const fresh = await ConsumedEvents.of(sessions, { name: 'fresh', from: 'start' });
+    await fresh.untilThereAre(2);
+    await untilIdle('fresh');
+    await until(async () => (await sessions.consumers.lag('fresh'))?.isFilling === false);
   });
 
   it('try a failing event again after growing pauses, and block only its session', async () => {

@@ -11,9 +11,11 @@ export interface ConsumerLag {
   readonly sessions: number;
   /** Changed sessions that are not dispatched yet, at most 1,000. `sessions` may include some of them. */
   readonly undispatched: number;
-  /** Wait of the oldest of them; 0 if there are none. */
+  /** Wait of the oldest of them, or of a fill; 0 if there are none. */
   readonly oldestWaitMs: number;
   readonly deadLetters: number;
+  /** Whether sessions that are older than the consumer are still being queued. Those that are not queued yet are not counted. */
+  readonly isFilling: boolean;
 }
 
 const MAX_UNDISPATCHED = 1_000;
@@ -21,13 +23,17 @@ const MAX_UNDISPATCHED = 1_000;
 export async function lagOf(store: ConsumerStore, name: string): Promise<ConsumerLag | undefined> {
   const consumer = (await store.list()).map(consumerOf).find((known) => known.name === name);
   if (!consumer) return undefined;
-  const changed = (await store.changed(MAX_UNDISPATCHED)).filter((session) => wants(consumer, session));
+  // A fill that has not come to a session yet will queue it.
+  const filled = { ...consumer, fill: undefined };
+  const changed = (await store.changed(MAX_UNDISPATCHED)).filter((session) => wants(filled, session));
   const { sessions, oldestSince, now, deadLetters: letters } = await store.lag(name);
   // A session that was marked before the consumer was registered may have no events for it.
   const times = changed.map(({ waitingSince }) => startTime(consumer, waitingSince) ?? waitingSince);
-  const oldest = [...times, ...(oldestSince === undefined ? [] : [oldestSince])].reduce((a, b) => Math.min(a, b), now);
+  const isFilling = consumer.fill !== undefined;
+  const since = [oldestSince, isFilling ? consumer.registeredAt : undefined].filter((time) => time !== undefined);
+  const oldest = [...times, ...since].reduce((a, b) => Math.min(a, b), now);
   const oldestWaitMs = Math.max(0, Math.floor(now - oldest));
-  return { sessions, undispatched: changed.length, oldestWaitMs, deadLetters: letters };
+  return { sessions, undispatched: changed.length, oldestWaitMs, deadLetters: letters, isFilling };
 }
 
 /** An event that failed too often. */
