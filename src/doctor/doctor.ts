@@ -1,4 +1,5 @@
 import { LIMITS, type SessionLimits, TTL, type TtlSettings } from '../config/session-settings.js';
+import { EncryptionError } from '../sessions/domain/encryption-errors.js';
 import { lifetimesOf } from '../sessions/domain/expiry.js';
 import {
   type SessionKey,
@@ -13,17 +14,19 @@ import { assertWholeNumber, checkedSettings } from '../sessions/domain/input-che
 import { InvalidInputError } from '../sessions/domain/errors.js';
 import { stateLimitsOf } from '../sessions/domain/state-size.js';
 import { DamagedDataError } from '../sessions/domain/stored-json.js';
+import { EncryptedStorage } from '../sessions/encryption/encrypted-storage.js';
 import { findEnvironment } from '../sessions/service-environment.js';
 import type { SessionService } from '../sessions/session.service.js';
 import { storageOf } from '../sessions/storage-source.js';
 import type { SessionStorage } from '../sessions/storage/session-storage.js';
-import { type Finding, type Note, finding } from './findings.js';
+import { type Finding, type Note, encryptionNote, finding } from './findings.js';
 import { pause } from './log-pages.js';
 import { ScopeCheck } from './scope-check.js';
 import { type CheckEnvironment, type SessionCheck, checkSession } from './session-check.js';
 import { isRepairable, repairSession } from './session-repair.js';
 import { excessNote, isExcess, readSharedForCheck } from './state-excess.js';
 import { sessionsOf, usersOf } from './store-walk.js';
+import { TextCheck } from './text-check.js';
 
 /** How far a check is. */
 export interface DoctorProgress {
@@ -77,6 +80,10 @@ export async function* checkStore(options: DoctorOptions): AsyncGenerator<Findin
 
 class Doctor {
   readonly #env: CheckEnvironment;
+  /** The store for lists and tables, as it is: a text that cannot be opened fails no page of them. */
+  readonly #walked: SessionStorage;
+  /** Of an encrypted store. */
+  readonly #texts: TextCheck | undefined;
   readonly #repair: boolean;
   readonly #options: DoctorOptions;
   #progress: DoctorProgress = { sessions: 0, events: 0, entries: 0 };
@@ -101,6 +108,9 @@ class Doctor {
     else if (appName !== undefined) assertStateOwner({ appName, userId });
     const lifetimes = ttl && lifetimesOf(checkedSettings(TTL, ttl, 'ttl'));
     this.#env = { storage, pace: { pageSize, pauseMs, signal }, stateLimits: stateLimitsOf(limits), lifetimes };
+    const isEncrypted = storage instanceof EncryptedStorage;
+    this.#walked = isEncrypted ? storage.stored : storage;
+    this.#texts = isEncrypted ? new TextCheck(this.#env, storage) : undefined;
     this.#repair = options.repair ?? false;
     this.#options = options;
   }
@@ -120,6 +130,7 @@ class Doctor {
       yield* await this.#scopeSize({ appName, userId });
       yield* await this.#scopeSize({ appName });
     }
+    for (const note of this.#texts?.left() ?? []) yield finding(note, { appName, userId, sessionId });
   }
 
   async *#tablesAndKeys(): AsyncGenerator<Finding, void, undefined> {
@@ -145,7 +156,7 @@ class Doctor {
 
   async *#app(appName: string): AsyncGenerator<Finding, void, undefined> {
     const app = new ScopeCheck({ appName });
-    for await (const user of usersOf(this.#env.storage, appName, this.#env.pace, this.#onDamaged)) {
+    for await (const user of usersOf(this.#walked, appName, this.#env.pace, this.#onDamaged)) {
       yield* this.#user(user, [app]);
     }
     yield* this.#unreadableSessions();
@@ -154,7 +165,7 @@ class Doctor {
 
   async *#user(owner: UserKey, scopes: readonly ScopeCheck[]): AsyncGenerator<Finding, void, undefined> {
     const user = new ScopeCheck(owner);
-    for await (const record of sessionsOf(this.#env.storage, owner, this.#env.pace, this.#onDamaged)) {
+    for await (const record of sessionsOf(this.#walked, owner, this.#env.pace, this.#onDamaged)) {
       yield* this.#session(sessionKeyOf(record), [user, ...scopes]);
     }
     yield* this.#unreadableSessions();
@@ -175,27 +186,38 @@ class Doctor {
   }
 
   #scope(owner: StateOwner, scope: ScopeCheck): Promise<readonly Finding[]> {
-    return this.#unlessDamaged(owner, () => scope.findings(this.#env, this.#repair));
+    return this.#checkScope(owner, () => scope.findings(this.#env, this.#repair));
   }
 
   /** If the state that sessions are read with is too large, they are not compared with it. */
   #scopeSize(owner: StateOwner): Promise<readonly Finding[]> {
-    return this.#unlessDamaged(owner, async () => {
+    return this.#checkScope(owner, async () => {
       const read = await readSharedForCheck(this.#env, owner);
       return isExcess(read) ? [finding(excessNote(read, owner), owner)] : [];
     });
   }
 
-  async #unlessDamaged(owner: StateOwner, check: () => Promise<readonly Finding[]>): Promise<readonly Finding[]> {
+  async #checkScope(owner: StateOwner, check: () => Promise<readonly Finding[]>): Promise<readonly Finding[]> {
     try {
-      return await check();
+      const notes = (await this.#texts?.scope(owner)) ?? [];
+      return notes.length > 0 ? notes.map((note) => finding(note, owner)) : await check();
     } catch (error) {
-      if (!(error instanceof DamagedDataError)) throw error;
-      return [finding({ code: 'RECORD_UNREADABLE', detail: error.reason }, owner)];
+      return [finding(noteOfUnreadable(error), owner)];
     }
   }
 
   async *#session(key: SessionKey, scopes: readonly ScopeCheck[]): AsyncGenerator<Finding, void, undefined> {
+    let isOpen = true;
+    for await (const note of this.#texts?.session(key) ?? []) {
+      isOpen = false;
+      yield finding(note, key);
+    }
+    // What follows from texts is known with all of them only, and nothing of it is mended.
+    if (isOpen) yield* this.#compared(key, scopes);
+    else this.#tell({ sessions: 1 });
+  }
+
+  async *#compared(key: SessionKey, scopes: readonly ScopeCheck[]): AsyncGenerator<Finding, void, undefined> {
     const check = await this.#check(key, scopes);
     if (isNote(check)) {
       const name = sessionNameOf(key);
@@ -238,12 +260,11 @@ class Doctor {
         scopes.map(({ writes }) => writes),
       );
     } catch (error) {
-      if (error instanceof DamagedDataError) return { code: 'RECORD_UNREADABLE', detail: error.reason };
       // A fault of the code, on data that it does not expect. Its message may quote them.
       if (error instanceof TypeError || error instanceof RangeError) {
         return { code: 'SESSION_UNREADABLE', detail: `the check of the session failed with a ${error.name}` };
       }
-      throw error;
+      return noteOfUnreadable(error);
     }
   }
 
@@ -256,6 +277,13 @@ class Doctor {
     };
     this.#options.onProgress?.(this.#progress);
   }
+}
+
+/** Says why something cannot be read. Throws other errors. */
+function noteOfUnreadable(error: unknown): Note {
+  if (error instanceof DamagedDataError) return { code: 'RECORD_UNREADABLE', detail: error.reason };
+  if (error instanceof EncryptionError) return encryptionNote(error);
+  throw error;
 }
 
 function isNote(check: SessionCheck | Note | undefined): check is Note {

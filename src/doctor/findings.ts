@@ -1,3 +1,4 @@
+import type { EncryptionError } from '../sessions/domain/encryption-errors.js';
 import type { StoreProblemCode } from '../sessions/storage/store-audit.js';
 
 /** What a code means. */
@@ -32,6 +33,20 @@ export const FINDINGS = {
     severity: 'error',
     meaning: 'the last event or a time of the record contradicts the log',
     repair: 'appends an event',
+  },
+  ENCRYPTION_KEY_WRONG: {
+    severity: 'error',
+    meaning: 'an encrypted text does not open: it has another key, or was altered or moved',
+  },
+  ENCRYPTION_KEY_UNKNOWN: { severity: 'error', meaning: 'the key of an encrypted text is not there' },
+  ENCRYPTION_VERSION_UNKNOWN: { severity: 'error', meaning: 'a newer version has encrypted a text' },
+  PLAIN_TEXT_REFUSED: {
+    severity: 'error',
+    meaning: 'a text of an encrypted store is not encrypted, and `allowPlain` is off',
+  },
+  NOT_ENCRYPTED: {
+    severity: 'warning',
+    meaning: 'texts of an encrypted store are not encrypted, and `allowPlain` is on',
   },
   STATE_DIFFERS: {
     severity: 'error',
@@ -151,6 +166,11 @@ export interface Note {
 export function gapNote(expected: number, came: number): Note {
   const range = came - 1 === expected ? `${expected}` : `${expected} to ${came - 1}`;
   return { code: 'EVENT_MISSING', detail: `the log has no event ${range}` };
+}
+
+/** Notes why a text cannot be opened, and which one it is. */
+export function encryptionNote({ code, message }: EncryptionError, which?: string): Note {
+  return { code, detail: which === undefined ? message : `${which}: ${message}` };
 }
 
 /** A finding, with the severity of its code. */

@@ -1,4 +1,5 @@
 import type { StoredEvent } from '../sessions/domain/commit.js';
+import { EncryptionError } from '../sessions/domain/encryption-errors.js';
 import { metadataChanges } from '../sessions/domain/metadata.js';
 import { eventDigest, isDigest, payloadChecksum } from '../sessions/domain/event-digest.js';
 import { isAnchor, isRewind, isSummary } from '../sessions/domain/event-inspection.js';
@@ -9,7 +10,7 @@ import { StateFold } from '../sessions/domain/state-history.js';
 import { DamagedDataError, loggedEvent, storedJson } from '../sessions/domain/stored-json.js';
 import { readingProblem } from '../sessions/domain/stored-forms.js';
 import { type ModelUsage, usageByModel, usageOfEvent } from '../sessions/domain/usage.js';
-import { type Note, gapNote } from './findings.js';
+import { type Note, encryptionNote, gapNote } from './findings.js';
 import { type Control, LiveSums } from './live-path.js';
 
 /** So many notes of a kind are enough to see what is wrong. */
@@ -126,6 +127,10 @@ export class LogFold {
       }
       return event;
     } catch (error) {
+      if (error instanceof EncryptionError) {
+        this.#note(encryptionNote(error, `event ${stored.seq}`));
+        return undefined;
+      }
       if (stored.payload !== null && !(error instanceof DamagedDataError)) throw error;
       return this.#skip(stored, stored.payload === null ? 'has no text, and is not trimmed' : 'cannot be read');
     }

@@ -239,7 +239,14 @@ export const layers: readonly Layer[] = [
   {
     name: 'doctor',
     files: /^doctor\/.+$/,
-    mayImport: [...pureLayers, 'sessions/storage', 'sessions/operations', 'sessions/environment', 'sessions'],
+    mayImport: [
+      ...pureLayers,
+      'sessions/storage',
+      'sessions/encryption',
+      'sessions/operations',
+      'sessions/environment',
+      'sessions',
+    ],
     packages: nodeBuiltins,
   },
   // Other frameworks on sessions, one per folder. None imports another one, and none knows more than an adapter of somebody else.

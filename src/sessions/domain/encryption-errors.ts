@@ -9,6 +9,8 @@ function shown(text: string): string {
 
 /** The base of the errors of encrypted texts: their data are there, and cannot be read. Remote callers learn nothing of keys. */
 export abstract class EncryptionError extends SessionsError {
+  abstract override readonly code:
+    'ENCRYPTION_KEY_WRONG' | 'ENCRYPTION_KEY_UNKNOWN' | 'ENCRYPTION_VERSION_UNKNOWN' | 'PLAIN_TEXT_REFUSED';
   readonly status = 500;
 
   override get publicMessage(): string {

@@ -28,6 +28,7 @@ import type {
 import type { RestoreEventsRequest, TransferStore } from '../storage/transfer-store.js';
 import { type CountedTexts, countTexts } from './count-texts.js';
 import { DataKeys } from './data-keys.js';
+import { type ExaminedText, examinedTexts } from './examined-texts.js';
 import { keyWrapperOf } from './local-keys.js';
 import { openedEntries, openedList, openedOutcome, openedSession, openedTail } from './opened-reads.js';
 import { PassedThrough } from './passed-through.js';
@@ -101,6 +102,21 @@ export class EncryptedStorage extends PassedThrough implements SessionStorage {
   /** How many texts of sessions are encrypted, and how many are older than that. Reads all of them, page by page. */
   countTexts(): Promise<CountedTexts> {
     return countTexts(this.storage);
+  }
+
+  /** The store as it is, with its texts encrypted. */
+  get stored(): SessionStorage {
+    return this.storage;
+  }
+
+  /** What the texts of a session are that was read from {@link stored}. One that cannot be opened does not hide the others. */
+  examineSession(session: StoredSession): Promise<readonly ExaminedText[]> {
+    return examinedTexts(this.#cipher, (open) => openedSession(session, open));
+  }
+
+  /** The same for the state of a user or an app. */
+  examineState(entries: StateEntries, owner: StateOwner): Promise<readonly ExaminedText[]> {
+    return examinedTexts(this.#cipher, (open) => openedEntries(entries, owner, open));
   }
 
   async create(request: CreateRequest): Promise<StoredSession | undefined> {

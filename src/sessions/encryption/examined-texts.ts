@@ -1,0 +1,40 @@
+import { EncryptionError } from '../domain/encryption-errors.js';
+import { sealedFormOf } from '../domain/sealed-form.js';
+import type { TextPlace } from './envelope.js';
+import type { Open, TextCipher } from './text-cipher.js';
+
+/** What a stored text turned out to be. */
+export interface ExaminedText {
+  readonly place: TextPlace;
+  readonly isPlain: boolean;
+  /** Why it cannot be opened. */
+  readonly problem?: EncryptionError | undefined;
+}
+
+/**
+ * Opens all texts of an answer of the store. One that cannot be opened does not hide the others.
+ *
+ * @param map pure: it may be called twice
+ * @example const texts = await examinedTexts(cipher, (open) => openedSession(stored, open));
+ */
+export async function examinedTexts(
+  cipher: TextCipher,
+  map: (open: Open) => unknown,
+): Promise<readonly ExaminedText[]> {
+  return cipher.opened((open) => {
+    const texts: ExaminedText[] = [];
+    map((owner, place, text) => {
+      const isPlain = !sealedFormOf(text);
+      try {
+        const opened = open(owner, place, text);
+        texts.push({ place, isPlain });
+        return opened;
+      } catch (error) {
+        if (!(error instanceof EncryptionError)) throw error;
+        texts.push({ place, isPlain, problem: error });
+        return '';
+      }
+    });
+    return texts;
+  });
+}
