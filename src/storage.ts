@@ -51,7 +51,6 @@ export {
   isPartOf,
   periodName,
   restoredPeriod,
-  sessionOfUsage,
   type StoredPeriod,
   storedPeriods,
   type UsageIncrement,

@@ -4,7 +4,14 @@ import { canonicalJson } from '../sessions/domain/canonical-json.js';
 import type { SessionRecord } from '../sessions/domain/session-record.js';
 import { NO_CHANGES, type StateChanges, hasChanges } from '../state/state-changes.js';
 import { stateDifference } from '../sessions/domain/state-history.js';
-import { NO_USAGE, USAGE_COUNTS, type ModelUsage, type TokenUsage, usageWith } from '../sessions/domain/usage.js';
+import {
+  MOST_MODELS_OF_SESSION,
+  NO_USAGE,
+  UNKNOWN_MODEL,
+  USAGE_COUNTS,
+  usageByModel,
+} from '../sessions/domain/usage.js';
+import { type ModelUsage, type TokenUsage, usageWith } from '../sessions/domain/usage.js';
 import type { ViewMarks } from '../sessions/domain/view-marks.js';
 import { ownRecord } from '../sessions/storage/state-entries.js';
 import type { OwnState, StoredCheckpoint } from '../sessions/storage/session-storage.js';
@@ -87,7 +94,7 @@ function parsed(text: string): unknown {
 
 /** Compares stored tokens with those of the events. Without the trimmed events only the least is known. */
 export function usageNotes(stored: readonly ModelUsage[], fold: LogFold, isTrimmed: boolean): Note[] {
-  const { least, most } = fold.usage;
+  const { least, most } = usageNamedAs(stored, fold);
   const models = [...new Set([...stored, ...most].map(({ model }) => model))];
   return models.flatMap((model) => {
     const is = tokensOf(stored, model);
@@ -103,7 +110,7 @@ export function usageNotes(stored: readonly ModelUsage[], fold: LogFold, isTrimm
 
 /** The sums that the events allow, as near to the stored ones as possible. */
 export function rightUsage(stored: readonly ModelUsage[], fold: LogFold, isTrimmed: boolean): ModelUsage[] {
-  const { least, most } = fold.usage;
+  const { least, most } = usageNamedAs(stored, fold);
   const models = [...new Set([...stored, ...most].map(({ model }) => model))].sort();
   return models
     .map((model) => {
@@ -112,6 +119,15 @@ export function rightUsage(stored: readonly ModelUsage[], fold: LogFold, isTrimm
       return { model, ...usageWith((name) => Math.max(right(name), low[name])) };
     })
     .filter((usage) => USAGE_COUNTS.some((name) => usage[name] > 0));
+}
+
+/** A session that counts as many models as it may by their names counts the others of its log as one. */
+function usageNamedAs(stored: readonly ModelUsage[], { usage: { least, most } }: LogFold): LogFold['usage'] {
+  if (stored.length < MOST_MODELS_OF_SESSION) return { least, most };
+  const names = new Set(stored.map(({ model }) => model));
+  const named = (models: readonly ModelUsage[]): ModelUsage[] =>
+    usageByModel(models.map((usage) => (names.has(usage.model) ? usage : { ...usage, model: UNKNOWN_MODEL })));
+  return { least: named(least), most: named(most) };
 }
 
 function tokensOf(usage: readonly ModelUsage[], model: string): TokenUsage {

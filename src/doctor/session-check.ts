@@ -124,7 +124,7 @@ async function checkStored(
   const { notes, changes } = differences(record, stored.state?.session ?? [], expected);
   const metadata = metadataDifference(stored.metadata ?? '', fold);
   const isRunning = !isExpired(record.turn.expiresAt, stored.now);
-  const usage = await checkUsage(env, record, fold);
+  const tokens = usageNotes(record.usage, fold, isTrimmed);
   return {
     ...checked,
     notes: [
@@ -134,7 +134,7 @@ async function checkStored(
       ...recordNotes(record, fold),
       ...sums.tools.notes(isRunning),
       ...beside.notes,
-      ...usage.notes,
+      ...tokens,
       ...expiry,
     ],
     plan: {
@@ -144,7 +144,7 @@ async function checkStored(
       highWater: fold.highWater,
       metadata,
       beside,
-      usage: usage.right,
+      usage: tokens.length > 0 ? rightUsage(record.usage, fold, isTrimmed) : undefined,
       leftCalls: isRunning ? [] : sums.tools.left,
     },
   };
@@ -250,23 +250,6 @@ async function sumsOf(
     }
   }
   return sums;
-}
-
-/** Tokens are read later than the record, so they are only compared if nobody has appended in the meantime. */
-async function checkUsage(
-  { storage }: CheckEnvironment,
-  record: SessionRecord,
-  fold: LogFold,
-): Promise<{ readonly notes: readonly Note[]; readonly right?: readonly ModelUsage[] | undefined }> {
-  const key = sessionKeyOf(record);
-  const { found } = await storage.readUsage([{ ...key, period: 'total' }]);
-  const [stored = []] = found;
-  const isTrimmed = record.firstSeq > 1;
-  const notes = usageNotes(stored, fold, isTrimmed);
-  if (notes.length === 0) return { notes };
-  const after = await storage.read({ key });
-  const isSame = after?.record.incarnation === record.incarnation && after.record.lastSeq === record.lastSeq;
-  return isSame ? { notes, right: rightUsage(stored, fold, isTrimmed) } : { notes: [] };
 }
 
 /** What never expires, although it should. */

@@ -139,14 +139,11 @@ export async function* exportSession(
   storage: SessionStorage,
   key: SessionKey,
 ): AsyncGenerator<SessionRecords, Interruption | 'missing' | undefined> {
-  const [read, usage] = await Promise.all([
-    storage.read({ ...pageAfter(key, 0), withState: true, withMetadata: true, withBase: true }),
-    storage.readUsage([{ ...key, period: 'total' }]),
-  ]);
+  const read = await storage.read({ ...pageAfter(key, 0), withState: true, withMetadata: true, withBase: true });
   // It was deleted or has expired.
   if (!read) return 'missing';
   const { record } = read;
-  yield sessionLine(read, usage.found[0] ?? []);
+  yield sessionLine(read);
   const digest = createHash('sha256');
   let next = record.firstSeq;
   for (let page: readonly StoredEvent[] = read.events; next <= record.lastSeq;) {
@@ -186,9 +183,9 @@ function pageAfter(key: SessionKey, afterSeq: number): ReadRequest {
   return { key, window: { afterSeq, limit: EVENTS_PER_PAGE, keep: 'oldest', maxBytes: BYTES_PER_PAGE } };
 }
 
-function sessionLine({ record, state, metadata, baseState }: StoredSession, usage: SessionLine['usage']): SessionLine {
-  const { createTime, lastUpdateTime, expiresAt, firstSeq, lastSeq, tipSeq, counters, marks, marksSeq, turnsOnly } =
-    record;
+function sessionLine({ record, state, metadata, baseState }: StoredSession): SessionLine {
+  const { createTime, lastUpdateTime, expiresAt, firstSeq, lastSeq, tipSeq, counters, marks, marksSeq } = record;
+  const { turnsOnly, usage } = record;
   return {
     kind: 'session',
     ...sessionKeyOf(record),

@@ -90,10 +90,6 @@ export class SessionImport {
       return 'conflict';
     }
     if (this.beginning === 'expired') return 'expired';
-    if (!(await this.#addUsage())) {
-      this.problem = { text: 'its usage could not be added' };
-      return 'conflict';
-    }
     if (this.beginning === 'created') return 'created';
     return this.added > 0 ? 'continued' : 'unchanged';
   }
@@ -116,14 +112,6 @@ export class SessionImport {
 
   get #lastSeq(): number {
     return this.line.firstSeq - 1 + this.#events;
-  }
-
-  /** What a session has is from an earlier import, or from its later events. */
-  async #addUsage(): Promise<boolean> {
-    const { key, line, target, options } = this;
-    if (!target || !options.transfer || line.usage.length === 0) return true;
-    const { found } = await options.storage.readUsage([{ ...key, period: 'total' }]);
-    return found[0]?.length !== 0 || target.setUsage(line.usage);
   }
 }
 

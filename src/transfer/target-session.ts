@@ -5,7 +5,6 @@ import type { StoredEvent } from '../sessions/domain/commit.js';
 import { StoreUnavailableError } from '../sessions/domain/errors.js';
 import { type SessionKey, sessionKeyOf } from '../sessions/domain/ids.js';
 import type { InitialEvent, SessionRecord } from '../sessions/domain/session-record.js';
-import type { ModelUsage } from '../sessions/domain/usage.js';
 import { loggedEvent } from '../sessions/domain/stored-json.js';
 import type { SessionStorage } from '../sessions/storage/session-storage.js';
 import type { TransferStore } from '../sessions/storage/transfer-store.js';
@@ -47,12 +46,6 @@ export class TargetSession {
   /** The last event in the target, without those that wait. */
   get lastSeq(): number {
     return this.#lastSeq;
-  }
-
-  /** Sets the sums of its usage, unless somebody has added events. */
-  setUsage(usage: readonly ModelUsage[]): Promise<boolean> {
-    const [key, incarnation, lastSeq] = [this.#key, this.#incarnation, this.#lastSeq];
-    return this.storage.rebuild({ key, incarnation, lastSeq, usage });
   }
 
   /** Adds the event, or compares it. Without `transfer`, nothing is added. */

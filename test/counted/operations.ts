@@ -71,7 +71,7 @@ export const OPERATIONS: readonly Operation[] = [
   operation('append, 3 scopes', [1, 0, 4, 0], ({ sessions, session }) =>
     sessions.appendEvent({ session, event: { author: 'user', actions: { stateDelta: STATE } } }),
   ),
-  operation('append, with usage and state of 3 scopes', [1, 0, 6, 0], ({ sessions, session }) =>
+  operation('append, with usage and state of 3 scopes', [1, 0, 5, 0], ({ sessions, session }) =>
     sessions.appendEvent({ session, event: { author: 'agent', usageMetadata: USED, actions: { stateDelta: STATE } } }),
   ),
   operation('append, 10 events in 3 scopes', [1, 0, 4, 0], ({ sessions, session }) =>

@@ -50,7 +50,6 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
     left: 'EVENT_ALTERED',
   },
   anchors: { key: `${USER}:anchors:${ID}`, commands: [['UNLINK']], mended: 'ANCHOR_MISSING' },
-  tokens: { key: `${USER}:session:${ID}`, commands: [['HSET', '+', '6 m\n', '+6 m', '7']], mended: 'USAGE_TOO_HIGH' },
   metadata: {
     key: `${USER}:session:${ID}`,
     commands: [['HSET', 'metadata', 'status\n"open"\n']],

@@ -146,6 +146,19 @@ describe.each(storeOfEachKind)('The doctor of a $name store', ({ open }) => {
     });
   });
 
+  it('finds nothing in a session with more models than it counts by their names', async () => {
+    const appName = 'models';
+    const session = await sessions.createSession({ appName, userId: 'ann', sessionId: 's' });
+    clock.advance(5);
+    const events = Array.from({ length: 60 }, (_, number) => ({
+      author: 'agent',
+      modelVersion: `m-${number}`,
+      usageMetadata: { totalTokenCount: 1 },
+    }));
+    await sessions.appendEvents({ session, events });
+    expect(await found(opened.storage, { appName })).toEqual([]);
+  });
+
   it('finds and mends tokens that no event reports, and calls without response', async () => {
     const appName = 'pairs';
     const session = await sessions.createSession({ appName, userId: 'ann', sessionId: 'tokens' });

@@ -78,7 +78,7 @@ describe('the tables in SQLite', () => {
     const foreignKeys = schemaOf(file.connection()).flatMap(({ keys, indexes }) =>
       keys.map(({ from }) => indexes.some(({ columns }) => columns[0] === from)),
     );
-    expect(foreignKeys).toEqual(Array.from({ length: 7 }, () => true));
+    expect(foreignKeys).toEqual(Array.from({ length: 6 }, () => true));
   });
 
   it('use the prefix in all names', async () => {

@@ -51,7 +51,6 @@ export function occurrences(word: string): string {
 const CHECKS: Readonly<Record<string, string>> = {
   'event without a session': orphans('agent_session_events', 'agent_sessions', 'session_pk'),
   'checkpoint without a session': orphans('agent_session_checkpoints', 'agent_sessions', 'session_pk'),
-  'usage without a session': orphans('agent_session_usage', 'agent_sessions', 'session_pk'),
   'partial event without a session': orphans('agent_session_partials', 'agent_sessions', 'session_pk'),
   'state without a session': orphans('agent_session_state', 'agent_sessions', 'session_pk'),
   'index entry without a session': orphans('agent_session_index', 'agent_sessions', 'session_pk'),

@@ -8,6 +8,7 @@ import {
   recordText,
   shownRecord,
 } from '../../src/sessions/storage/record-text.js';
+import { NO_USAGE } from '../../src/sessions/domain/usage.js';
 import { newText, RECORD_KEY } from '../support/record-lines.js';
 
 /** No two values are the same. */
@@ -34,6 +35,10 @@ const RECORD: SessionRecord = {
   stateBytes: 90,
   dispatchedSeq: 31,
   waitingSince: 1_764_352_000_321,
+  usage: [
+    { model: 'large "é" 😀', ...NO_USAGE, events: 2, promptTokens: 11, totalTokens: 13 },
+    { model: 'small', ...NO_USAGE, events: 1, outputTokens: 17, totalTokens: 17 },
+  ],
 };
 
 /** Lines with anything but numbers, and the stamp, which belongs to the text. */

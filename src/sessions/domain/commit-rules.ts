@@ -5,6 +5,7 @@ import { expiresAt, isExpired } from './expiry.js';
 import { KeptEvent } from './kept-event.js';
 import { bytesAfter } from './state-size.js';
 import { ended, turnRefusal } from './turn-rules.js';
+import { sessionUsageAfter } from './usage.js';
 import { resolveMarks } from './view-marks.js';
 
 /**
@@ -111,6 +112,7 @@ export function recordAfter(
     firstSeq: record.firstSeq,
     turnsOnly: record.turnsOnly,
     stateBytes,
+    usage: sessionUsageAfter(record.usage, commit.usage?.models),
     lastSeq: seq,
     highWater: highWaterAfter(commit.events, record, now),
     counters: addCounters(record.counters, commit.counterIncrements),

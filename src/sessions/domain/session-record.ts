@@ -3,7 +3,7 @@ import { InvalidInputError } from './errors.js';
 import { NEVER } from './expiry.js';
 import type { SessionKey } from './ids.js';
 import { type StoredTurn, NO_TURN } from './turn.js';
-import type { ModelUsage } from './usage.js';
+import { type ModelUsage, sessionUsageAfter } from './usage.js';
 import { type ViewMarks, NO_MARKS } from './view-marks.js';
 
 /** The metadata of a session that a store keeps besides events and state. Its size does not grow with the log. */
@@ -30,6 +30,8 @@ export interface SessionRecord extends SessionKey, DispatchMark {
   readonly turnsOnly: boolean;
   /** The session's own state has at most this many bytes: see `StateSize`. */
   readonly stateBytes: number;
+  /** Tokens by model, sorted by its name. Those of users and apps are sums of their own. */
+  readonly usage: readonly ModelUsage[];
 }
 
 /**
@@ -65,6 +67,7 @@ export function newRecord(
     turn: NO_TURN,
     turnsOnly,
     stateBytes,
+    usage: sessionUsageAfter([], origin?.usage),
     dispatchedSeq: 0,
     // What another store had is no news for consumers.
     waitingSince: events.length > 0 && !origin ? markTime(now) : NOTHING_WAITS,
@@ -119,7 +122,7 @@ export interface LogOrigin {
   readonly expiresAt: number;
   /** The first retained event. The log has no earlier ones: they were trimmed. */
   readonly firstSeq: number;
-  /** Its usage, for a store that cannot add it later. */
+  /** Its usage. */
   readonly usage?: readonly ModelUsage[] | undefined;
 }
 

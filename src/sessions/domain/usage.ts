@@ -46,8 +46,17 @@ export function usageWith(valueOf: (name: keyof TokenUsage) => number): TokenUsa
   return usage;
 }
 
+// Field by field, since almost every answer of a model adds to its session.
 export function addUsage(a: TokenUsage, b: TokenUsage): TokenUsage {
-  return usageWith((name) => a[name] + b[name]);
+  return {
+    events: a.events + b.events,
+    promptTokens: a.promptTokens + b.promptTokens,
+    cachedTokens: a.cachedTokens + b.cachedTokens,
+    outputTokens: a.outputTokens + b.outputTokens,
+    thinkingTokens: a.thinkingTokens + b.thinkingTokens,
+    toolUseTokens: a.toolUseTokens + b.toolUseTokens,
+    totalTokens: a.totalTokens + b.totalTokens,
+  };
 }
 
 /** The model of events that name none. */
@@ -102,6 +111,28 @@ export function usageByModel(usage: Iterable<ModelUsage>): ModelUsage[] {
     sums.set(model, sum ? addUsage(sum, counts) : counts);
   }
   return [...sums].sort(([a], [b]) => (a < b ? -1 : 1)).map(([model, counts]) => ({ model, ...counts }));
+}
+
+/** A session counts so many models by their names, since each write of its record writes its sums. */
+export const MOST_MODELS_OF_SESSION = 50;
+
+/**
+ * The sums of a session after more usage. Models beyond the first {@link MOST_MODELS_OF_SESSION} count as {@link UNKNOWN_MODEL}.
+ *
+ * @example const usage = sessionUsageAfter(record.usage, commit.usage.models);
+ */
+export function sessionUsageAfter(
+  before: readonly ModelUsage[],
+  added: readonly ModelUsage[] = [],
+): readonly ModelUsage[] {
+  if (added.length === 0) return before;
+  const known = new Set(before.map(({ model }) => model));
+  const named = added.map((usage) => {
+    if (!known.has(usage.model) && known.size >= MOST_MODELS_OF_SESSION) return { ...usage, model: UNKNOWN_MODEL };
+    known.add(usage.model);
+    return usage;
+  });
+  return usageByModel([...before, ...named]);
 }
 
 /** Tokens of several events. */

@@ -6,8 +6,6 @@ import type { ModelUsage } from '../domain/usage.js';
 export interface Repairs {
   /** Texts that take the place of those of retained events. They are no anchors, unless `anchors` has them. */
   readonly events?: readonly EventText[] | undefined;
-  /** The new sums of the session's usage, one for each model. */
-  readonly usage?: readonly ModelUsage[] | undefined;
   /** The events of checkpoints to remove. */
   readonly removeCheckpoints?: readonly number[] | undefined;
   /** Retained events that are anchors, and are not stored as such. */
@@ -22,6 +20,8 @@ export interface RebuildRequest extends Repairs {
   readonly incarnation: string;
   /** The current last event: an append in the meantime prevents the rebuild. Default: any. */
   readonly lastSeq?: number | undefined;
+  /** The new sums of the session's usage, one for each model. Default: those that it has. */
+  readonly usage?: readonly ModelUsage[] | undefined;
 }
 
 /** A text for an event. */

@@ -4,6 +4,7 @@ import type { SeqRange } from '../domain/seq-ranges.js';
 import type { SessionRecord } from '../domain/session-record.js';
 import type { StoredTurn } from '../domain/turn.js';
 import { DamagedDataError } from '../domain/stored-json.js';
+import { type ModelUsage, USAGE_COUNTS, usageWith } from '../domain/usage.js';
 import type { SessionHead } from './planned-write.js';
 
 /** A record as it is stored, without the ids of its key: a line for each of {@link RECORD_LINES}. */
@@ -14,7 +15,7 @@ export const RECORD_LINES = [
   ...(['incarnation', 'created', 'expires', 'first', 'last', 'tip', 'water', 'updated'] as const),
   ...(['turns', 'events', 'length', 'tokens', 'dispatched', 'waiting', 'turnsOnly'] as const),
   ...(['hidden', 'viewFrom', 'summary', 'marks', 'covered', 'stateBytes', 'stamp'] as const),
-  ...(['turnExpires', 'turnToken', 'turnNumber', 'turnRequest', 'turnHolder'] as const),
+  ...(['turnExpires', 'turnToken', 'turnNumber', 'turnRequest', 'turnHolder', 'usage'] as const),
 ] as const;
 
 export type RecordLine = (typeof RECORD_LINES)[number];
@@ -27,12 +28,12 @@ export function recordText({ record, stamp }: Pick<SessionHead, 'record' | 'stam
   const known = knownTexts.get(record);
   if (known && Object.is(known.stamp, stamp)) return known.text;
   const { incarnation, createTime, expiresAt, firstSeq, lastSeq, tipSeq, highWater, lastUpdateTime, counters } = record;
-  const { dispatchedSeq, waitingSince, turnsOnly, marks, marksSeq, stateBytes, turn } = record;
+  const { dispatchedSeq, waitingSince, turnsOnly, marks, marksSeq, stateBytes, turn, usage } = record;
   const { turns, events, contentLength, tokens } = counters;
   const times = `${incarnation}\n${createTime}\n${expiresAt}\n${firstSeq}\n${lastSeq}\n${tipSeq}\n${highWater}\n${lastUpdateTime}`;
   const counts = `${turns}\n${events}\n${contentLength}\n${tokens}\n${dispatchedSeq}\n${waitingSince}\n${turnsOnly ? '1' : '0'}`;
   const view = `${rangesText(marks.hidden)}\n${marks.viewFromSeq}\n${marks.summarySeq}\n${marksSeq}\n${countersText(marks.covered)}`;
-  const ofTurn = `${turn.expiresAt}\n${turn.token}\n${turn.number}\n${turn.requestId}\n${turn.holder}`;
+  const ofTurn = `${turn.expiresAt}\n${turn.token}\n${turn.number}\n${turn.requestId}\n${turn.holder}\n${usageText(usage)}`;
   const text = `${times}\n${counts}\n${view}\n${stateBytes}\n${stamp}\n${ofTurn}`;
   knownTexts.set(record, { text, stamp });
   return text;
@@ -54,11 +55,13 @@ export function shownRecord(key: SessionKey, text: RecordText): SessionRecord {
 
 /** Whether the numbers of a {@link decodedRecord} are numbers. */
 export function isReadable(record: SessionRecord): boolean {
-  const { createTime, lastUpdateTime, expiresAt, firstSeq, lastSeq, tipSeq, highWater, counters, marks, turn } = record;
+  const { createTime, lastUpdateTime, expiresAt, firstSeq, lastSeq, tipSeq, highWater, counters, marks, turn, usage } =
+    record;
   let sum = createTime + lastUpdateTime + expiresAt + firstSeq + lastSeq + tipSeq + highWater;
   sum += record.marksSeq + record.stateBytes + record.dispatchedSeq + record.waitingSince;
   sum += counters.turns + counters.events + counters.contentLength + counters.tokens;
   sum += marks.viewFromSeq + marks.summarySeq + marks.covered.turns + turn.number + turn.expiresAt;
+  for (const counts of usage) for (const name of USAGE_COUNTS) sum += counts[name];
   for (const { from, to } of marks.hidden) sum += from + to;
   return !Number.isNaN(sum);
 }
@@ -147,6 +150,7 @@ export function decodedRecord({ appName, userId, sessionId }: SessionKey, lines:
   // The stamp belongs to the text, not to the record.
   lines.word();
   const turn = turnOf(lines);
+  const usage = usageOf(lines.word());
   return {
     appName,
     userId,
@@ -165,6 +169,7 @@ export function decodedRecord({ appName, userId, sessionId }: SessionKey, lines:
     turn,
     turnsOnly,
     stateBytes,
+    usage,
     dispatchedSeq,
     waitingSince,
   };
@@ -177,6 +182,24 @@ function turnOf(lines: Lines): StoredTurn {
   const requestId = lines.word();
   return { number, token, holder: lines.word(), requestId, expiresAt };
 }
+
+/** Usage as text: of each model its counts and its name, which may hold blanks but no control character. */
+function usageText(usage: readonly ModelUsage[]): string {
+  return usage
+    .map(({ model, ...counts }) => `${USAGE_COUNTS.map((name) => counts[name]).join(' ')} ${model}`)
+    .join('\t');
+}
+
+function usageOf(text: string): readonly ModelUsage[] {
+  if (text === '') return NO_MODELS;
+  return text.split('\t').map((one) => {
+    const counts = one.split(' ', USAGE_COUNTS.length);
+    const model = one.slice(counts.join(' ').length + 1);
+    return { model, ...usageWith((name) => Number(counts[USAGE_COUNTS.indexOf(name)])) };
+  });
+}
+
+const NO_MODELS: readonly ModelUsage[] = [];
 
 /** Ranges as text: `3-5,8-8`. */
 function rangesText(ranges: readonly SeqRange[]): string {

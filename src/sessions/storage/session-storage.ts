@@ -289,10 +289,7 @@ export interface SessionStorage {
   readScope(owner: StateOwner): Promise<SharedScope>;
   /** Changes shared state, and returns all of it. Throws `writeExcessError`, and changes nothing, if `stateExcess` refuses it. */
   writeState(request: WriteStateRequest): Promise<StateEntries>;
-  /**
-   * Reads sums of usage. Each commit adds its `usage` to the one sum of its session, and to `storedPeriods` of its user and its
-   * app (`isPartOf`). Sums of a session are removed with it. Those of users and apps stay until they expire.
-   */
+  /** Reads sums of usage. Those of a session are removed with it. Those of users and apps stay until they expire. */
   readUsage(queries: readonly UsageQuery[]): Promise<UsageReply>;
   /** Removes at most `limit` expired items of each kind. Also removes expired leases and usage, uncounted, unless the server does. */
   purgeExpired(limit: number): Promise<PurgeCounts>;

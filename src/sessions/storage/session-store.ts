@@ -86,7 +86,10 @@ export interface SessionStore extends CommonParts {
   readState(owner: StateOwner, renew?: Lifetime, maxStateBytes?: StateLimits): Promise<SharedScope>;
   /** See {@link SessionStorage.writeState}. */
   writeState(request: WriteStateRequest): Promise<StateEntries>;
-  /** See {@link SessionStorage.readUsage}. */
+  /**
+   * Reads sums of users and apps. Each write adds its `usage` to `storedPeriods` of both (`isPartOf`). Without queries, it says the
+   * store's time.
+   */
   readUsage(queries: readonly UsageQuery[]): Promise<UsageReply>;
   /** See {@link SessionStorage.purgeExpired}. */
   purgeExpired(limit: number): Promise<PurgeCounts>;

@@ -9,6 +9,7 @@ import type { UsageQuery } from '../domain/usage-periods.js';
 import { isDeletable } from '../domain/commit-rules.js';
 import { retryUndefined } from '../domain/retry-overtaken.js';
 import { newSession } from './new-session.js';
+import { readUsage } from './read-usage.js';
 import { LocalWriter } from './local-writer.js';
 import { SessionWriter } from './session-writer.js';
 import {
@@ -193,7 +194,7 @@ export class DecidingStorage<Store extends SessionStore> implements SessionStora
   }
 
   readUsage(queries: readonly UsageQuery[]): Promise<UsageReply> {
-    return this.store.readUsage(queries);
+    return readUsage(this.store, queries);
   }
 
   purgeExpired(limit: number): Promise<PurgeCounts> {

@@ -133,7 +133,13 @@ export function restoreChange(request: RestoreEventsRequest): SessionChange<bool
 }
 
 /** Replaces what follows from the log. */
-export function rebuildChange({ key, incarnation, lastSeq, ...repairs }: RebuildRequest): SessionChange<boolean> {
+export function rebuildChange({
+  key,
+  incarnation,
+  lastSeq,
+  usage,
+  ...repairs
+}: RebuildRequest): SessionChange<boolean> {
   return {
     key,
     isRare: true,
@@ -141,7 +147,7 @@ export function rebuildChange({ key, incarnation, lastSeq, ...repairs }: Rebuild
     decide: (record) => {
       const isKept = (repairs.events ?? []).every(({ seq }) => seq >= record.firstSeq && seq <= record.lastSeq);
       if (!isKept || !isAsExpected(record, { incarnation, lastSeq })) return { outcome: false };
-      return { outcome: true, change: { upkeep: { repairs } } };
+      return { outcome: true, change: { record: usage && { usage }, upkeep: { repairs } } };
     },
   };
 }

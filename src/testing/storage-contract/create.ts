@@ -40,6 +40,7 @@ export const create = topic<StorageFixture>('create', (test) => {
       turn: NO_TURN,
       turnsOnly: false,
       stateBytes: expect.any(Number) as number,
+      usage: [],
       dispatchedSeq: 0,
       waitingSince: 0,
     });

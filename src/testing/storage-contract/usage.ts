@@ -1,6 +1,6 @@
 import { lifetimesOf } from '../../sessions/domain/expiry.js';
 import { DEFAULT_TTL } from '../../config/session-settings.js';
-import { type ModelUsage, NO_USAGE } from '../../sessions/domain/usage.js';
+import { MOST_MODELS_OF_SESSION, type ModelUsage, NO_USAGE, UNKNOWN_MODEL } from '../../sessions/domain/usage.js';
 import type { UsageOwner, UsagePeriod } from '../../sessions/domain/usage-periods.js';
 import type { SessionStorage } from '../../sessions/storage/session-storage.js';
 import { topic } from '../contract-runner.js';
@@ -88,6 +88,20 @@ export const usageSums = topic<StorageFixture>('usage', (test) => {
       expect(sums).toEqual([1, 10, 100, 11, 100, 100, 100, 111, 0]);
     }
     expect((await storage.readUsage([{ ...USER, period: 'day' }])).now).toBe(clock.now());
+  });
+
+  test('a session counts so many models by their names, and the others together', async ({ storage }) => {
+    await storage.create(creation());
+    const models = Array.from({ length: MOST_MODELS_OF_SESSION + 9 }, (_, n) =>
+      used(`m-${String(n).padStart(2, '0')}`, 2),
+    );
+    await storage.append(commitOf('e1', usage(...models)));
+    await storage.append(commitOf('e2', usage(used('m-07', 1), used('other', 1))));
+    const ofSession = (await usageOf(storage, KEY)) ?? [];
+    expect(ofSession).toHaveLength(MOST_MODELS_OF_SESSION + 1);
+    expect(ofSession.find(({ model }) => model === 'm-07')).toEqual(used('m-07', 3, { events: 2 }));
+    expect(ofSession.at(-1)).toEqual(used(UNKNOWN_MODEL, 19, { events: 10 }));
+    for (const owner of [USER, APP]) expect(await usageOf(storage, owner)).toHaveLength(models.length + 1);
   });
 
   test('a repeated event and a refused commit add nothing', async ({ storage }) => {

@@ -5,7 +5,7 @@ import { type SessionKey, type StateOwner, type UserKey, scopeOfOwner } from '..
 import { remembered } from '../remembered.js';
 import { newStamp } from '../../domain/stamp.js';
 import { type StateLimits, writeExcessError } from '../../domain/state-size.js';
-import { type UsageQuery, sessionOfUsage } from '../../domain/usage-periods.js';
+import type { UsageQuery } from '../../domain/usage-periods.js';
 import type { LogTail, TailRequest } from '../session-changes.js';
 import type {
   ListRequest,
@@ -205,13 +205,7 @@ export class InMemoryStore implements SessionStore {
 
   async readUsage(queries: readonly UsageQuery[]): Promise<UsageReply> {
     const now = this.#now();
-    const found = queries.map((query) => {
-      const key = sessionOfUsage(query);
-      if (!key) return this.#usage.read(query, now);
-      const entry = this.#live(key, now);
-      return entry && (entry.usage?.list() ?? []);
-    });
-    return { now, found };
+    return { now, found: queries.map((query) => this.#usage.read(query, now)) };
   }
 
   async purgeExpired(limit: number): Promise<PurgeCounts> {

@@ -18,7 +18,7 @@ import type { Repairs } from '../rebuild.js';
 import { ScopeState, excessIn } from './scope-state.js';
 import type { SessionIndex, StoredEntry } from './session-index.js';
 import type { SharedStates } from './shared-states.js';
-import { ModelSums, type UsageSums } from './usage-sums.js';
+import type { UsageSums } from './usage-sums.js';
 
 /** What sessions write to. */
 interface WrittenParts {
@@ -57,10 +57,7 @@ export class InMemoryWrites implements LocalWriteStore {
     this.parts.marks.noteChange(entry, write.before.record.waitingSince);
     if (entry.partials) entry.partials = partialsLeft(entry.partials, write.endsPartials);
     this.parts.partials.put(entry, write.partials);
-    if (write.usage) {
-      (entry.usage ??= new ModelSums()).add(write.usage.models);
-      this.parts.usage.add(key, write.usage, now);
-    }
+    if (write.usage) this.parts.usage.add(key, write.usage, now);
     for (const scope of write.scopes) this.#writeScope(entry, scope, now);
     if (write.upkeep) keepUp(entry, write.before.record.firstSeq, write.upkeep);
   }
@@ -86,8 +83,7 @@ function keepUp(entry: StoredEntry, firstSeqBefore: number, { trim, checkpoint, 
   if (repairs) repair(entry, repairs);
 }
 
-function repair(entry: StoredEntry, { events = [], usage, anchors = [], removeCheckpoints = [] }: Repairs): void {
-  if (usage) entry.usage = new ModelSums(usage);
+function repair(entry: StoredEntry, { events = [], anchors = [], removeCheckpoints = [] }: Repairs): void {
   entry.checkpoints = entry.checkpoints.filter(({ seq }) => !removeCheckpoints.includes(seq));
   entry.log.replaceTexts(events);
   entry.log.addAnchors(anchors);

@@ -25,7 +25,6 @@ export function snapshotOf(
       entries.map(({ record, baseState, checkpoints, partials }) => ({ record, baseState, checkpoints, partials })),
       events,
       states,
-      entries.map(({ usage }) => usage?.list() ?? []),
       ...others,
     ]),
   };

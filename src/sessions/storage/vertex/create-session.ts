@@ -50,7 +50,6 @@ export async function createSession(
     sessionId: key.sessionId,
     lastId: events.at(-1)?.id ?? '',
     removed: [],
-    usage: log?.origin?.usage ?? [],
     nonce,
     origin,
   };

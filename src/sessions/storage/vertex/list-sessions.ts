@@ -91,6 +91,7 @@ function partOfForeign({ createTime, updateTime = createTime }: VertexSession): 
     marks: NO_MARKS,
     marksSeq: 0,
     turnsOnly: false,
+    usage: [],
   };
 }
 

@@ -143,6 +143,7 @@ function replayed(events: readonly ReadEvent[], firstSeq: number, snapshot: Snap
     marks: NO_MARKS,
     marksSeq: 0,
     turnsOnly: snapshot?.turnsOnly ?? false,
+    usage: snapshot?.usage ?? [],
   };
   for (const [index, { payload, appendedAt, highWater }] of events.entries()) {
     const event = loggedEvent({ payload, seq: firstSeq + index });

@@ -1,4 +1,3 @@
-import type { ModelUsage } from '../../domain/usage.js';
 import { type Counters, NO_COUNTS, storedCounters } from '../../domain/counters.js';
 import { NEVER } from '../../domain/expiry.js';
 import type { SessionKey } from '../../domain/ids.js';
@@ -16,7 +15,7 @@ import { type VertexSession, lastPart, millisOf } from './wire.js';
 /** The parts of a record that the store keeps; the rest follows from the session in Vertex AI. */
 export type RecordPart = Pick<
   SessionRecord,
-  'lastSeq' | 'tipSeq' | 'lastUpdateTime' | 'highWater' | 'counters' | 'marks' | 'marksSeq' | 'turnsOnly'
+  'lastSeq' | 'tipSeq' | 'lastUpdateTime' | 'highWater' | 'counters' | 'marks' | 'marksSeq' | 'turnsOnly' | 'usage'
 >;
 
 /** What the store keeps in the state of a session, under a key of its own: the record after the last event. */
@@ -27,7 +26,6 @@ export interface Snapshot extends RecordPart {
   readonly lastId: string;
   /** Names of removed keys, which are `null` in the state of the session. */
   readonly removed: readonly string[];
-  readonly usage: readonly ModelUsage[];
   /** Identifies the creation. */
   readonly nonce: string;
   /** Whether events of the initial log are missing. */
@@ -105,8 +103,8 @@ export function recordOf(
 
 /** The parts of a record that a snapshot keeps. */
 export function recordPart(record: RecordPart): RecordPart {
-  const { lastSeq, tipSeq, lastUpdateTime, highWater, counters, marks, marksSeq, turnsOnly } = record;
-  return { lastSeq, tipSeq, lastUpdateTime, highWater, counters, marks, marksSeq, turnsOnly };
+  const { lastSeq, tipSeq, lastUpdateTime, highWater, counters, marks, marksSeq, turnsOnly, usage } = record;
+  return { lastSeq, tipSeq, lastUpdateTime, highWater, counters, marks, marksSeq, turnsOnly, usage };
 }
 
 /** The state that a session shows. Keys of shared scopes are those that another program put into this session. */

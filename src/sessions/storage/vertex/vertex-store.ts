@@ -2,8 +2,7 @@ import { checkStoreOptionNames } from '../../../config/check-service-options.js'
 import type { Lifetime } from '../../domain/expiry.js';
 import { type SessionKey, type StateOwner, sessionNameOf } from '../../domain/ids.js';
 import type { SessionRecord } from '../../domain/session-record.js';
-import { type UsageQuery, sessionOfUsage } from '../../domain/usage-periods.js';
-import type { ModelUsage } from '../../domain/usage.js';
+import type { UsageQuery } from '../../domain/usage-periods.js';
 import type { SessionMarks } from '../coordination.js';
 import { InMemoryEntries } from '../in-memory/in-memory-entries.js';
 import { tailOf } from '../in-memory/log-tail.js';
@@ -110,14 +109,8 @@ export class VertexStore implements SessionStore {
   }
 
   async readUsage(queries: readonly UsageQuery[]): Promise<UsageReply> {
-    const found: (readonly ModelUsage[] | undefined)[] = [];
-    for (const query of queries) {
-      const key = sessionOfUsage(query);
-      if (!key) throw sharedUsageError();
-      const session = await findSession(this.#connection, key);
-      found.push(session && (session.snapshot?.usage ?? []));
-    }
-    return { now: this.#connection.now(), found };
+    if (queries.length > 0) throw sharedUsageError();
+    return { now: this.#connection.now(), found: [] };
   }
 
   /** The service removes expired sessions. */

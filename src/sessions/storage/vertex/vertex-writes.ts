@@ -3,7 +3,6 @@ import { NEVER } from '../../domain/expiry.js';
 import type { SessionRecord } from '../../domain/session-record.js';
 import { countedSize } from '../../domain/state-size.js';
 import { recordOfMembers } from '../../domain/stored-json.js';
-import { usageByModel } from '../../domain/usage.js';
 import { ownEntries } from '../state-entries.js';
 import type { Held, HeldScopes, HoldRequest, PlannedEntry, PlannedWrite, WriteStore } from '../planned-write.js';
 import { EventSender } from './event-sender.js';
@@ -96,17 +95,13 @@ export class VertexWrites implements WriteStore {
     return write.upkeep?.isRestored ? this.#restoreEvents(loaded, write) : this.#appendEvents(loaded, write);
   }
 
-  async #appendEvents(
-    loaded: LoadedSession,
-    { key, before, after, events, state, usage }: PlannedWrite,
-  ): Promise<boolean> {
+  async #appendEvents(loaded: LoadedSession, { key, before, after, events, state }: PlannedWrite): Promise<boolean> {
     const { replica, session, snapshot } = loaded;
     const next: Snapshot = {
       ...recordPart(after.record),
       sessionId: key.sessionId,
       lastId: events.at(-1)?.id ?? replica.lastId,
       removed: removedAfter(snapshot?.removed ?? [], state),
-      usage: usage ? usageByModel([...(snapshot?.usage ?? []), ...usage.models]) : (snapshot?.usage ?? []),
       nonce: snapshot?.nonce ?? session.createTime,
       origin: snapshot?.origin && withTrimmed(snapshot.origin, replica),
     };

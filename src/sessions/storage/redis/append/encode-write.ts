@@ -8,7 +8,7 @@ import type { AppScope } from '../app-scope/app-scope.js';
 import type { RedisKeys } from '../redis-keys.js';
 import { type ScriptArguments, idField, lifetimeArguments, STATE_HAS_KEYS } from '../script/codec.js';
 import { recordText } from '../../record-text.js';
-import { SESSION_USAGE, usageFields, usageText, usageTimes } from '../script/usage.lua.js';
+import { usageFields, usageText, usageTimes } from '../script/usage.lua.js';
 import { runsOf } from '../audit/grouped-events.js';
 import { memberOfPartial } from '../live/partial-events.js';
 import { encodeEvent } from './initial-log.js';
@@ -63,7 +63,7 @@ export function encodeWrite(write: PlannedWrite, context: WriteContext): Encoded
   for (const event of events) args.push(event.seq, encodeEvent(event));
   for (const { id, seq } of events) args.push(idField(id), seq);
   args.push(...groups);
-  for (const [field, count] of counts) args.push(SESSION_USAGE + field, count);
+  for (const [field, count] of counts) args.push(field, count);
   args.push(...sets, ...removals);
   if (partials.length > 0) args.push(...partialArguments(write));
   if (write.usage && counts.length > 0) args.push(usageTimes(write.usage, usageAt(write)));
@@ -192,18 +192,10 @@ function upkeepArguments({ before, after }: PlannedWrite, { trim, checkpoint, re
   ];
 }
 
-function repairArguments({
-  events = [],
-  usage,
-  removeCheckpoints = [],
-  anchors = [],
-  groups = [],
-}: Repairs): ScriptArguments {
+function repairArguments({ events = [], removeCheckpoints = [], anchors = [], groups = [] }: Repairs): ScriptArguments {
   // Events of no group have no runs.
   const named = groups.filter(({ group }) => group !== '');
-  const counts = usageFields(usage ?? []).map(([field, count]) => `${field}\n${count}\n`);
   return [
-    usage ? counts.join('') : '-',
     removeCheckpoints.join(' '),
     anchors.join(' '),
     events.length,

@@ -1,13 +1,11 @@
 import { CHECKPOINT_EVERY } from '../../../domain/checkpoint.js';
 import { CHECKPOINTS } from '../script/session.lua.js';
-import { SESSION_USAGE, USAGE_OF_SESSION } from '../script/usage.lua.js';
 
 /**
  * A part of RARE_WRITES: trims the log, keeps a checkpoint, and repairs what follows from the log. Of a trimmed event its id stays, with its digest in the place of the payload, so that
  * a late duplicate is still recognised. The field `checkpoints` is the first one that the session ever had, where a search ends. */
 export const UPKEEP = String.raw`
     ${CHECKPOINTS}
-    ${USAGE_OF_SESSION}
     if trimmed ~= '-' then
       local baseState, first, newFirst, digests = take(), takeNumber(), takeNumber(), {}
       for index = 1, trimmed do digests[index] = take() end
@@ -32,7 +30,7 @@ export const UPKEEP = String.raw`
       end
     end
     if hasRepairs == '1' then
-      local usage, checkpoints, anchors, events, groups = take(), take(), take(), {}, {}
+      local checkpoints, anchors, events, groups = take(), take(), {}, {}
       for index = 1, 2 * takeNumber() do events[index] = take() end
       for index = 1, 2 * takeNumber() do groups[index] = take() end
       redis.call('ZCARD', ANCHORS)
@@ -54,14 +52,6 @@ export const UPKEEP = String.raw`
           local field = '\0' .. groups[index]
           if groups[index + 1] == '' then redis.call('HDEL', RECORD, field) else redis.call('HSET', RECORD, field, groups[index + 1]) end
         end
-        if usage == '-' then return end
-        for _, field in ipairs(usageFieldsOf(RECORD)) do redis.call('HDEL', RECORD, field) end
-        local listed = ''
-        for field, count in string.gmatch(usage, '([^\n]*)\n([^\n]*)\n') do
-          redis.call('HSET', RECORD, '${SESSION_USAGE}' .. field, count)
-          listed = listed .. field .. '\n'
-        end
-        redis.call('HSET', RECORD, '${SESSION_USAGE}', listed)
       end
     end
 `;

@@ -2,7 +2,7 @@ import { TIME } from '../script/base.lua.js';
 import { recordPattern } from '../script/codec.js';
 import { EVENT_RUNS } from '../script/event-groups.lua.js';
 import { defineScript } from '../script/script.js';
-import { SESSION_USAGE, SHARED_USAGE } from '../script/usage.lua.js';
+import { SHARED_USAGE } from '../script/usage.lua.js';
 import { SAVE_PARTIALS } from './partial-writes.lua.js';
 import { RARE_WRITES } from './rare-writes.lua.js';
 
@@ -86,7 +86,7 @@ local function writeSession(record, start)
 
   -- Until the first write, this only reads: each key to be written, except where "begin" finds out the type.
   local fields = { 'record', 'held' }
-  for index = firstId, firstUpsert - 1, 2 do fields[#fields + 1] = ARGV[index] end
+  for index = firstId, firstCount - 1, 2 do fields[#fields + 1] = ARGV[index] end
   local found = getAll(record, fields)
   local held = found[2]
   if found[1] ~= stored or isOff then return { found[1], redis.call('HGET', record, 'state'), 1 } end
@@ -98,7 +98,7 @@ local function writeSession(record, start)
   local base, id = string.sub(record, 1, -9 - idBytes), string.sub(record, -idBytes)
   local ofApp = tail ~= '-' and string.sub(record, 1, -1 - tail) .. '}:'
   if not ofApp then redis.call('HLEN', base .. 'pending:' .. id) end
-  local news, savePartials, usage, listedCounts, finish
+  local news, savePartials, usage, finish
   if partials ~= '0' then
     ${SAVE_PARTIALS}
   end
@@ -109,11 +109,7 @@ local function writeSession(record, start)
     following = following + 1
     for index = 1, counts do
       local place = firstCount + 2 * index - 1
-      local before = found[2 + events + groups + index]
-      local field, added = string.sub(ARGV[place - 1], 2), tonumber(ARGV[place])
-      usage.names[index], usage.added[index] = times.day .. ' ' .. field, added
-      if not before then listedCounts = (listedCounts or redis.call('HGET', record, '${SESSION_USAGE}') or '') .. field .. '\n' end
-      ARGV[place] = text((before or 0) + added)
+      usage.names[index], usage.added[index] = times.day .. ' ' .. ARGV[place - 1], tonumber(ARGV[place])
     end
     ofUsage.read(usage.user, usage)
     if ofApp then ofUsage.read(usage.app, usage) end
@@ -138,7 +134,7 @@ local function writeSession(record, start)
   for index = firstRemoval, firstRemoval + removals - 1 do begin('HDEL', state, ARGV[index]) end
   -- The record and its events are one command, so none of them is there without the others. Its name takes a place that was read.
   ARGV[start + 3] = 'record'
-  if ARGV[start + 4] ~= '' then setAll(record, start + 3, firstUpsert - 1) end
+  if ARGV[start + 4] ~= '' then setAll(record, start + 3, firstCount - 1) end
   if refused then
     local before = string.match(stored, ${recordPattern('updated')})
     if updated ~= '' then redis.pcall('ZADD', byUpdate, before, name) end
@@ -153,7 +149,6 @@ local function writeSession(record, start)
     local ofUsage = functionsOfUsage()
     ofUsage.add(usage.user, usage)
     if ofApp then ofUsage.add(usage.app, usage) end
-    if listedCounts then redis.call('HSET', record, '${SESSION_USAGE}', listedCounts) end
   end
   local seq = ARGV[firstId - 2]
   if finish then finish(seq) end

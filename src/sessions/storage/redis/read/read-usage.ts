@@ -1,14 +1,13 @@
-import { type UsageQuery, sessionOfUsage } from '../../../domain/usage-periods.js';
+import type { UsageQuery } from '../../../domain/usage-periods.js';
 import { groupBy } from '../../../domain/batches.js';
 import type { UsageReply } from '../../session-storage.js';
 import type { RedisKeys } from '../redis-keys.js';
 import { TIME } from '../script/base.lua.js';
-import { type FlatHash, recordPattern } from '../script/codec.js';
-import { RECORD_TEXT } from '../script/session.lua.js';
+import type { FlatHash } from '../script/codec.js';
 import { type ScriptRunner, defineScript } from '../script/script.js';
-import { USAGE_OF_SESSION, usageOfFields } from '../script/usage.lua.js';
+import { usageOfFields } from '../script/usage.lua.js';
 
-type SumsReply = readonly [now: string, ...sums: (FlatHash | null)[]];
+type SumsReply = readonly [now: string, ...sums: FlatHash[]];
 
 /** Reads sums with one script; on a cluster with one for each slot. */
 export async function readUsage(
@@ -17,45 +16,35 @@ export async function readUsage(
   isCluster: boolean,
   queries: readonly UsageQuery[],
 ): Promise<UsageReply> {
-  const groups = isCluster
-    ? [...groupBy(queries, ({ appName, userId }) => keys.usageOf({ appName, userId })).values()]
-    : [queries];
+  const groups =
+    isCluster && queries.length > 0 ? [...groupBy(queries, (query) => keys.usageOf(query)).values()] : [queries];
   const replies = await Promise.all(groups.map((group) => readGroup(scripts, keys, group)));
   const sums = new Map(replies.flatMap(({ found }) => found));
-  const found = queries.map((query) => {
-    const fields = sums.get(query) ?? null;
-    return fields === null ? undefined : usageOfFields(fields);
-  });
-  return { now: replies[0]?.now ?? 0, found };
+  return { now: replies[0]?.now ?? 0, found: queries.map((query) => usageOfFields(sums.get(query) ?? [])) };
 }
 
 async function readGroup(
   scripts: ScriptRunner,
   keys: RedisKeys,
   queries: readonly UsageQuery[],
-): Promise<{ now: number; found: (readonly [UsageQuery, FlatHash | null])[] }> {
+): Promise<{ now: number; found: (readonly [UsageQuery, FlatHash])[] }> {
   const [now, ...sums] = await scripts.read<SumsReply>(READ_USAGE, {
-    keys: queries.map((query) => {
-      const key = sessionOfUsage(query);
-      return key ? keys.recordOf(key) : keys.usageOf(query);
-    }),
-    args: queries.map((query) => (sessionOfUsage(query) ? '' : query.period)),
+    keys: queries.map((query) => keys.usageOf(query)),
+    args: queries.map(({ period }) => period),
   });
-  return { now: Number(now), found: queries.map((query, index) => [query, sums[index] ?? null] as const) };
+  return { now: Number(now), found: queries.map((query, index) => [query, sums[index] ?? []] as const) };
 }
 
 /**
  * Reads sums of usage.
  *
- * KEYS records of sessions, or usage of users and apps.
- * ARGV 1 time, then for each key the period, or '' for a session.
- * Returns { now, then for each key alternating fields and counts, or nothing for a session that does not exist }.
+ * KEYS usage of users and apps.
+ * ARGV 1 time, then for each key the period.
+ * Returns { now, then for each key alternating fields and counts }.
  */
 export const READ_USAGE = defineScript(
   'read-usage',
   TIME,
-  RECORD_TEXT,
-  USAGE_OF_SESSION,
   String.raw`
 -- The name of a UTC day, as in the domain. The Gregorian calendar repeats after 400 years. A year begins in March here, so that
 -- a leap day is its last.
@@ -93,21 +82,8 @@ local function sumsOf(key, name)
   return sums
 end
 
-local function sumsOfSession(record)
-  local expires = tonumber(string.match(readRecord(record) or '', ${recordPattern('expires')}))
-  if not expires or expires <= now then return false end
-  local fields, sums = usageFieldsOf(record), {}
-  for index, field in ipairs(fields) do
-    sums[2 * index - 1], sums[2 * index] = string.sub(field, 2), redis.call('HGET', record, field)
-  end
-  return sums
-end
-
 local reply = { text(now) }
-for index, key in ipairs(KEYS) do
-  local period = ARGV[index + 1]
-  reply[index + 1] = period == '' and sumsOfSession(key) or period ~= '' and sumsOf(key, periodName(period))
-end
+for index, key in ipairs(KEYS) do reply[index + 1] = sumsOf(key, periodName(ARGV[index + 1])) end
 return reply
 `,
 );

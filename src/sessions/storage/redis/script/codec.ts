@@ -80,6 +80,7 @@ const OTHER_LINES: Readonly<Partial<Record<RecordLine, string>>> = {
   turnToken: '[^\\n]*',
   turnRequest: '[^\\n]*',
   turnHolder: '[^\\n]*',
+  usage: '[^\\n]*',
 };
 
 /** A Lua pattern that a stored record matches unless it is damaged. Captures when it expires. */
@@ -99,7 +100,7 @@ export function idField(id: string): string {
   return ID_FIELD + id;
 }
 
-/** What an id begins with as the name of a field. Names of others begin with a letter, a digit, NUL or `+`. */
+/** What an id begins with as the name of a field. Names of others begin with a letter, a digit or NUL. */
 export const ID_FIELD = '=';
 
 /**

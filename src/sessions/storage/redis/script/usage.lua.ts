@@ -3,9 +3,6 @@ import { DAYS_KEPT, type UsageIncrement, periodName } from '../../../domain/usag
 import { type ModelUsage, type TokenUsage, USAGE_COUNTS, usageByModel, usageWith } from '../../../domain/usage.js';
 import { type FlatHash, pairsOf } from './codec.js';
 
-/** In the hash of a session, what comes before a count of usage. By itself it is the field that lists the others, a line each. */
-export const SESSION_USAGE = '+';
-
 /** Counts of models as fields with numbers: the place of the count in `USAGE_COUNTS`, and the model. Without those that are 0. */
 export function usageFields(models: readonly ModelUsage[]): [field: string, count: number][] {
   return models.flatMap((usage) =>
@@ -49,17 +46,6 @@ let latest: { readonly day: number; readonly keepMs: number; readonly text: stri
 export function headOfUsage(expiry: number, now: number): string {
   return `${Math.min(expiry, NEVER)} ${periodName('day', now)}`;
 }
-
-/** Reads the counts of a session. */
-export const USAGE_OF_SESSION = String.raw`
-local function usageFieldsOf(record)
-  local fields = {}
-  for field in string.gmatch(redis.call('HGET', record, '${SESSION_USAGE}') or '', '([^\n]*)\n') do
-    fields[#fields + 1] = '${SESSION_USAGE}' .. field
-  end
-  return fields
-end
-`;
 
 /**
  * The usage of a user or an app: a hash of counts. What comes before a field is its day or its month. The counts of the current day are

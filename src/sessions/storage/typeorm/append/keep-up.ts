@@ -1,7 +1,6 @@
 import { inBatches } from '../../../domain/batches.js';
 import type { SessionRecord } from '../../../domain/session-record.js';
 import type { Upkeep } from '../../planned-write.js';
-import type { Dialect } from '../sql/dialect.js';
 import { type Sql, joinSql, sql } from '../sql/sql.js';
 import type { Tables } from '../tables.js';
 import { repairSession } from './repair-session.js';
@@ -14,11 +13,7 @@ export interface PlannedUpkeep extends Upkeep {
 }
 
 /** Trims the log, keeps a checkpoint, and repairs what follows from the log. */
-export function keepUp(
-  dialect: Dialect,
-  tables: Tables,
-  { pk, before, after, trim, checkpoint, repairs }: PlannedUpkeep,
-): Sql[] {
+export function keepUp(tables: Tables, { pk, before, after, trim, checkpoint, repairs }: PlannedUpkeep): Sql[] {
   const { sessions, checkpoints } = tables;
   return [
     ...(trim
@@ -34,7 +29,7 @@ export function keepUp(
           sql`INSERT INTO ${checkpoints} (session_pk, seq, content) VALUES (${pk}, ${checkpoint.seq}, ${checkpoint.text})`,
         ]
       : []),
-    ...(repairs ? repairSession(dialect, tables, pk, repairs) : []),
+    ...(repairs ? repairSession(tables, pk, repairs) : []),
   ];
 }
 

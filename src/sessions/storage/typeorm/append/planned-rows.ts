@@ -11,7 +11,7 @@ import { changedColumns, changeIndex, type IndexedSession, rareColumns } from '.
 import { type Columns, joinSql, type Sql, sql, sqlList } from '../sql/sql.js';
 import type { ConsumerNews, LogProgress } from '../sql/transaction.js';
 import { Entries, type Entry, SHARED_OWNER, STATE_OWNER, writeEntries } from '../state/write-state.js';
-import { type UsageRows, UsageSums, writeUsage } from '../state/write-usage.js';
+import { type UsageRow, UsageSums, writeUsage } from '../state/write-usage.js';
 import type { Tables } from '../tables.js';
 import { keepUp, type PlannedUpkeep } from './keep-up.js';
 
@@ -102,7 +102,7 @@ export class PlannedRows {
     return this.#sharedState.sorted();
   }
 
-  get usage(): UsageRows {
+  get usage(): readonly UsageRow[] {
     return this.#usage.rows();
   }
 
@@ -159,7 +159,7 @@ export function writeChildren(dialect: Dialect, tables: Tables, rows: PlannedRow
   return [
     ...rows.sessions.flatMap(({ indexed }) => changeIndex(tables, indexed)),
     ...insertEvents(tables, rows.events),
-    ...rows.upkeep.flatMap((upkeep) => keepUp(dialect, tables, upkeep)),
+    ...rows.upkeep.flatMap((upkeep) => keepUp(tables, upkeep)),
     ...rows.endedPartials.flatMap(({ pk, ended }) => endPartials(tables, pk, ended)),
     ...savePartials(dialect, tables, rows.partials),
     ...writeEntries(dialect, tables.sessionState, STATE_OWNER, rows.sessionState),

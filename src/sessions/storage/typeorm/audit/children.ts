@@ -49,7 +49,6 @@ export async function auditChildren(
 
 const NAMES: Readonly<Partial<Record<TableKey, string>>> = {
   sessionState: 'the state of sessions',
-  sessionUsage: 'the tokens of sessions',
   sessionIndex: 'the index of metadata',
   partials: 'the partial events',
   sharedState: 'the shared state',

@@ -1,7 +1,7 @@
 import { CHECKPOINTS, EVENTS, PARTIALS, SESSION_INDEX, SESSION_STATE, SESSIONS } from './session-tables.js';
 import { SHARED_SCOPES, SHARED_STATE } from './shared-tables.js';
 import type { Table } from './table.js';
-import { SESSION_USAGE, SHARED_USAGE } from './usage-tables.js';
+import { SHARED_USAGE } from './usage-tables.js';
 import { ENTRIES } from './entry-table.js';
 
 /** Every table of the store, by what it is for. Parents come before their children. */
@@ -14,7 +14,6 @@ export const ALL_TABLES = {
   sessionIndex: SESSION_INDEX,
   sharedScopes: SHARED_SCOPES,
   sharedState: SHARED_STATE,
-  sessionUsage: SESSION_USAGE,
   sharedUsage: SHARED_USAGE,
   entries: ENTRIES,
 } as const satisfies Readonly<Record<string, Table>>;

@@ -1,4 +1,4 @@
-import { count, exact, id, index, key, number, table } from './table.js';
+import { count, exact, id, index, number, table } from './table.js';
 
 /** What is counted of the answers of a model. */
 const counts = {
@@ -10,14 +10,6 @@ const counts = {
   tool_use_tokens: number,
   total_tokens: number,
 } as const;
-
-/** The tokens of a session that a model used. */
-export const SESSION_USAGE = table({
-  name: 'agent_session_usage',
-  columns: { session_pk: key, model: id, ...counts },
-  primaryKey: ['session_pk', 'model'],
-  parent: 'agent_sessions',
-});
 
 /** The tokens of a user, or a part of those of an app (empty `user_id`), in a day or a month. */
 export const SHARED_USAGE = table({

@@ -3,7 +3,7 @@ import { type UsageIncrement, storedPeriods } from '../../../domain/usage-period
 import { type TokenUsage, USAGE_COUNTS, addUsage } from '../../../domain/usage.js';
 import { inBatches } from '../../../domain/batches.js';
 import { columnList } from '../schema/column-list.js';
-import { SESSION_USAGE, SHARED_USAGE } from '../schema/usage-tables.js';
+import { SHARED_USAGE } from '../schema/usage-tables.js';
 import type { Dialect } from '../sql/dialect.js';
 import { Sql, joinSql, sql, sqlList } from '../sql/sql.js';
 import type { Tables } from '../tables.js';
@@ -22,19 +22,10 @@ export const COUNT_COLUMNS = {
 /** The columns of all counts, in the order of `USAGE_COUNTS`. */
 export const COUNT_NAMES = USAGE_COUNTS.map((name) => COUNT_COLUMNS[name]);
 
-/** The tables to whose rows usage is added. */
-export type UsageTable = 'sessionUsage' | 'sharedUsage';
-
-export const USAGE_COLUMNS = { sessionUsage: columnList(SESSION_USAGE), sharedUsage: columnList(SHARED_USAGE) };
+export const USAGE_COLUMNS = columnList(SHARED_USAGE);
 
 /** The values of {@link USAGE_COLUMNS}. */
 export type UsageRow = readonly (string | number)[];
-
-/** Usage to add, each in the order of keys, which prevents deadlocks. */
-export interface UsageRows {
-  readonly ofSessions: readonly UsageRow[];
-  readonly shared: readonly UsageRow[];
-}
 
 /**
  * The sums of an app are spread over as many rows, so that few transactions wait for each other. A transaction writes
@@ -48,10 +39,9 @@ interface Sum {
   counts: TokenUsage;
 }
 
-/** Collects the usage of a transaction. */
+/** Collects what a transaction adds to the usage of users and apps. */
 export class UsageSums {
-  readonly #ofSessions = new Map<string, Sum>();
-  readonly #shared = new Map<string, Sum>();
+  readonly #sums = new Map<string, Sum>();
   #shard: number | undefined;
 
   /** @param now decides on the day and the month */
@@ -60,18 +50,18 @@ export class UsageSums {
     const periods = storedPeriods(now, keepMs);
     for (const usage of models) {
       const { model } = usage;
-      addTo(this.#ofSessions, `${sessionPk}\n${model}`, [sessionPk, model], usage);
       for (const { name, expiresAt } of periods) {
-        addTo(this.#shared, `${appName}\n\n${name}\n${model}`, [appName, '', name, shard, model], usage, [expiresAt]);
-        addTo(this.#shared, `${appName}\n${userId}\n${name}\n${model}`, [appName, userId, name, 0, model], usage, [
+        addTo(this.#sums, `${appName}\n\n${name}\n${model}`, [appName, '', name, shard, model], usage, [expiresAt]);
+        addTo(this.#sums, `${appName}\n${userId}\n${name}\n${model}`, [appName, userId, name, 0, model], usage, [
           expiresAt,
         ]);
       }
     }
   }
 
-  rows(): UsageRows {
-    return { ofSessions: rowsOf(this.#ofSessions), shared: rowsOf(this.#shared) };
+  /** In the order of keys, which prevents deadlocks. */
+  rows(): UsageRow[] {
+    return rowsOf(this.#sums);
   }
 }
 
@@ -90,28 +80,20 @@ function rowsOf(sums: ReadonlyMap<string, Sum>): UsageRow[] {
 }
 
 /** They come last in a transaction, so that others wait as short as possible. */
-export function writeUsage(dialect: Dialect, tables: Tables, { ofSessions, shared }: UsageRows): Sql[] {
-  return [...addRows(dialect, tables, 'sessionUsage', ofSessions), ...addRows(dialect, tables, 'sharedUsage', shared)];
-}
-
-function addRows(dialect: Dialect, tables: Tables, table: UsageTable, rows: readonly UsageRow[]): Sql[] {
+export function writeUsage(dialect: Dialect, tables: Tables, rows: readonly UsageRow[]): Sql[] {
   return inBatches(rows).map((some) => {
     const values = joinSql(
       some.map((row) => sql`(${sqlList(row)})`),
       ', ',
     );
     return sql`
-      INSERT INTO ${tables[table]} (${USAGE_COLUMNS[table].names}) VALUES ${values} ${addOnConflict(dialect, tables, table)}`;
+      INSERT INTO ${tables.sharedUsage} (${USAGE_COLUMNS.names}) VALUES ${values} ${addOnConflict(dialect, tables)}`;
   });
 }
 
 /** Ends an INSERT. */
-export function addOnConflict(dialect: Dialect, tables: Tables, table: UsageTable): Sql {
-  const replaced = table === 'sharedUsage' ? ['expires_at'] : [];
-  return dialect.onConflictAdd(tables[table], { key: KEYS[table], columns: COUNT_NAMES, replaced });
+export function addOnConflict(dialect: Dialect, { sharedUsage }: Pick<Tables, 'sharedUsage'>): Sql {
+  return dialect.onConflictAdd(sharedUsage, { key: KEY, columns: COUNT_NAMES, replaced: ['expires_at'] });
 }
 
-const KEYS = {
-  sessionUsage: new Sql(SESSION_USAGE.primaryKey.join(', ')),
-  sharedUsage: new Sql(SHARED_USAGE.primaryKey.join(', ')),
-};
+const KEY = new Sql(SHARED_USAGE.primaryKey.join(', '));

@@ -22,7 +22,7 @@ export async function restoreUsage(
   });
   transaction.addToCommit([
     sql`DELETE FROM ${ofOwner} AND expires_at <= ${now}`,
-    ...writeUsage(dialect, tables, { ofSessions: [], shared }),
+    ...writeUsage(dialect, tables, shared),
   ]);
   return true;
 }

@@ -19,7 +19,7 @@ import { arrayText, typesOf, unnest } from '../../sql/postgres-arrays.js';
 import { entryChanges, headOfLines, INDEX_COLUMNS, recordLines } from '../../sql/session-rows.js';
 import { areReadable, selectSharedState } from '../../state/read-state.js';
 import type { Entry } from '../../state/write-state.js';
-import { addOnConflict, USAGE_COLUMNS, type UsageRow, type UsageTable } from '../../state/write-usage.js';
+import { addOnConflict, USAGE_COLUMNS, type UsageRow } from '../../state/write-usage.js';
 import type { Tables } from '../../tables.js';
 
 /**
@@ -40,8 +40,7 @@ export function directWriteOfPostgres(tables: Tables, { rows, time }: PlannedMes
       ${upsert(sql`of_sessions`, tables.sessionState, sql`session_pk`, sessionState)}
       ${upsert(sql`shared`, tables.sharedState, sql`scope_pk`, sharedState)}
       ${removal(tables.sessionState, sessionState)}
-      ${addition(sql`usage_of_sessions`, tables, 'sessionUsage', { rows: usage.ofSessions })}
-      ${addition(sql`usage`, tables, 'sharedUsage', { rows: usage.shared, after: sharedState.length > 0 ? sql`shared` : undefined })}
+      ${addition(tables, usage, sharedState.length > 0 ? sql`shared` : undefined)}
     SELECT ${now} AS now, NULL AS head, NULL AS metadata, NULL AS state WHERE EXISTS (SELECT 1 FROM written)
     UNION ALL SELECT ${now}, ${recordLines(postgresDialect)}, s.metadata, s.state FROM ${tables.sessions} s
       WHERE s.pk = ANY(${pks}) AND NOT EXISTS (SELECT 1 FROM written)`;
@@ -260,19 +259,14 @@ function upsert(name: Sql, table: Sql, owner: Sql, entries: readonly Entry[]): S
  * Adds usage. PostgreSQL runs parts of a statement in any order, unless one reads what another one returns. All transactions
  * write shared state before shared usage, which prevents deadlocks.
  */
-function addition(
-  name: Sql,
-  tables: Tables,
-  table: UsageTable,
-  { rows, after }: { rows: readonly UsageRow[]; after?: Sql | undefined },
-): Sql {
+function addition(tables: Tables, rows: readonly UsageRow[], after: Sql | undefined): Sql {
   if (rows.length === 0) return NO_SQL;
-  const { names, types } = USAGE_COLUMNS[table];
-  return sql`, ${name} AS (
-    INSERT INTO ${tables[table]} (${names})
+  const { names, types } = USAGE_COLUMNS;
+  return sql`, usage AS (
+    INSERT INTO ${tables.sharedUsage} (${names})
     SELECT v.* FROM ${unnest(types, rows)} AS v(${names})
     WHERE EXISTS (SELECT 1 FROM written) ${after ? sql`AND (SELECT COUNT(*) FROM ${after}) > 0` : NO_SQL}
-    ${addOnConflict(postgresDialect, tables, table)})`;
+    ${addOnConflict(postgresDialect, tables)})`;
 }
 
 function removal(table: Sql, entries: readonly Entry[]): Sql {
