@@ -125,7 +125,11 @@ export function sessionUsageAfter(
   before: readonly ModelUsage[],
   added: readonly ModelUsage[] = [],
 ): readonly ModelUsage[] {
-  if (added.length === 0) return before;
+  const [first] = added;
+  if (!first) return before;
+  const place = added.length === 1 ? before.findIndex(({ model }) => model === first.model) : -1;
+  const sum = before[place];
+  if (sum) return before.with(place, { model: sum.model, ...addUsage(sum, first) });
   const known = new Set(before.map(({ model }) => model));
   const named = added.map((usage) => {
     if (!known.has(usage.model) && known.size >= MOST_MODELS_OF_SESSION) return { ...usage, model: UNKNOWN_MODEL };
