@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { UIMessageChunk } from 'ai';
 import { type AgentContext, invocationOfMessage, type RunHandler } from '../../agents/index.js';
-import type { EventInput } from '../../index.js';
+import type { EventInput, LoggedEvent } from '../../index.js';
+import { type RenderingOptions, withRequest } from './asked-events.js';
 import { type ChatHandler, ChatTurn, chunksOf } from './chat-turn.js';
-import type { ReadingOptions } from './event-items.js';
 import { sdkFieldsOf } from './sdk-fields.js';
-import { StepRecorder } from './step-recorder.js';
+import { type StepEvent, StepRecorder } from './step-recorder.js';
 import { isToolPart, toolNameOf } from './step-events.js';
 import { answerIdOf, entriesOf } from './ui-messages.js';
 
@@ -13,7 +13,7 @@ import { answerIdOf, entriesOf } from './ui-messages.js';
 const PAUSE_MS = 100;
 
 /** How a message is answered. */
-export interface Answering extends ReadingOptions {
+export interface Answering extends RenderingOptions {
   /** The run of the request. Its handler may also be called for messages that another process left. */
   readonly invocationId: string;
   readonly pageTools: ReadonlySet<string>;
@@ -44,7 +44,8 @@ export class AnswerFailedError extends Error {
 /** The handler of a run that stores what a handler of chats streams. */
 export function answering(options: Answering): RunHandler {
   return async function* (context: AgentContext): AsyncGenerator<EventInput, EventInput | void, void> {
-    const messages = entriesOf(context.session.events, options).map(({ message }) => message);
+    const shown = [...context.session.events];
+    const messages = entriesOf(shown, options).map(({ message }) => message);
     const tools = messages.flatMap(({ parts }) => parts.filter(isToolPart));
     const listener = context.invocationId === options.invocationId ? options.listener : undefined;
     listener?.begin();
@@ -58,44 +59,53 @@ export function answering(options: Answering): RunHandler {
       calls: new Map(tools.map((part) => [part.toolCallId, toolNameOf(part)])),
       pageTools: options.pageTools,
       takeUsage: () => turn.takeUsage(),
+      takeQuestion: () => turn.takeQuestion(),
     });
+    // When an event is stored, those before it have their numbers.
+    const asked = (step: StepEvent): Promise<EventInput> => withRequest(step, seenBy(shown, context), options);
     const reader = chunksOf(await options.handler(turn), turn).getReader();
     // One event is held back: the last one ends the turn in its own commit.
-    let held: EventInput | undefined;
+    let held: StepEvent | undefined;
     try {
       for (;;) {
         const next = reader.read();
         if (recorder.hasWaiting && (await isSilent(next))) {
           for (const event of recorder.takeSoFar()) {
-            if (held) yield held;
+            if (held) yield await asked(held);
             held = undefined;
-            yield event;
+            yield await asked(event);
           }
         }
         const { done, value } = await next;
         if (done) break;
         const events = recorder.add(value);
-        for (const event of events) {
-          if (held) yield held;
+        for (const step of events) {
+          if (held) yield await asked(held);
           held = undefined;
-          if (event.partial === true) yield event;
-          else held = event;
+          if (step.event.partial === true) yield step.event;
+          else held = step;
         }
         listener?.chunk(value);
       }
       const rest = recorder.error === undefined ? recorder.takeStep() : [];
-      const asked = recorder.takeAsked();
-      for (const event of asked ? [...rest, asked] : rest) {
-        if (held) yield held;
-        held = event;
+      for (const step of [...rest, ...recorder.takeAsked()]) {
+        if (held) yield await asked(held);
+        held = step;
       }
-      if (recorder.error === undefined) return recorder.withMetadata(held);
-      if (held) yield held;
+      const last = held && (await asked(held));
+      if (recorder.error === undefined) return recorder.withMetadata(last);
+      if (last) yield last;
     } finally {
       void reader.cancel().catch(() => undefined);
     }
     throw new AnswerFailedError(recorder.error, { cause: turn.error });
   };
+}
+
+/** What a model can have been given: what there was at the beginning, and what the answer added. */
+function seenBy(shown: readonly LoggedEvent[], { session, invocationId }: AgentContext): LoggedEvent[] {
+  const last = shown.at(-1)?.seq ?? 0;
+  return [...shown, ...session.events.filter((event) => event.seq > last && event.invocationId === invocationId)];
 }
 
 /** The message that the answer continues, if the page answered what it asked for. */

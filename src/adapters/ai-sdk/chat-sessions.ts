@@ -103,7 +103,8 @@ export class ChatSessions {
     const { invocationId } = planned;
     const messageId = continued ?? answerIdOf(invocationId);
     const pageTools = Object.entries(this.#tools ?? {}).filter(([, tool]) => typeof tool.execute !== 'function');
-    const options = { ...this.#reading, invocationId, handler, pageTools: new Set(pageTools.map(([name]) => name)) };
+    const known = { ...this.#reading, tools: this.#tools, pageTools: new Set(pageTools.map(([name]) => name)) };
+    const options = { ...known, invocationId, handler };
     return new ChatAnswer(messageId, this.#reading, (listener) =>
       this.#agents.run(
         { ...asked, ...key, ...planned, agentName: this.#agentName },

@@ -1,6 +1,7 @@
 import type { LanguageModelUsage, UIMessage, UIMessageChunk, UIMessageStreamOptions } from 'ai';
 import type { AgentContext } from '../../agents/index.js';
-import type { Session, State } from '../../index.js';
+import { InvalidInputError, type Session, type State } from '../../index.js';
+import { type Question, type WrappableModel, type WrappedModel, notedModel } from './model-question.js';
 import type { StepUsage } from './usage.js';
 
 /** What `streamText` returns, as far as a turn needs it. */
@@ -26,6 +27,7 @@ export type ChatHandler = (turn: ChatTurn) => ChatResult | Promise<ChatResult>;
  */
 export class ChatTurn {
   readonly #usage: StepUsage[] = [];
+  readonly #questions: Question[] = [];
   #error: unknown;
 
   constructor(
@@ -55,6 +57,21 @@ export class ChatTurn {
   }
 
   /**
+   * The model that answers, so that the answer says what it was given: the events, the instructions, the tools, and how long it took.
+   * `sessions.getModelRequest` shows it. Middlewares go around it, since it sees what it gets itself.
+   *
+   * @param model of a provider, and no name of one
+   * @example
+   * const model = turn.model(openai('gpt-5-mini'));
+   * return streamText({ model, messages: await convertToModelMessages(turn.messages), abortSignal: turn.signal });
+   */
+  model(model: WrappableModel): WrappedModel {
+    if (typeof model !== 'object' || model === null)
+      throw new InvalidInputError("must be a model of a provider, such as gateway('openai/gpt-5')", 'model');
+    return notedModel(model, (question) => void this.#questions.push(question));
+  }
+
+  /**
    * The chunks of a result, so that its tokens are counted. For `createUIMessageStream`, and for options.
    *
    * @example
@@ -80,6 +97,11 @@ export class ChatTurn {
   /** The tokens of the step that ended, once. */
   takeUsage(): StepUsage | undefined {
     return this.#usage.shift();
+  }
+
+  /** What the model was asked for the step that begins, once. */
+  takeQuestion(): Question | undefined {
+    return this.#questions.shift();
   }
 
   /** The last error of a result, of which the page is told the text alone. */

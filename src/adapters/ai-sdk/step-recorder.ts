@@ -2,6 +2,7 @@ import type { DynamicToolUIPart, ReasoningUIPart, TextUIPart, ToolUIPart, UIMess
 import { defined } from '../../adapter.js';
 import type { EventInput } from '../../index.js';
 import { mergedMetadata } from './merged-metadata.js';
+import type { Question } from './model-question.js';
 import { type SdkFields, type UIPart, sdkFieldsOf, sdkMetadata } from './sdk-fields.js';
 import { type AskedApproval, approvalsEvent, isToolPart, modelEvent, resultsEvent, toolNameOf } from './step-events.js';
 import type { ToolOutcome } from './tool-outcome.js';
@@ -17,6 +18,14 @@ export interface RecorderOptions {
   readonly pageTools: ReadonlySet<string>;
   /** The next step's tokens, in order. */
   readonly takeUsage: () => StepUsage | undefined;
+  /** What the model was asked for the step that begins, if it is known. */
+  readonly takeQuestion: () => Question | undefined;
+}
+
+/** An event of an answer, and what the model was asked for it. */
+export interface StepEvent {
+  readonly event: EventInput;
+  readonly question?: Question | undefined;
 }
 
 /** Makes events of the chunks of an answer: for each step what the model said and called, and what the tools returned. */
@@ -31,6 +40,10 @@ export class StepRecorder {
   #beginsStep = false;
   #metadata: unknown;
   #error: string | undefined;
+  /** What the model was asked for this step, until an event says so. */
+  #question: Question | undefined;
+  /** Whether the tokens of this step are in the log before it ended. */
+  #isCounted = false;
 
   constructor(private readonly options: RecorderOptions) {
     this.#calls = new Map(options.calls);
@@ -47,7 +60,7 @@ export class StepRecorder {
   }
 
   /** Notes a chunk. Returns the partial event that it is, or the events that it completes. */
-  add(chunk: UIMessageChunk): EventInput[] {
+  add(chunk: UIMessageChunk): StepEvent[] {
     switch (chunk.type) {
       case 'start':
       case 'finish':
@@ -55,10 +68,15 @@ export class StepRecorder {
         this.#metadata = mergedMetadata(this.#metadata, chunk.messageMetadata);
         return [];
       case 'start-step':
+        this.#question = this.options.takeQuestion();
         // Data may come before the first step.
-        if (this.#parts.length > 0) this.#parts.push({ type: 'step-start' });
-        else this.#beginsStep = true;
-        return [];
+        if (this.#parts.length > 0) {
+          this.#parts.push({ type: 'step-start' });
+          return [];
+        }
+        this.#beginsStep = true;
+        // Of tools that were approved: the model of this step is told.
+        return this.takeSoFar();
       case 'finish-step':
         return this.takeStep();
       case 'text-start':
@@ -83,21 +101,23 @@ export class StepRecorder {
   }
 
   /** What is complete so far. */
-  takeSoFar(): EventInput[] {
+  takeSoFar(): StepEvent[] {
     return this.#take(undefined, this.#callsOfPage());
   }
 
   /** The rest of the step. */
-  takeStep(): EventInput[] {
+  takeStep(): StepEvent[] {
     const used = this.options.takeUsage();
     // Tools of the server have returned when a step ends.
-    return this.#take(used, [...this.#open.keys()]);
+    const events = this.#take(this.#isCounted ? undefined : used, [...this.#open.keys()]);
+    this.#isCounted = false;
+    return events;
   }
 
   /** The event that asks for approvals, if tools need some. */
-  takeAsked(): EventInput | undefined {
+  takeAsked(): StepEvent[] {
     const asked = this.#asked.splice(0);
-    return asked.length > 0 ? approvalsEvent(asked, this.#fields()) : undefined;
+    return asked.length > 0 ? [{ event: approvalsEvent(asked, this.#fields()) }] : [];
   }
 
   /** The last event of the answer, with what the page keeps beside the message. */
@@ -113,7 +133,7 @@ export class StepRecorder {
     return defined({ message: this.options.message });
   }
 
-  #take(used: StepUsage | undefined, waiting: readonly string[]): EventInput[] {
+  #take(used: StepUsage | undefined, waiting: readonly string[]): StepEvent[] {
     const parts = this.#parts;
     const outcomes = this.#outcomes;
     this.#parts = [];
@@ -126,8 +146,13 @@ export class StepRecorder {
       events.push(modelEvent(parts.filter(isSaid), { ...this.#fields(), ...step }, ids));
       this.#beginsStep = false;
     }
+    const question = parts.length > 0 ? this.#question : undefined;
+    if (question) this.#question = undefined;
+    const counted = used ?? question?.used;
+    this.#isCounted ||= counted !== undefined;
     if (outcomes.length > 0) events.push(resultsEvent(outcomes, this.#fields()));
-    return used ? withUsage(events, used) : events;
+    const [first, ...rest] = counted ? withUsage(events, counted) : events;
+    return first ? [{ event: first, question }, ...rest.map((event) => ({ event }))] : [];
   }
 
   #callsOfPage(): string[] {
@@ -147,14 +172,14 @@ export class StepRecorder {
     this.#describe(chunk);
   }
 
-  #say(chunk: SpokenChunk & { delta: string }): EventInput[] {
+  #say(chunk: SpokenChunk & { delta: string }): StepEvent[] {
     if (!this.#speaking.has(keyOf(chunk))) this.#begin(chunk);
     const part = this.#speaking.get(keyOf(chunk));
     if (!part || chunk.delta === '') return [];
     part.text += chunk.delta;
     this.#describe(chunk);
     const thought = part.type === 'reasoning' && { thought: true };
-    return [{ partial: true, content: { role: 'model', parts: [{ text: chunk.delta, ...thought }] } }];
+    return [{ event: { partial: true, content: { role: 'model', parts: [{ text: chunk.delta, ...thought }] } } }];
   }
 
   #describe(chunk: SpokenChunk): void {
@@ -247,10 +272,10 @@ function isSaid(part: UIPart): boolean {
   return !isText || part.text !== '' || part.providerMetadata !== undefined;
 }
 
-/** Counted once, with the last event of the step. */
+/** Counted once, with what the model said in the step. */
 function withUsage(events: readonly EventInput[], { usage, modelId }: StepUsage): EventInput[] {
   const usageMetadata = usageMetadataOf(usage);
   if (Object.keys(usageMetadata).length === 0) return [...events];
-  const last = events.at(-1) ?? { customMetadata: sdkMetadata({}) };
-  return [...events.slice(0, -1), { ...last, usageMetadata, ...defined({ modelVersion: modelId }) }];
+  const [first = { customMetadata: sdkMetadata({}) }, ...rest] = events;
+  return [{ ...first, usageMetadata, ...defined({ modelVersion: modelId }) }, ...rest];
 }

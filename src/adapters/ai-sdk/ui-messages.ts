@@ -12,6 +12,8 @@ export interface ChatEntry {
   readonly message: UIMessage;
   /** The events that say it, without answers of the user. */
   readonly events: LoggedEvent[];
+  /** Other events that answer its calls. */
+  readonly answers: LoggedEvent[];
 }
 
 /** The id of the message that an invocation answers with. */
@@ -36,7 +38,7 @@ class ConversationReader {
   readonly #byId = new Map<string, ChatEntry>();
   /** The calls that wait for the user's side. */
   readonly #waiting = new Set<string>();
-  readonly #tools: (ToolUIPart | DynamicToolUIPart)[] = [];
+  readonly #tools: { readonly part: ToolUIPart | DynamicToolUIPart; readonly entry: ChatEntry }[] = [];
 
   constructor(private readonly options: ReadingOptions) {}
 
@@ -48,7 +50,7 @@ class ConversationReader {
     const isMessage = said.some(({ type }) => type !== 'metadata');
     const entry = isMessage || !isOfUser ? this.#entryOf(event, isOfUser) : undefined;
     entry?.events.push(event);
-    for (const item of items) this.#apply(item, entry?.message);
+    for (const item of items) this.#apply(item, event, entry);
   }
 
   #entryOf(event: LoggedEvent, isOfUser: boolean): ChatEntry {
@@ -66,13 +68,14 @@ class ConversationReader {
 
   #added(id: string, role: UIMessage['role'], { seq }: LoggedEvent): ChatEntry {
     const unique = this.#byId.has(id) ? `${id}~${seq}` : id;
-    const entry: ChatEntry = { message: { id: unique, role, parts: [] }, events: [] };
+    const entry: ChatEntry = { message: { id: unique, role, parts: [] }, events: [], answers: [] };
     this.#byId.set(unique, entry);
     this.entries.push(entry);
     return entry;
   }
 
-  #apply(item: EventItem, message: UIMessage | undefined): void {
+  #apply(item: EventItem, event: LoggedEvent, entry: ChatEntry | undefined): void {
+    const message = entry?.message;
     switch (item.type) {
       case 'step':
         message?.parts.push({ type: 'step-start' });
@@ -82,22 +85,22 @@ class ConversationReader {
         break;
       case 'call': {
         const part = callPart(item);
-        message?.parts.push(part);
-        this.#tools.push(part);
+        entry?.message.parts.push(part);
+        if (entry) this.#tools.push({ part, entry });
         if (item.waits) this.#waiting.add(item.toolCallId);
         break;
       }
       case 'asked':
-        this.#update(item.toolCallId, () => ({
+        this.#update(item.toolCallId, event, () => ({
           state: 'approval-requested',
           approval: { id: item.approvalId, ...item.details },
         }));
         break;
       case 'answered':
-        this.#answer(item);
+        this.#answer(item, event);
         break;
       case 'result':
-        this.#conclude(item);
+        this.#conclude(item, event);
         break;
       case 'metadata':
         if (message) message.metadata = mergedMetadata(message.metadata, item.metadata);
@@ -105,21 +108,23 @@ class ConversationReader {
     }
   }
 
-  #answer({ approvalId, approved, reason }: EventItem & { type: 'answered' }): void {
+  #answer({ approvalId, approved, reason }: EventItem & { type: 'answered' }, event: LoggedEvent): void {
     const asked = this.#tools.findLast(
-      (part) => part.state === 'approval-requested' && part.approval.id === approvalId,
+      ({ part }) => part.state === 'approval-requested' && part.approval.id === approvalId,
     );
     if (!asked) return;
-    const approval = { ...asked.approval, approved, ...defined({ reason }) };
-    Object.assign(asked, { state: 'approval-responded', approval });
+    const approval = { ...asked.part.approval, approved, ...defined({ reason }) };
+    Object.assign(asked.part, { state: 'approval-responded', approval });
+    noteAnswer(asked.entry, event);
   }
 
-  #conclude({ outcome, isByUser: isOfUser }: EventItem & { type: 'result' }): void {
+  #conclude({ outcome, isByUser: isOfUser }: EventItem & { type: 'result' }, event: LoggedEvent): void {
     const { toolCallId, toolName, result } = outcome;
-    const id = toolCallId ?? this.#tools.find((part) => isOpen(part) && toolNameOf(part) === toolName)?.toolCallId;
+    const id =
+      toolCallId ?? this.#tools.find(({ part }) => isOpen(part) && toolNameOf(part) === toolName)?.part.toolCallId;
     // A client answers only what waits for it, once.
     if (id === undefined || (isOfUser && !this.#waiting.has(id))) return;
-    this.#update(id, (part) => {
+    this.#update(id, event, (part) => {
       if (isOfUser && part.state !== 'input-available') return undefined;
       const details = defined({ resultProviderMetadata: outcome.providerMetadata, toolMetadata: outcome.toolMetadata });
       if (result.type === 'output') return { ...details, state: 'output-available', output: result.output };
@@ -130,15 +135,24 @@ class ConversationReader {
   }
 
   /** The last call with this id: some models count calls again. */
-  #update(toolCallId: string, changes: (part: ToolUIPart | DynamicToolUIPart) => object | undefined): void {
-    const part = this.#tools.findLast((each) => each.toolCallId === toolCallId);
-    if (!part) return;
-    const changed = changes(part);
+  #update(
+    toolCallId: string,
+    event: LoggedEvent,
+    changes: (part: ToolUIPart | DynamicToolUIPart) => object | undefined,
+  ): void {
+    const tool = this.#tools.findLast(({ part }) => part.toolCallId === toolCallId);
+    const changed = tool && changes(tool.part);
     if (!changed) return;
+    const { part, entry } = tool;
+    noteAnswer(entry, event);
     const { output: _output, errorText: _errorText, ...kept } = part as Record<string, unknown>;
     for (const name of Object.keys(part)) Reflect.deleteProperty(part, name);
     Object.assign(part, kept, changed);
   }
+}
+
+function noteAnswer({ events, answers }: ChatEntry, event: LoggedEvent): void {
+  if (events.at(-1) !== event && answers.at(-1) !== event) answers.push(event);
 }
 
 function isOpen(part: ToolUIPart | DynamicToolUIPart): boolean {

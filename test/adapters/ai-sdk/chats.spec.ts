@@ -61,7 +61,7 @@ describeSuite(suite, ({ open }) => {
       'assistant',
     ]);
     const used = session?.events.map(({ usageMetadata }) => usageMetadata?.totalTokenCount ?? 0);
-    expect(used).toEqual([0, 0, 15, 15]);
+    expect(used).toEqual([0, 15, 0, 15]);
     expect(session?.events.at(-1)).toMatchObject({
       modelVersion: 'scripted',
       usageMetadata: {
