@@ -9,14 +9,14 @@ import {
   type LlmResponse,
 } from '@google/adk';
 import type { ModelRequest } from '../../index.js';
-import { givenEvents, type ToldEvent } from '../shared/given-events.js';
+import { givenEvents, type Told } from '../shared/given-events.js';
 import type { AdkSessionService } from './adk-session-service.js';
 import { plainCopy } from './plain-values.js';
 
 /** What a model is being asked, and which events there were. */
 interface Question {
   readonly request: LlmRequest;
-  readonly events: readonly ToldEvent[];
+  readonly told: readonly Told[];
   readonly startedAt: number;
 }
 
@@ -49,14 +49,14 @@ export class ModelRequestPlugin extends BasePlugin {
   }): Promise<undefined> {
     const context = callbackContext.invocationContext;
     const numbers = this.service.numbersOf(context.session);
-    const events: ToldEvent[] = [];
+    const told: Told[] = [];
     for (const event of context.session.events) {
       const seq = numbers.get(event.id);
-      const messages = seq === undefined ? [] : await messagesOf(event, context);
-      for (const message of messages) events.push({ seq: seq ?? 0, message: sentContent(message) });
+      if (seq === undefined) continue;
+      told.push({ events: [{ seq }], messages: (await messagesOf(event, context)).map(sentContent) });
     }
     // Callbacks that come later may change the request, which is the model's by the time of its answer.
-    this.#questions.set(callbackContext.eventActions, { request: llmRequest, events, startedAt: performance.now() });
+    this.#questions.set(callbackContext.eventActions, { request: llmRequest, told, startedAt: performance.now() });
   }
 
   override async afterModelCallback({
@@ -87,10 +87,10 @@ async function messagesOf(event: AdkEvent, context: InvocationContext): Promise<
   return request.contents;
 }
 
-function requestOf({ request: { contents, config }, events, startedAt }: Question): ModelRequest {
+function requestOf({ request: { contents, config }, told, startedAt }: Question): ModelRequest {
   const { systemInstruction, tools } = config ?? {};
   return {
-    ...givenEvents(contents.map(sentContent), events),
+    ...givenEvents(contents.map(sentContent), told),
     ...(systemInstruction !== undefined && { instructions: instructionsIn(systemInstruction) }),
     ...(tools && { tools: plainCopy(tools) as unknown[] }),
     durationMs: Math.round(performance.now() - startedAt),

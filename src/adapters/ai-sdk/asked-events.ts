@@ -1,5 +1,6 @@
 import { type ModelMessage, type ToolSet, convertToModelMessages, generateText, wrapLanguageModel } from 'ai';
 import { type EventInput, givenRanges, type LoggedEvent, type ModelRequest } from '../../index.js';
+import { foundIn } from '../shared/given-events.js';
 import type { ReadingOptions } from './event-items.js';
 import type { Prompt, WrappableModel } from './model-question.js';
 import type { StepEvent } from './step-recorder.js';
@@ -53,7 +54,7 @@ function withoutInstructions(prompt: Prompt): [Prompt, ModelRequest['instruction
   return [prompt.slice(count), only && instructions];
 }
 
-type Render = (entries: readonly ChatEntry[]) => Promise<string[][] | undefined>;
+type Render = (entries: readonly ChatEntry[]) => Promise<unknown[][] | undefined>;
 
 /** Which events say what the model got. It is exact if they alone, in this order, make the same prompt again. */
 async function givenIn(
@@ -62,48 +63,19 @@ async function givenIn(
   render: Render,
   options: ReadingOptions,
 ): Promise<Pick<ModelRequest, 'given' | 'isExact'>> {
-  const wanted = prompt.map((message) => JSON.stringify(message));
   const entries = entriesOf(events, options);
   const rendered = await render(entries);
   if (!rendered) return { ...givenRanges(events), isExact: false };
-  const { found, isCertain } = foundIn(wanted, rendered);
-  const given = found.flatMap((index) => eventsIn(entries[index]));
-  const again = isCertain && (await render(entriesOf(given, options)));
-  const isExact = again && JSON.stringify(again.flat()) === JSON.stringify(wanted);
-  return { ...givenRanges(given), ...(!isExact && { isExact: false }) };
+  const told = entries.map((entry, index) => ({ events: eventsIn(entry), messages: rendered[index] ?? [] }));
+  const { found, isExact } = foundIn(prompt, told);
+  const given = found.flatMap((each) => each.events);
+  const again = isExact && (await render(entriesOf(given, options)));
+  const isSame = again && JSON.stringify(again.flat()) === JSON.stringify(prompt);
+  return { ...givenRanges(given), ...(!isSame && { isExact: false }) };
 }
 
-/** The places of the messages of a page that the model got as a whole. It is certain if no other one says the same. */
-function foundIn(
-  wanted: readonly string[],
-  rendered: readonly (readonly string[])[],
-): { readonly found: number[]; readonly isCertain: boolean } {
-  const found: number[] = [];
-  const others = new Set<string>();
-  let next = 0;
-  for (const [index, messages] of rendered.entries()) {
-    if (messages.length === 0) continue;
-    const place = placeOf(messages, wanted, next);
-    if (place === -1) {
-      for (const message of messages) others.add(message);
-      continue;
-    }
-    found.push(index);
-    next = place + messages.length;
-  }
-  return { found, isCertain: !wanted.some((message) => others.has(message)) };
-}
-
-function placeOf(messages: readonly string[], wanted: readonly string[], from: number): number {
-  const last = wanted.length - messages.length;
-  for (let place = from; place <= last; place += 1) {
-    if (messages.every((message, index) => message === wanted[place + index])) return place;
-  }
-  return -1;
-}
-
-function eventsIn(entry: ChatEntry | undefined): LoggedEvent[] {
-  return entry ? [...entry.events, ...entry.answers].toSorted((one, other) => one.seq - other.seq) : [];
+function eventsIn({ events, answers }: ChatEntry): LoggedEvent[] {
+  return [...events, ...answers].toSorted((one, other) => one.seq - other.seq);
 }
 
 /** Stands between messages of a page, so that one call says what becomes of each. */
@@ -114,17 +86,17 @@ async function renderedEach(
   entries: readonly ChatEntry[],
   model: WrappableModel,
   { tools }: RenderingOptions,
-): Promise<string[][] | undefined> {
+): Promise<unknown[][] | undefined> {
   try {
     const messages: ModelMessage[] = [];
     for (const { message } of entries) messages.push(BORDER, ...(await convertToModelMessages([message], { tools })));
     if (messages.length === 0) return [];
     const prompt = await promptOf(messages, model);
     const border = JSON.stringify(prompt?.[0]);
-    const groups: string[][] = [];
-    for (const said of (prompt ?? []).map((message) => JSON.stringify(message))) {
-      if (said === border) groups.push([]);
-      else groups.at(-1)?.push(said);
+    const groups: unknown[][] = [];
+    for (const message of prompt ?? []) {
+      if (JSON.stringify(message) === border) groups.push([]);
+      else groups.at(-1)?.push(message);
     }
     return groups;
   } catch {

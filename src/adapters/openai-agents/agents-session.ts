@@ -1,5 +1,6 @@
 import type {
   AgentInputItem,
+  Model,
   OpenAIResponsesCompactionArgs,
   OpenAIResponsesCompactionAwareSession,
   OpenAIResponsesCompactionResult,
@@ -11,20 +12,24 @@ import type {
   SessionHistoryTransactionAwareSession,
 } from '@openai/agents-core';
 import { randomUUID } from 'node:crypto';
-import { checkedSessionKey, digestOf, isPlainObject, RESERVED } from '../../adapter.js';
+import { checkedSessionKey, digestOf, inCommits, RESERVED } from '../../adapter.js';
 import {
   EventConflictError,
   type EventInput,
+  InvalidInputError,
   type Session,
   type SessionKey,
   type SessionService,
   type TurnReference,
 } from '../../index.js';
+import { AskedRequests, withRequests } from './asked-items.js';
 import { editedHistory } from './history-edits.js';
 import { type CheckedTransaction, checkedTransaction, isSameItem } from './history-transaction.js';
 import { type EventFrame, itemEvents, recordEvent, wholeItem } from './item-events.js';
 import type { Entry } from './item-history.js';
 import { usageRecordsOf } from './item-records.js';
+import { NotedModel } from './noted-model.js';
+import { withUsage } from './counted-events.js';
 import { type NewUsage, RunUsages } from './run-usage.js';
 import { OperationConflictError, StaleHistoryError } from './session-errors.js';
 import { type ReadHistory, SessionHistory } from './session-history.js';
@@ -90,6 +95,7 @@ export class AgentsSession
   protected readonly options: AgentsSessionOptions;
   protected history: SessionHistory;
   readonly #usages = new RunUsages();
+  readonly #asked = new AskedRequests();
   readonly #invocations = new WeakMap<RunContext, string>();
   /** What the caller knows, for a replacement of it. */
   #known: KnownHistory | undefined;
@@ -116,12 +122,40 @@ export class AgentsSession
   /** Appends items with one commit. */
   async addItems(items: AgentInputItem[], runContext?: RunContext): Promise<void> {
     const frame = this.frame(runContext);
-    const events = items.flatMap((item, index) => itemEvents(item, frame, `items[${index}]`));
+    const written = items.map((item, index) => ({ item, events: itemEvents(item, frame, `items[${index}]`) }));
     const usage = runContext && (await this.#newUsage(runContext));
-    const counted = usage ? this.#withUsage(events, usage, frame) : events;
-    if (counted.length === 0) return;
-    await this.history.append(counted);
+    const answers = this.#asked.answersIn(items);
+    const counted = (events: readonly EventInput[]): readonly EventInput[] =>
+      usage ? withUsage(events, usage, frame, this.options.model) : events;
+    const events = counted(written.flatMap((each) => each.events));
+    if (events.length === 0) return;
+    if (answers.size === 0 || inCommits(events).length > 1) await this.history.append(events);
+    else
+      await this.history.change(async () => {
+        const { session, entries } = (await this.history.read()) ?? {
+          session: await this.history.session(),
+          entries: [],
+        };
+        const added = counted(withRequests(written, answers, entries, session.version));
+        return { at: session, change: { events: added }, result: undefined };
+      });
+    this.#asked.drop(answers.values());
     if (usage) this.#usages.note(runContext, usage);
+  }
+
+  /**
+   * The model that answers, so that its answers say what they were given: the events, the instructions, the tools, and how long it took.
+   * `sessions.getModelRequest` shows it.
+   *
+   * @param model object; a provider has it by its name
+   * @example
+   * const agent = new Agent({ name: 'support', model: session.model(await provider.getModel('gpt-5')) });
+   * await run(agent, 'Where is my order?', { session });
+   */
+  model(model: Model): Model {
+    if (typeof model?.getResponse !== 'function')
+      throw new InvalidInputError("must be a model object, such as await provider.getModel('gpt-5')", 'model');
+    return new NotedModel(model, (asked) => this.#asked.note(asked));
   }
 
   /** Takes the last item back. The log keeps it. */
@@ -270,21 +304,6 @@ export class AgentsSession
       const events = await this.history.newest(USAGE_EVENTS);
       return events.flatMap(usageRecordsOf);
     });
-  }
-
-  /** On the last event, unless a client could have written it. */
-  #withUsage(events: readonly EventInput[], { record, metadata }: NewUsage, frame: EventFrame): EventInput[] {
-    const { model } = this.options;
-    const last = events.at(-1);
-    const bearer = last && last.author !== 'user' ? last : recordEvent({}, frame);
-    const own = isPlainObject(bearer.customMetadata?.openai) ? bearer.customMetadata.openai : {};
-    const counted = {
-      ...bearer,
-      usageMetadata: metadata,
-      ...(model !== undefined && { modelVersion: model }),
-      customMetadata: { openai: { ...own, usage: record } },
-    };
-    return bearer === last ? [...events.slice(0, -1), counted] : [...events, counted];
   }
 }
 

@@ -16,6 +16,8 @@ export interface RequestTokens {
 export interface NewUsage {
   readonly record: UsageRecord;
   readonly metadata: UsageMetadata;
+  /** By request. */
+  readonly each: readonly UsageMetadata[];
 }
 
 /** Finds the last records of usage in the log, newest first. */
@@ -53,25 +55,34 @@ function countedBefore(requests: readonly RequestTokens[], records: readonly Usa
 }
 
 function newUsage(requests: readonly RequestTokens[], counted: number): NewUsage {
-  const sum = (name: keyof RequestTokens): number => requests.slice(counted).reduce((all, each) => all + each[name], 0);
-  const [inputTokens, outputTokens, totalTokens] = [sum('inputTokens'), sum('outputTokens'), sum('totalTokens')];
-  const [cachedTokens, reasoningTokens] = [sum('cachedTokens'), sum('reasoningTokens')];
+  const fresh = requests.slice(counted);
+  const sum = (name: keyof RequestTokens): number => fresh.reduce((all, each) => all + each[name], 0);
+  const tokens = {
+    inputTokens: sum('inputTokens'),
+    outputTokens: sum('outputTokens'),
+    totalTokens: sum('totalTokens'),
+  };
   return {
-    record: {
-      requests: requests.length - counted,
-      inputTokens,
-      outputTokens,
-      totalTokens,
-      counted: requests.length,
-      run: digestOf(requests),
-    },
-    metadata: {
-      promptTokenCount: inputTokens,
-      candidatesTokenCount: Math.max(0, outputTokens - reasoningTokens),
-      totalTokenCount: totalTokens,
-      ...(cachedTokens > 0 && { cachedContentTokenCount: cachedTokens }),
-      ...(reasoningTokens > 0 && { thoughtsTokenCount: reasoningTokens }),
-    },
+    record: { requests: fresh.length, ...tokens, counted: requests.length, run: digestOf(requests) },
+    metadata: metadataOf({ ...tokens, cachedTokens: sum('cachedTokens'), reasoningTokens: sum('reasoningTokens') }),
+    each: fresh.map(metadataOf),
+  };
+}
+
+/** The tokens by the names of the log. */
+function metadataOf({
+  inputTokens,
+  outputTokens,
+  totalTokens,
+  cachedTokens,
+  reasoningTokens,
+}: RequestTokens): UsageMetadata {
+  return {
+    promptTokenCount: inputTokens,
+    candidatesTokenCount: Math.max(0, outputTokens - reasoningTokens),
+    totalTokenCount: totalTokens,
+    ...(cachedTokens > 0 && { cachedContentTokenCount: cachedTokens }),
+    ...(reasoningTokens > 0 && { thoughtsTokenCount: reasoningTokens }),
   };
 }
 
