@@ -1,5 +1,5 @@
 import { isSummary } from '../../src/adapter.js';
-import type { LoggedEvent } from '../../src/index.js';
+import { type LoggedEvent, givenRanges } from '../../src/index.js';
 import { type MessageFormat, toMessages } from '../../src/agents/index.js';
 import {
   ExtractiveSummaryModel,
@@ -8,7 +8,7 @@ import {
 } from '../../src/summarizer/index.js';
 import { storeOfEachKind } from '../support/stores.js';
 import { inMemory } from './in-memory.js';
-import { KEY, SESSION, SummarizedSessions, turns } from './summarized-sessions.js';
+import { KEY, SESSION, SummarizedSessions, agent, turns } from './summarized-sessions.js';
 
 const OPTIONS = { segments: 3, keepRecentEvents: 2, autoSummarize: false };
 const FORMATS: readonly MessageFormat[] = ['openai', 'anthropic', 'google', 'ai-sdk'];
@@ -57,6 +57,40 @@ describe.each(storeOfEachKind)('parts of a summary on $name', (store) => {
         { text: 'summary 4', segments: 1, fromSeq: 1, toSeq: 17 },
         { text: 'summary 4\nsummary 5', segments: 2, fromSeq: 1, toSeq: 22 },
       ]);
+    } finally {
+      await open.destroy();
+    }
+  });
+
+  it('are known to be what a model was given before, until all become one part', async () => {
+    const open = await SummarizedSessions.open(store, OPTIONS);
+    const answered: number[] = [];
+    const stable = async (): Promise<number | undefined> => {
+      const { view } = await open.sessions.explainView(KEY);
+      return view.stableUntilSeq;
+    };
+    const ask = async (): Promise<void> => {
+      const { events = [] } = (await open.sessions.getSession(KEY)) ?? {};
+      const modelRequest = givenRanges(events);
+      const { seq } = await open.sessions.appendEvent({ session: SESSION, event: { ...agent('yes'), modelRequest } });
+      answered.push(seq);
+    };
+    try {
+      for (let round = 0; round < 4; round++) {
+        await viewsAfter(1, open);
+        await ask();
+      }
+      const summaries = (await open.summaries.listSummaries(KEY)).map(({ seq }) => seq);
+      const changes = await Promise.all(
+        answered.slice(1).map(async (seq) => (await open.sessions.getModelRequest({ ...KEY, seq }))?.change),
+      );
+      expect(changes.map((change) => change?.stableUntilSeq)).toEqual([summaries[0], summaries[1], 0]);
+      await viewsAfter(1, open);
+      expect(await stable()).toBe(summaries[3]);
+      await viewsAfter(1, open);
+      expect(await stable()).toBe(summaries[3]);
+      await viewsAfter(1, open);
+      expect(await stable()).toBe(0);
     } finally {
       await open.destroy();
     }

@@ -4,12 +4,12 @@ import { optionalCount } from '../domain/input-checks.js';
 import { checkedLimit, checkedOrder, leftAfter, LogCursor, type LogPageRequest } from '../domain/paging.js';
 import type { SeqRange } from '../domain/seq-ranges.js';
 import { givenRanges } from '../domain/model-request.js';
-import { stableUntil } from '../domain/request-difference.js';
 import { estimateTokens } from '../domain/token-estimate.js';
 import { type GetSessionConfig, type ViewItem, checkedViewConfig, viewItem } from '../domain/view-item.js';
 import { ViewDecisions } from '../domain/view-decisions.js';
 import { type ViewReason, isInView } from '../domain/view-reason.js';
 import { type SessionEnvironment, isReadShorter, readFilter } from '../session-environment.js';
+import { commonBeginning } from './common-beginning.js';
 import { lastAnswerBefore } from './get-model-request.js';
 import { IncarnationReads } from './incarnation-reads.js';
 import { PageReader } from './list-events.js';
@@ -50,8 +50,8 @@ export interface ViewExplanation {
     /** Whether events are left out because the view would have more than `limits.maxViewBytes`. */
     readonly isTruncated: boolean;
     /**
-     * With which event the beginning ends that the view has in common with what a model was given last; 0 for none. Missing if none of
-     * the last 200 events says what its model was given.
+     * With which event the beginning ends that the view has in common with what a model was given last; 0 for none. It is an earlier
+     * summary if the one in the view has only more parts. Missing if none of the last 200 events says what its model was given.
      */
     readonly stableUntilSeq?: number | undefined;
   };
@@ -102,7 +102,9 @@ export async function explainView(env: SessionEnvironment, request: ExplainViewR
       events: read.view.length,
       tokens: read.view.reduce((sum, { event }) => sum + estimateTokens(event.content), 0),
       isTruncated: read.isTruncated === true,
-      ...(answer && { stableUntilSeq: stableUntil(answer.modelRequest.given, givenRanges(read.view).given) }),
+      ...(answer && {
+        stableUntilSeq: await commonBeginning(reads, answer.modelRequest.given, givenRanges(read.view).given),
+      }),
     },
     firstSeq: record.firstSeq,
     lastSeq: record.lastSeq,

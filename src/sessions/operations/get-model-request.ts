@@ -9,6 +9,7 @@ import { type ModelRequestReport, type RequestText, isOfSameAgent, toRequestRepo
 import { retentionProblem } from '../domain/session-record.js';
 import { DamagedDataError } from '../domain/stored-json.js';
 import type { SessionEnvironment } from '../session-environment.js';
+import { commonBeginning } from './common-beginning.js';
 import { IncarnationReads } from './incarnation-reads.js';
 import { PageReader } from './list-events.js';
 
@@ -34,7 +35,10 @@ export async function getModelRequest(
   const other = await otherAnswer(env, reads, event, since);
   const { promptHash, toolsHash } = event.modelRequest;
   const [instructions, tools] = await Promise.all([promptHash, toolsHash].map((hash) => readText(env, key, hash)));
-  return toRequestReport(event, other, { instructions, tools });
+  const report = toRequestReport(event, other, { instructions, tools });
+  if (!other || !report.change) return report;
+  const stableUntilSeq = await commonBeginning(reads, other.modelRequest.given, report.given);
+  return { ...report, change: { ...report.change, stableUntilSeq } };
 }
 
 /** How far back to look: few events first, since a model is usually asked again soon. */
