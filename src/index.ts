@@ -35,7 +35,8 @@ export {
   SessionRetention,
   type SessionRetentionOptions,
 } from './sessions/session-retention.js';
-export type { RetentionRule, RetentionSettings } from './config/retention-settings.js';
+export type { EventKind, RetentionRule, RetentionSettings } from './config/retention-settings.js';
+export type { KindCount } from './sessions/domain/event-tally.js';
 export { QuotaExceededError, type QuotaUse } from './sessions/domain/quota-error.js';
 export type { QuotaName, QuotaSettings, Quotas } from './config/quota-settings.js';
 export {

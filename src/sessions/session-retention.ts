@@ -1,18 +1,17 @@
 import { ConfigurationError } from '../config/configuration-error.js';
-import { RETENTION, type RetentionRule, type RetentionSettings } from '../config/retention-settings.js';
+import { type EventKind, RETENTION, type RetentionRule, type RetentionSettings } from '../config/retention-settings.js';
 import { checkOptionNames } from '../config/option-checks.js';
 import { problemOf } from '../config/setting.js';
 import { requireRequest } from './domain/input-checks.js';
-import { type RetainedSession, SessionHeldError, decideRetention, isHeld, lastKept } from './domain/retention-rules.js';
+import { SessionHeldError, decideRetention, isHeld, lastKept } from './domain/retention-rules.js';
 import type { UserKey } from './domain/ids.js';
 import { readPages } from './domain/paging.js';
 import { metadataOf } from './domain/session-metadata.js';
 import type { Session } from './domain/session.js';
+import type { KindCount } from './domain/event-tally.js';
+import { type RetainKindsOptions, SESSIONS_TOGETHER, retainKinds, retainedSession } from './retain-kinds.js';
 import { environmentBehind } from './service-environment.js';
 import type { SessionService } from './session.service.js';
-
-/** Sessions that are looked at together. */
-const BATCH = 100;
 
 /** The parts of {@link SessionRetention}. */
 export interface SessionRetentionOptions extends RetentionSettings {
@@ -22,12 +21,14 @@ export interface SessionRetentionOptions extends RetentionSettings {
 /** What one rule found. */
 export interface RetentionCount {
   readonly rule: RetentionRule;
-  /** Sessions that were kept long enough. */
+  /** Sessions that were kept long enough; of a rule with kinds: events. */
   readonly due: number;
   /** How many of them were removed: none by a dry run. Others changed meanwhile. */
   readonly removed: number;
-  /** The time of the last event of the oldest of them. */
+  /** The time of the last event of the oldest of them; of a rule with kinds: when the oldest was appended. */
   readonly oldest?: number;
+  /** Of a rule with kinds: the events by what they say. One may say several. */
+  readonly kinds?: Readonly<Partial<Record<EventKind, KindCount>>>;
 }
 
 /** What a policy found: the proof that nothing is older than it says, if nothing is due. */
@@ -45,13 +46,13 @@ export interface RetentionReport {
 export interface ApplyRetentionOptions {
   /** Counts, and removes nothing. Default: `false`. */
   readonly dryRun?: boolean | undefined;
-  /** Stops between two sessions. */
+  /** Stops between two sessions, or pages of a log. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Removes whole sessions as a policy says, and refuses to delete those that a hold keeps. `SessionsModule` does this with its option
- * `retention`, in the cleanup.
+ * Removes whole sessions, and what events say, as a policy says, and refuses to delete what a hold keeps. `SessionsModule` does this with
+ * its option `retention`, in the cleanup.
  *
  * @example
  * const retention = new SessionRetention({ sessions, rules: [{ labels: { kind: 'trial' }, keep: '7d' }, { keep: '2y' }] });
@@ -97,28 +98,42 @@ export class SessionRetention {
   }
 
   /**
-   * Removes what was kept long enough, session by session, or counts it.
+   * Removes what was kept long enough, session by session, or counts it. A dry run reads all logs anew.
    * @example const { rules, held } = await retention.apply({ dryRun: true });
    */
   async apply({ dryRun = false, signal }: ApplyRetentionOptions = {}): Promise<RetentionReport> {
     const checkedAt = await this.#now();
-    const rules: RetentionCount[] = [];
+    const counts: RetentionCount[] = [];
     let held = 0;
+    const options = { dryRun, signal, now: checkedAt };
     for (const [number, rule] of this.#settings.rules.entries()) {
-      let [due, removed] = [0, 0];
-      let oldest: number | undefined;
-      for await (const session of this.#oldEnough(rule, checkedAt)) {
-        if (signal?.aborted) break;
-        const decision = decideRetention(retained(session), this.#settings, checkedAt);
-        if (decision === 'held' && isFirst(session, this.#settings, number, checkedAt)) held += 1;
-        if (typeof decision !== 'object' || decision.rule !== number) continue;
-        due += 1;
-        oldest ??= session.lastUpdateTime;
-        if (!dryRun && (await this.#remove(session))) removed += 1;
-      }
-      rules.push({ rule, due, removed, ...(oldest !== undefined && { oldest }) });
+      if (rule.kinds) continue;
+      const found = await this.#applyRule(number, rule, options);
+      counts[number] = found.count;
+      held += found.held;
     }
-    return { dryRun, checkedAt, rules, held };
+    const kinds = await retainKinds(this.#sessions, this.#settings, options);
+    for (const [number, count] of kinds.counts) counts[number] = count;
+    return { dryRun, checkedAt, rules: counts, held: held + kinds.held };
+  }
+
+  async #applyRule(
+    number: number,
+    rule: RetentionRule,
+    { dryRun, signal, now }: RetainKindsOptions,
+  ): Promise<{ readonly count: RetentionCount; readonly held: number }> {
+    let [due, removed, held] = [0, 0, 0];
+    let oldest: number | undefined;
+    for await (const session of this.#oldEnough(rule, now)) {
+      if (signal?.aborted) break;
+      const decision = decideRetention(retainedSession(session), this.#settings, now);
+      if (decision === 'held' && isFirst(session, this.#settings, number, now)) held += 1;
+      if (typeof decision !== 'object' || decision.rule !== number) continue;
+      due += 1;
+      oldest ??= session.lastUpdateTime;
+      if (!dryRun && (await this.#remove(session))) removed += 1;
+    }
+    return { count: { rule, due, removed, ...(oldest !== undefined && { oldest }) }, held };
   }
 
   /** Sessions that may be due by a rule, the oldest first. Each page is one request. */
@@ -131,7 +146,7 @@ export class SessionRetention {
         appName,
         orderBy: 'lastUpdateTime',
         order: 'asc',
-        limit: BATCH,
+        limit: SESSIONS_TOGETHER,
         filter,
         includeState: false,
       } as const;
@@ -182,12 +197,8 @@ export class SessionRetention {
   }
 }
 
-function retained({ appName, lastUpdateTime, metadata: { labels } }: Session): RetainedSession {
-  return { appName, lastUpdateTime, labels };
-}
-
 /** A held session is met by each rule that fits it, and counted by the one that counts. */
 function isFirst(session: Session, { rules }: RetentionSettings, number: number, now: number): boolean {
-  const decision = decideRetention(retained(session), { rules }, now);
+  const decision = decideRetention(retainedSession(session), { rules }, now);
   return typeof decision === 'object' && decision.rule === number;
 }

@@ -358,6 +358,13 @@ export const layers: readonly Layer[] = [
     mayImport: ['config', 'sessions/storage', 'sessions/coordination', ...domain],
     packages: noPackage,
   },
+  // How far the logs were read for what has to go.
+  {
+    name: 'sessions/retention',
+    files: /^sessions\/retention\/.+$/,
+    mayImport: ['sessions/storage', 'sessions/coordination', ...domain],
+    packages: noPackage,
+  },
   // Notes of erasures, and what is left of a user.
   {
     name: 'sessions/erasures',
@@ -386,6 +393,7 @@ export const layers: readonly Layer[] = [
       'sessions/environment',
       'sessions/leases',
       'sessions/quotas',
+      'sessions/retention',
       'sessions/erasures',
     ],
   },
@@ -436,6 +444,7 @@ export const layers: readonly Layer[] = [
       'sessions/storage',
       'sessions/environment',
       'sessions/leases',
+      'sessions/retention',
       'sessions/operations',
       'sessions/consumers',
       'sessions/tracing',

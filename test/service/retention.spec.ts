@@ -117,6 +117,10 @@ describe('the options of a retention', () => {
     [{ rules: [{ keep: '7 days' }] }, 'keep has h, d, w or y'],
     [{ rules: [{ keep: '0d' }] }, 'retention'],
     [{ rules: [{ keep: '1d', labels: {} }] }, 'retention'],
+    [{ rules: [{ keep: '1d', kinds: ['toolResult'] }] }, 'toolResult is no kind; did you mean toolResults?'],
+    [{ rules: [{ keep: '1d', kinds: ['tools'] }] }, 'tools is no kind'],
+    [{ rules: [{ keep: '1d', kinds: [] }] }, 'kinds are of messages, reasoning'],
+    [{ rules: [{ keep: '1d', kind: ['files'] }] }, 'kind is not known; did you mean kinds?'],
     [{ rules: [], holds: {} }, 'holds is no option; did you mean hold?'],
     [{ rules: {} }, 'retention'],
   ])('refuse %j', (settings, message) => {

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { CommanderError } from 'commander';
 import type { RetentionSettings } from '../../config/retention-settings.js';
+import type { KindCount } from '../../sessions/domain/event-tally.js';
 import { SessionRetention } from '../../sessions/session-retention.js';
 import type { CommandContext } from '../command-context.js';
 import { EXIT } from '../failures.js';
@@ -16,9 +17,11 @@ export async function retention(
   const policy = new SessionRetention({ ...settings, sessions });
   policy.start();
   const report = await policy.apply({ dryRun, signal: context.signal });
-  const lines = report.rules.map(({ rule, due, removed }) => {
-    return `${dryRun ? `${due} due` : `removed ${removed} of ${due}`}: ${JSON.stringify(rule)}`;
-  });
+  const counted = ({ due, removed }: KindCount): string => (dryRun ? `${due} due` : `removed ${removed} of ${due}`);
+  const lines = report.rules.flatMap(({ rule, kinds = {}, ...count }) => [
+    `${counted(count)}: ${JSON.stringify(rule)}`,
+    ...Object.entries(kinds).map(([kind, ofKind]) => `  ${counted(ofKind)}: ${kind}`),
+  ]);
   await context.output.result([...lines, `${report.held} held`].join('\n'), report);
   return report.rules.some(({ due, removed }) => due > removed) ? EXIT.wrong : EXIT.done;
 }

@@ -1,5 +1,6 @@
 import { crc32 } from 'node:zlib';
 import { digestOf } from './json-digest.js';
+import { isRedacted, redactedEvent, redactionOf } from './redacted-event.js';
 import { epochMilliseconds } from './clock.js';
 import type { StoredEvent } from './commit.js';
 import type { Event } from './event.js';
@@ -23,7 +24,14 @@ const SEPARATOR = '.';
  * because most events never are. It ignores `seq`, a missing `invocationId`, the order of removals, and top-level fields
  * that are `null`, since GraphQL returns missing fields as `null`.
  */
-export function eventDigest({ seq: _seq, timestamp, ...fields }: Event): string {
+export function eventDigest(event: Event): string {
+  const isInPart = event.redaction && !isRedacted(event);
+  // Which kinds are gone is not known later, so what would be left of all is compared.
+  const {
+    seq: _seq,
+    timestamp,
+    ...fields
+  } = isInPart ? redactedEvent(event, redactionOf(event, { at: 0, reason: '' })) : event;
   const { stateDelta, stateRemovals = [], ...actions } = fields.actions;
   const content: Record<string, unknown> = {
     ...fields,

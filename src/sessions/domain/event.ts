@@ -34,6 +34,8 @@ export interface Redaction {
   bytes: number;
   /** How many characters of text it had, which the session counts. */
   contentLength: number;
+  /** Only what it said of these kinds is gone. Default: all that it said. */
+  kinds?: readonly string[];
 }
 
 /** The actions of an event. */

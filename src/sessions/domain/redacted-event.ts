@@ -1,17 +1,37 @@
 import type { Content, Part } from './content.js';
 import { countsOf } from './counters.js';
-import type { Event, EventActions, EventInput, LoggedEvent, Redaction } from './event.js';
+import type { Event, EventActions, EventInput, EventLike, LoggedEvent, Redaction } from './event.js';
 import { RESERVED } from './reserved-words.js';
+import { kindOfPart } from './event-kinds.js';
 import { digestOf } from './json-digest.js';
 
 /** What stands for a text that was redacted. */
 export const REDACTED_TEXT = '[redacted]';
 
-/** The note that a redaction leaves. An event that was redacted before keeps the note that it has. */
-export function redactionOf(event: Event, { at, reason }: Pick<Redaction, 'at' | 'reason'>): Redaction {
+/**
+ * The note that a redaction leaves. An event that was redacted before keeps the note that it has, with the kinds that go now.
+ *
+ * @param kinds what goes. Default: all.
+ */
+export function redactionOf(
+  event: Event,
+  { at, reason, kinds }: Pick<Redaction, 'at' | 'reason' | 'kinds'>,
+): Redaction {
   const { seq: _seq, ...stored } = event;
   const bytes = Buffer.byteLength(JSON.stringify(stored));
-  return event.redaction ?? { at, reason, bytes, contentLength: countsOf(event).contentLength };
+  const { kinds: gone, ...note } = event.redaction ?? {
+    at,
+    reason,
+    bytes,
+    contentLength: countsOf(event).contentLength,
+  };
+  if (!kinds || isRedacted(event)) return note;
+  return { ...note, kinds: [...new Set([...(gone ?? []), ...kinds])].toSorted() };
+}
+
+/** Whether all that the event said was redacted. */
+export function isRedacted({ redaction }: Pick<EventLike, 'redaction'>): boolean {
+  return Boolean(redaction) && !Array.isArray(redaction?.kinds);
 }
 
 /** What stays of an event: what others refer to, and what is counted. Nothing that somebody has said. */
@@ -28,12 +48,15 @@ const KEPT_ACTIONS = [
 
 /**
  * The event without what it said. It keeps its place, its author and its times, the ids and names of tools, tokens, and what it does to the
- * session, so that all that follows from the log stays as it is. What is redacted already stays the same.
+ * session, so that all that follows from the log stays as it is. What is redacted already stays the same. If only some kinds go, parts of
+ * others and all other fields stay.
  *
  * @param takesState whether the state keys that it sets lose their values: then it removes them
  */
 export function redactedEvent(event: Event, redaction: Redaction, takesState = false): Event {
   const { content, usageMetadata } = event;
+  const { kinds } = redaction;
+  if (kinds) return { ...event, ...(content && { content: redactedContent(content, kinds) }), redaction };
   const kept: Record<string, unknown> = {};
   for (const field of KEPT) if (event[field] !== undefined) kept[field] = event[field];
   if (content) kept.content = redactedContent(content);
@@ -65,8 +88,10 @@ function redactedMessage({ stateDelta: _state, ...queued }: { stateDelta?: unkno
   return queued.message ? { ...queued, message: redactedContent(queued.message) } : queued;
 }
 
-function redactedContent({ role, parts }: Content): Content {
-  return { ...(role !== undefined && { role }), ...(parts && { parts: parts.map(redactedPart) }) };
+function redactedContent({ role, parts }: Content, kinds?: readonly string[]): Content {
+  const isGone = (part: Part): boolean => !kinds || kinds.includes(kindOfPart(part));
+  const left = parts?.map((part) => (isGone(part) ? redactedPart(part) : part));
+  return { ...(role !== undefined && { role }), ...(left && { parts: left }) };
 }
 
 /** Models and the doctor want each call with its response. */

@@ -17,7 +17,7 @@ export function decideRetention(
   { rules, hold }: RetentionSettings,
   now: number,
 ): RetentionDecision {
-  const number = rules.findIndex((one) => fitsRule(session, one));
+  const number = rules.findIndex((one) => !one.kinds && fitsRule(session, one));
   const rule = rules[number];
   if (!rule || session.lastUpdateTime > lastKept(rule, now)) return 'kept';
   return isHeld(session, hold) ? 'held' : { rule: number };
@@ -33,7 +33,8 @@ export function isHeld({ labels }: Pick<RetainedSession, 'labels'>, hold: Retent
   return hold !== undefined && hasLabels(labels, hold.labels);
 }
 
-function fitsRule({ appName, labels }: RetainedSession, rule: RetentionRule): boolean {
+/** Whether app and labels are those of the rule. */
+export function fitsRule({ appName, labels }: Omit<RetainedSession, 'lastUpdateTime'>, rule: RetentionRule): boolean {
   return (rule.app === undefined || rule.app === appName) && hasLabels(labels, rule.labels ?? {});
 }
 

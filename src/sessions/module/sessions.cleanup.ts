@@ -39,7 +39,7 @@ export interface CleanupOptions {
    * `true` for every `ttl.cleanupIntervalSeconds`, `false` for never. Default `true`. It runs only if data can expire.
    */
   readonly cleanup?: CleanupTimes | undefined;
-  /** When whole sessions are removed, and which must not be. The job applies it. Default: none. */
+  /** When sessions and what their events say are removed, and which must not be. The job applies it. Default: none. */
   readonly retention?: RetentionSettings | undefined;
 }
 
@@ -129,8 +129,11 @@ export class SessionsCleanup implements OnModuleInit, OnApplicationBootstrap, On
   /** What a policy says goes first, since its report is the proof of it. */
   async #removeAll(signal: AbortSignal): Promise<PurgeCounts> {
     const report = await this.retention?.apply({ signal });
-    const removed = report?.rules.reduce((sum, rule) => sum + rule.removed, 0) ?? 0;
-    if (removed > 0) this.#logger.log(`Removed ${removed} sessions that were kept long enough`);
+    const removed = { sessions: 0, events: 0 };
+    for (const one of report?.rules ?? []) removed[one.kinds ? 'events' : 'sessions'] += one.removed;
+    for (const [what, count] of Object.entries(removed)) {
+      if (count > 0) this.#logger.log(`Removed ${count} ${what} that were kept long enough`);
+    }
     return this.sessions.purgeExpired({ signal });
   }
 

@@ -4,20 +4,20 @@ import { CHECKPOINT_EVERY } from '../domain/checkpoint.js';
 import type { StoredEvent } from '../domain/commit.js';
 import { readableEvent } from '../domain/damaged-event.js';
 import { InvalidInputError, SessionNotFoundError } from '../domain/errors.js';
-import { isAnchor, textsOf } from '../domain/event-inspection.js';
+import { textsOf } from '../domain/event-inspection.js';
 import type { LoggedEvent } from '../domain/event.js';
-import { type SessionKey, checkedSessionKey } from '../domain/ids.js';
+import { type SessionKey, checkedSessionKey, sessionKeyOf } from '../domain/ids.js';
 import { isCount, optionalFlag } from '../domain/input-checks.js';
 import { checkedReason } from '../domain/reason.js';
-import { redactedEvent, redactionNews, redactionOf } from '../domain/redacted-event.js';
+import { isRedacted, redactedEvent, redactionNews, redactionOf } from '../domain/redacted-event.js';
 import { type SessionRecord, retentionProblem } from '../domain/session-record.js';
 import { referenceTo } from '../domain/session.js';
 import { isTrimmed, loggedEvent } from '../domain/stored-json.js';
-import { UnsupportedByStoreError } from '../domain/unsupported-error.js';
 import type { SessionEnvironment } from '../session-environment.js';
 import { commitEvent } from './append-events.js';
 import { changeSession } from './change-session.js';
 import { LogPoints, readLog, undefinedIfTrimmed } from './read-log.js';
+import { replaceEvents, whileNobodyReplaces } from './replace-events.js';
 import { type TurnReference, turnPart, withTurn } from './turns.js';
 
 /** The event to redact, and why. */
@@ -77,17 +77,25 @@ function checkedRequest({ seq, reason, state, turn, ...key }: RedactEventRequest
 async function redact(
   env: SessionEnvironment,
   request: CheckedRequest,
-  { record, event, now }: FoundEvent,
+  { record, event }: FoundEvent,
 ): Promise<RedactedEvent> {
   const { key, takesState, turn } = request;
   const alsoIn = await otherPlaces(env, record, event);
   if (takesState) await removeState(env, request, event);
-  const redacted = redactedEvent(event, redactionOf(event, { at: now, reason: request.reason }), takesState);
-  const next = { ...redacted, seq: event.seq } as LoggedEvent;
-  if (canonicalJson(next) !== canonicalJson(event)) await replace(env, record, next, takesState);
+  const next = await whileNobodyReplaces(env.storage, key, async () => replace(env, request));
   await env.storage.search?.remove(record.incarnation, event.id);
   await commitEvent(env, { session: referenceTo(key), event: redactionNews(next), turn });
-  return { event: next, duplicate: event.redaction !== undefined, alsoIn };
+  return { event: next, duplicate: isRedacted(event), alsoIn };
+}
+
+async function replace(env: SessionEnvironment, request: CheckedRequest): Promise<LoggedEvent> {
+  const { record, event, now } = await readEvent(env, request);
+  const redacted = redactedEvent(event, redactionOf(event, { at: now, reason: request.reason }), request.takesState);
+  const next = { ...redacted, seq: event.seq } as LoggedEvent;
+  if (canonicalJson(next) === canonicalJson(event)) return next;
+  await replaceEvents(env.storage, record, [next]);
+  if (request.takesState) await replaceCheckpoints(env, record, event.seq);
+  return next;
 }
 
 interface FoundEvent {
@@ -120,7 +128,7 @@ async function otherPlaces(
     const covers = compaction && compaction.fromSeq <= event.seq && compaction.toSeq >= event.seq;
     const repeats = texts !== '' && textsOf(other).join('\n') === texts;
     const sets = values.size > 0 && [...valuesIn(other)].some(([key, value]) => values.get(key) === value);
-    if (other.redaction ? sets : covers || repeats || sets) found.push(other.seq);
+    if (isRedacted(other) ? sets : covers || repeats || sets) found.push(other.seq);
   }
   return found;
 }
@@ -140,20 +148,9 @@ async function removeState(env: SessionEnvironment, { key, turn }: CheckedReques
   });
 }
 
-async function replace(
-  env: SessionEnvironment,
-  record: SessionRecord,
-  { seq, ...event }: LoggedEvent,
-  takesState: boolean,
-): Promise<void> {
-  const { storage } = env;
-  const { incarnation, appName, userId, sessionId } = record;
-  const session = { key: { appName, userId, sessionId }, incarnation };
-  const text = { seq, id: event.id, payload: JSON.stringify(event) };
-  const isReplaced = await storage.rebuild({ ...session, events: [text], anchors: isAnchor(event) ? [seq] : [] });
-  if (!isReplaced) await explainRefusal(env, session, seq);
-  if (!takesState) return;
-  // They have the state from the event on.
+/** Checkpoints have the state from the event on. */
+async function replaceCheckpoints({ storage }: SessionEnvironment, record: SessionRecord, seq: number): Promise<void> {
+  const session = { key: sessionKeyOf(record), incarnation: record.incarnation };
   for (const seqs of inBatches(checkpointsBetween(seq, record.lastSeq))) {
     await storage.rebuild({ ...session, removeCheckpoints: seqs });
   }
@@ -165,15 +162,4 @@ function checkpointsBetween(from: number, to: number): number[] {
   const first = Math.ceil(from / CHECKPOINT_EVERY);
   const count = Math.max(0, Math.floor(to / CHECKPOINT_EVERY) - first + 1);
   return Array.from({ length: count }, (_, index) => (first + index) * CHECKPOINT_EVERY);
-}
-
-async function explainRefusal(
-  { storage }: SessionEnvironment,
-  { key, incarnation }: { readonly key: SessionKey; readonly incarnation: string },
-  seq: number,
-): Promise<never> {
-  const read = await storage.read({ key });
-  if (read?.record.incarnation !== incarnation) throw new SessionNotFoundError(key.sessionId);
-  const trimmed = retentionProblem(read.record, seq, 'seq');
-  throw trimmed ?? new UnsupportedByStoreError('The store cannot replace an event. Delete the session instead.');
 }

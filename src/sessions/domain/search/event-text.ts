@@ -1,5 +1,6 @@
 import type { Part } from '../content.js';
 import type { EventLike } from '../event.js';
+import { REDACTED_TEXT, isRedacted } from '../redacted-event.js';
 
 /** The rest of an event is not searched. */
 export const MAX_SEARCHED_CHARACTERS = 8_000;
@@ -14,7 +15,7 @@ const ENCODED = /^(data:|[\w+/=-]{256,}$)/;
  * @example searchedText({ author: 'user', content: { parts: [{ text: 'My  order' }] } }); // 'My order'
  */
 export function searchedText(event: EventLike): string {
-  if (event.actions?.compaction || event.redaction) return '';
+  if (event.actions?.compaction || isRedacted(event)) return '';
   const texts = new TextCollector(MAX_SEARCHED_CHARACTERS);
   for (const part of event.content?.parts ?? []) addPart(texts, part);
   return texts.text;
@@ -22,7 +23,7 @@ export function searchedText(event: EventLike): string {
 
 function addPart(texts: TextCollector, part: Part): void {
   const { text, functionCall: call, functionResponse: response, executableCode, codeExecutionResult } = part;
-  if (part.thought) return;
+  if (part.thought || text === REDACTED_TEXT) return;
   texts.add(text);
   texts.add(call?.name);
   texts.add(call?.args);

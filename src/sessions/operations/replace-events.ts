@@ -1,0 +1,57 @@
+import { hostname } from 'node:os';
+import { SessionNotFoundError, StoreUnavailableError } from '../domain/errors.js';
+import { isAnchor } from '../domain/event-inspection.js';
+import type { LoggedEvent } from '../domain/event.js';
+import { type SessionKey, sessionKeyOf } from '../domain/ids.js';
+import { digestOf } from '../domain/json-digest.js';
+import { retryUndefined } from '../domain/retry-overtaken.js';
+import { type SessionRecord, retentionProblem } from '../domain/session-record.js';
+import { UnsupportedByStoreError } from '../domain/unsupported-error.js';
+import { withLease } from '../leases/with-lease.js';
+import type { SessionStorage } from '../storage/session-storage.js';
+
+/** How long others wait after a crash in between. */
+const LEASE_MS = 10_000;
+
+/**
+ * Reads events and replaces them while nobody else does. A store does not compare the texts that it replaces, so one who had read them
+ * before another would bring back what that one took away.
+ */
+export async function whileNobodyReplaces<Result>(
+  { leases }: Pick<SessionStorage, 'leases'>,
+  { appName, userId, sessionId }: SessionKey,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const name = `redaction:${digestOf([appName, userId, sessionId])}`;
+  const holder = `${hostname()}:${process.pid}`;
+  const done = await retryUndefined(async () => {
+    const outcome = await withLease({ leases, name, holder, ttlMs: LEASE_MS }, work);
+    return outcome.ran ? outcome : undefined;
+  });
+  if (done) return done.result;
+  throw new StoreUnavailableError('Others redact events of the same session again and again.', false);
+}
+
+/** Replaces the texts of events. Throws if the session, or one of the events, is gone. */
+export async function replaceEvents(
+  storage: SessionStorage,
+  record: SessionRecord,
+  events: readonly LoggedEvent[],
+): Promise<void> {
+  const session = { key: sessionKeyOf(record), incarnation: record.incarnation };
+  const texts = events.map(({ seq, ...event }) => ({ seq, id: event.id, payload: JSON.stringify(event) }));
+  const anchors = events.filter(isAnchor).map(({ seq }) => seq);
+  if (!(await storage.rebuild({ ...session, events: texts, anchors }))) await explainRefusal(storage, record, events);
+}
+
+async function explainRefusal(
+  storage: SessionStorage,
+  { incarnation, ...session }: SessionRecord,
+  events: readonly LoggedEvent[],
+): Promise<never> {
+  const key = sessionKeyOf(session);
+  const read = await storage.read({ key });
+  if (read?.record.incarnation !== incarnation) throw new SessionNotFoundError(key.sessionId);
+  const [trimmed] = events.flatMap(({ seq }) => retentionProblem(read.record, seq, 'seq') ?? []);
+  throw trimmed ?? new UnsupportedByStoreError('The store cannot replace an event. Delete the session instead.');
+}

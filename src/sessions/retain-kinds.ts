@@ -1,0 +1,94 @@
+import type { RetentionRule, RetentionSettings } from '../config/retention-settings.js';
+import { type LogMarks, LogReading, kindRulesFor } from './domain/event-retention.js';
+import { EventTally, type KindCounts } from './domain/event-tally.js';
+import { readPages } from './domain/paging.js';
+import { type RetainedSession, decideRetention, isHeld } from './domain/retention-rules.js';
+import { incarnationOf } from './domain/session-tracking.js';
+import type { Session } from './domain/session.js';
+import { type RetainEventsOptions, retainEvents } from './operations/retain-events.js';
+import { readMarks } from './retention/retention-marks.js';
+import { environmentBehind } from './service-environment.js';
+import type { SessionService } from './session.service.js';
+
+/** Sessions that are looked at together. */
+export const SESSIONS_TOGETHER = 100;
+
+/** How to apply a policy. */
+export type RetainKindsOptions = Omit<RetainEventsOptions, 'hold'>;
+
+/** What rules with kinds found. */
+export interface RetainedKinds {
+  /** By the number of the rule. */
+  readonly counts: ReadonlyMap<number, { readonly rule: RetentionRule } & KindCounts>;
+  /** Sessions that a hold kept from them, and from no other rule. */
+  readonly held: number;
+}
+
+/**
+ * Takes from all logs what rules with kinds name. Each page of sessions is a list and a read of their marks. A log is read if something in it
+ * may be due. A dry run trusts no mark, so it is a proof.
+ */
+export async function retainKinds(
+  sessions: SessionService,
+  settings: RetentionSettings,
+  options: RetainKindsOptions,
+): Promise<RetainedKinds> {
+  const { storage } = environmentBehind(sessions);
+  const { hold } = settings;
+  const tallies = new Map<number, EventTally>();
+  for (const [number, { kinds }] of settings.rules.entries()) if (kinds) tallies.set(number, new EventTally(number));
+  let held = 0;
+  for await (const page of pagesOfSessions(sessions, settings)) {
+    if (options.signal?.aborted) break;
+    const incarnations = page.map((session) => incarnationOf(session) ?? '');
+    const marks = options.dryRun ? [] : await readMarks(storage.entries, incarnations);
+    for (const [index, session] of page.entries()) {
+      const log = logOf(session, settings, options.now, marks[index]);
+      if (log.rules.length === 0) continue;
+      const retained = retainedSession(session);
+      if (isHeld(retained, hold)) held += Number(decideRetention(retained, settings, options.now) !== 'held');
+      else if (!new LogReading(log.rules, log.marks).isDone) {
+        for await (const found of retainEvents({ storage }, log, { ...options, hold })) {
+          for (const tally of tallies.values()) for (const event of found) tally.add(event);
+        }
+      }
+    }
+  }
+  const counts = [...tallies].flatMap(([number, tally]) => {
+    const rule = settings.rules[number];
+    return rule ? [[number, { rule, ...tally.counts }] as const] : [];
+  });
+  return { counts: new Map(counts), held };
+}
+
+function logOf(session: Session, settings: RetentionSettings, now: number, marks: LogMarks = {}) {
+  const { appName, userId, id: sessionId } = session;
+  const rules = kindRulesFor(retainedSession(session), settings, now);
+  return { key: { appName, userId, sessionId }, incarnation: incarnationOf(session) ?? '', rules, marks };
+}
+
+/** What rules look at. */
+export function retainedSession({ appName, lastUpdateTime, metadata: { labels } }: Session): RetainedSession {
+  return { appName, lastUpdateTime, labels };
+}
+
+/** By the time of their creation, which does not change while they are read. */
+async function* pagesOfSessions(
+  sessions: SessionService,
+  settings: RetentionSettings,
+): AsyncGenerator<readonly Session[], void, void> {
+  const rules = settings.rules.filter(({ kinds }) => kinds);
+  if (rules.length === 0) return;
+  const named = rules.flatMap(({ app }) => app ?? []);
+  const apps = named.length === rules.length ? new Set(named) : await sessions.listApps();
+  for (const appName of apps) {
+    const request = {
+      appName,
+      orderBy: 'createTime',
+      order: 'asc',
+      limit: SESSIONS_TOGETHER,
+      includeState: false,
+    } as const;
+    for await (const page of readPages((cursor) => sessions.listSessions({ ...request, cursor }))) yield page.sessions;
+  }
+}

@@ -1,0 +1,36 @@
+import { decide, noAnswer } from '../coordination/decide.js';
+import { KnownEntries } from '../coordination/known-entries.js';
+import { type LogMarks, joinMarks } from '../domain/event-retention.js';
+import { DAY_MS } from '../domain/expiry.js';
+import { newStamp } from '../domain/stamp.js';
+import { storedJson } from '../domain/stored-json.js';
+import type { EntryPlace, EntryStore, StoredEntry } from '../storage/entry-store.js';
+
+/** A log whose mark was not written for so long is read from its beginning. Those of deleted sessions go then. */
+const KEPT_MS = 90 * DAY_MS;
+
+/** How far logs were read, in their order: nothing of one that was never read, or only long ago. One request. */
+export async function readMarks(entries: EntryStore, incarnations: readonly string[]): Promise<readonly LogMarks[]> {
+  if (incarnations.length === 0) return [];
+  const found = await entries.find(incarnations.map(placeOf));
+  return found.entries.map((entry) => (entry ? marksIn(entry) : {}));
+}
+
+/** Notes how far a log was read. What another instance has read further stays. */
+export async function writeMarks(entries: EntryStore, incarnation: string, marks: LogMarks): Promise<void> {
+  const place = placeOf(incarnation);
+  await decide(new KnownEntries(entries), { places: [place] }, (seen) => {
+    const stored = seen.at(place);
+    const text = JSON.stringify(stored ? joinMarks(marksIn(stored), marks) : marks);
+    const next = { stamp: newStamp(), rank: 0, since: { inMs: 0 }, text, ttlMs: KEPT_MS };
+    return { writes: [{ ...place, expected: stored?.stamp, next }], answer: noAnswer };
+  });
+}
+
+function placeOf(incarnation: string): EntryPlace {
+  return { space: 'retention', name: incarnation };
+}
+
+function marksIn({ text }: StoredEntry): LogMarks {
+  return storedJson(text, 'a mark of the retention') as LogMarks;
+}
