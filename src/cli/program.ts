@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { CommandContext } from './command-context.js';
 import { PRESET_NAMES, apiKey } from './commands/api-key.js';
+import { audit } from './commands/audit.js';
 import { explain } from './commands/explain.js';
 import { inspect } from './commands/inspect.js';
 import { list } from './commands/list.js';
@@ -162,6 +163,12 @@ export function programOf(run: RunWork): Command {
     .command('count-encrypted')
     .description('count what is encrypted, and what is older than that')
     .action(action(countEncrypted));
+  program
+    .command('audit [app]')
+    .description('say who asked for what of an app, oldest first, if the app keeps that in its store')
+    .option('--user <id>', 'only of data of this user, or asked by them')
+    .option('--since <time>', 'only from this day or time on, such as 2027-01-31')
+    .action(action(audit));
   program
     .command('purge')
     .description('remove what has expired')

@@ -160,7 +160,7 @@ const SETTINGS = {
     meaning: 'whether `GET /metrics` has metrics for Prometheus',
     default: false,
   },
-  AUDIT: { kind: oneOf('log'), meaning: '`log`: the log says who asked for what, and whether it was allowed' },
+  AUDIT: { kind: oneOf('log', 'table'), meaning: 'who asked for what is noted in: `log`, or `table` of the store' },
   INSPECTOR_TRACE_URL: {
     kind: text,
     meaning:
@@ -236,7 +236,7 @@ export interface AppConfig {
   };
   /** Whether there is `GET /metrics`. */
   readonly hasMetrics: boolean;
-  readonly audit?: { readonly sink: 'log' } | undefined;
+  readonly audit?: { readonly sink: 'log' | 'table' } | undefined;
   /** Where the traces of sessions are. */
   readonly traceUrl?: string | undefined;
   readonly hasSearch: boolean;
@@ -316,7 +316,7 @@ function appFrom(reading: Reading, env: NodeJS.ProcessEnv): AppConfig {
       maxBufferedBytes: number('STREAM_MAX_BUFFERED_BYTES'),
     },
     hasMetrics: valueOf('METRICS') === true,
-    audit: valueOf('AUDIT') === 'log' ? { sink: 'log' } : undefined,
+    audit: valueOf('AUDIT') === undefined ? undefined : { sink: valueOf('AUDIT') as 'log' | 'table' },
     traceUrl: valueOf('INSPECTOR_TRACE_URL') as string | undefined,
     hasSearch: valueOf('SEARCH') === true,
     hasDemoAgent: valueOf('DEMO_AGENT') === true || (valueOf('DEMO_AGENT') === undefined && !isProduction(env)),

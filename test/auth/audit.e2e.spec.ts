@@ -188,7 +188,7 @@ describe('a sink that fails', () => {
   });
 
   it('is refused at the start if it is none', () => {
-    for (const wrong of [{}, { sink: 'table' }, { sink: 'log', onFailure: 'stop' }, { sink: 'log', level: 'x' }]) {
+    for (const wrong of [{}, { sink: 'file' }, { sink: 'log', onFailure: 'stop' }, { sink: 'log', level: 'x' }]) {
       expect(() => SessionAccessModule.forRoot({ access: OnlyAnn, audit: wrong as never })).toThrow(/audit/);
     }
   });

@@ -7,6 +7,7 @@ export { SignedInUser } from '../auth/signed-in-user.js';
 export { type ClientWrites, type WriteDescription, describeWrite, isClientWrite } from '../domain/write-description.js';
 export type { AuditOptions, AuditSink } from './audit/audit-options.js';
 export type { AuditRecord } from './audit/audit-record.js';
+export { type AuditQuery, readAudit } from './audit/audit-table.js';
 export { AccessFilter } from './access-filter.js';
 export {
   type AccessAnswer,

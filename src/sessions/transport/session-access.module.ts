@@ -95,7 +95,7 @@ export class SessionAccessModule implements OnModuleInit, OnModuleDestroy {
       { provide: GIVEN_RULE, inject: [OPTIONS, ModuleRef], useFactory: madeRule },
       { provide: SessionAccess, inject: [OPTIONS, GIVEN_RULE], useFactory: signedInRule },
       { provide: STREAM_LIMITS, inject: [OPTIONS], useFactory: checkedLimits },
-      { provide: AuditTrail, inject: [OPTIONS], useFactory: auditOf },
+      { provide: AuditTrail, inject: [OPTIONS, ModuleRef], useFactory: auditOf },
     ];
     return moduleOf(providers, imports);
   }
@@ -145,11 +145,15 @@ async function signedInRule({ auth }: SessionAccessOptions, rule: SessionAccess)
 
 function auditProvider(audit?: AuditOptions): Provider {
   const checked = audit && checkedAudit(audit);
-  return { provide: AuditTrail, useFactory: () => new AuditTrail(checked) };
+  return {
+    provide: AuditTrail,
+    inject: [ModuleRef],
+    useFactory: (modules: ModuleRef) => new AuditTrail(checked, modules),
+  };
 }
 
-function auditOf({ audit }: SessionAccessOptions): AuditTrail {
-  return new AuditTrail(audit && checkedAudit(audit));
+function auditOf({ audit }: SessionAccessOptions, modules: ModuleRef): AuditTrail {
+  return new AuditTrail(audit && checkedAudit(audit), modules);
 }
 
 function isForeignRequest({ headers = {} }: SignInRequest): boolean {

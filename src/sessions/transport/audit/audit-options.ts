@@ -1,6 +1,6 @@
 import { ConfigurationError } from '../../../config/configuration-error.js';
 import { problemsOfGroup } from '../../../config/option-checks.js';
-import { type Kind, type SettingsOf, oneOf } from '../../../config/setting.js';
+import { type Kind, type SettingsOf, oneOf, wholeNumber } from '../../../config/setting.js';
 import type { AuditRecord } from './audit-record.js';
 
 /**
@@ -12,8 +12,10 @@ export type AuditSink = (records: readonly AuditRecord[]) => void | Promise<void
 
 /** Where it is noted who asked for what. */
 export interface AuditOptions {
-  /** `log`: a line of JSON each, in the log of the app. Or a function. */
-  readonly sink: 'log' | AuditSink;
+  /** `log`: a line of JSON each, in the log of the app. `table`: in the store of the sessions, for `readAudit`. Or a function. */
+  readonly sink: 'log' | 'table' | AuditSink;
+  /** With `table`: after so many days a record expires. Default: 365. */
+  readonly keepDays?: number | undefined;
   /**
    * What happens where a record cannot be written, or takes 10 seconds. `log`: it is counted, and the log says so once. `refuse`: each
    * request waits for its record, and is refused without one. Default: `log`.
@@ -22,20 +24,26 @@ export interface AuditOptions {
 }
 
 const sinkKind: Kind = {
-  ...oneOf('log'),
-  allowed: "'log' or a function",
-  fits: (value) => value === 'log' || typeof value === 'function',
+  ...oneOf('log', 'table'),
+  allowed: "'log', 'table' or a function",
+  fits: (value) => value === 'log' || value === 'table' || typeof value === 'function',
 };
+
+/** A hundred years. */
+const MOST_DAYS = 36_525;
 
 const SETTINGS: SettingsOf<AuditOptions> = {
   sink: { kind: sinkKind },
+  keepDays: { kind: wholeNumber(1, MOST_DAYS) },
   onFailure: { kind: oneOf('log', 'refuse') },
 };
 
 export function checkedAudit(audit: AuditOptions): AuditOptions {
   const problems = problemsOfGroup('audit', SETTINGS, audit);
   if (problems.length === 0 && audit.sink === undefined)
-    problems.push('`audit.sink` is missing: `log`, or a function.');
+    problems.push('`audit.sink` is missing: `log`, `table`, or a function.');
+  if (audit.keepDays !== undefined && audit.sink !== 'table')
+    problems.push("`audit.keepDays` has no effect without `sink: 'table'`; remove it.");
   if (problems.length > 0) throw new ConfigurationError(problems);
   return audit;
 }

@@ -1,7 +1,17 @@
-import { Logger, type OnApplicationShutdown, ServiceUnavailableException } from '@nestjs/common';
+import {
+  Logger,
+  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
+  ServiceUnavailableException,
+} from '@nestjs/common';
+import type { ModuleRef } from '@nestjs/core';
+import { ConfigurationError } from '../../../config/configuration-error.js';
 import { callWithin } from '../../domain/timeouts.js';
+import type { SessionEnvironment } from '../../session-environment.js';
+import { environmentsIn } from '../environments-in.js';
 import { RequestNotes } from '../request-notes.js';
 import type { AuditOptions, AuditSink } from './audit-options.js';
+import { keepAudit } from './audit-table.js';
 import { type AuditQuestion, type AuditRecord, auditRecord } from './audit-record.js';
 
 const AT_ONCE = 500;
@@ -21,7 +31,7 @@ interface WaitingRecord {
  * const trail = new AuditTrail({ sink: 'log' });
  * await trail.follow({ operation: 'getSession', action: 'read', target: 'session', ...key, request }, () => ask());
  */
-export class AuditTrail implements OnApplicationShutdown {
+export class AuditTrail implements OnApplicationBootstrap, OnApplicationShutdown {
   readonly #logger = new Logger('SessionAudit');
   readonly #sink: AuditSink | undefined;
   readonly #refuses: boolean;
@@ -32,10 +42,21 @@ export class AuditTrail implements OnApplicationShutdown {
   #written = 0;
   #lost = 0;
 
-  /** @param options Default: nothing is noted. */
-  constructor(options?: AuditOptions) {
-    this.#sink = options?.sink === 'log' ? (records) => this.#log(records) : options?.sink;
+  /**
+   * @param options Default: nothing is noted.
+   * @param modules of the app, to find the store for `table`
+   */
+  constructor(
+    private readonly options?: AuditOptions,
+    private readonly modules?: ModuleRef,
+  ) {
+    this.#sink = this.#sinkOf(options);
     this.#refuses = options?.onFailure === 'refuse';
+  }
+
+  /** Fails at the start rather than at each request. */
+  onApplicationBootstrap(): void {
+    if (this.options?.sink === 'table') void this.#environment;
   }
 
   /** Since the process began. */
@@ -112,6 +133,27 @@ export class AuditTrail implements OnApplicationShutdown {
     if (this.#isFailing) return;
     this.#isFailing = true;
     this.#logger.error(`Records of the audit are lost (${this.#lost} so far): ${String(error)}`);
+  }
+
+  #sinkOf({ sink, keepDays }: Partial<AuditOptions> = {}): AuditSink | undefined {
+    if (sink === 'log') return (records) => this.#log(records);
+    if (sink === 'table') {
+      return (records) => {
+        const { tasks, storage } = this.#environment;
+        // The store is closed after what is tracked.
+        return tasks.track(keepAudit(storage, records, keepDays));
+      };
+    }
+    return sink;
+  }
+
+  /** Of the sessions. */
+  get #environment(): SessionEnvironment {
+    const [environment] = environmentsIn(this.modules);
+    if (environment) return environment;
+    throw new ConfigurationError([
+      "`audit: { sink: 'table' }` needs the store of the sessions: import SessionsModule, or give a function.",
+    ]);
   }
 
   #log(records: readonly AuditRecord[]): void {

@@ -1,0 +1,36 @@
+import { InvalidInputError } from '../../sessions/domain/errors.js';
+import { type AuditRecord, readAudit } from '../../sessions/rest/index.js';
+import type { CommandContext } from '../command-context.js';
+import { shown, time } from '../output.js';
+
+/** Options of `audit`. */
+export interface AuditCommandOptions {
+  readonly user?: string | undefined;
+  readonly since?: string | undefined;
+}
+
+/** Says who asked for what, oldest first. */
+export async function audit(
+  context: CommandContext,
+  { user: userId, since }: AuditCommandOptions,
+  appName?: string,
+): Promise<void> {
+  const query = { appName, userId, since: since === undefined ? undefined : timeIn(since) };
+  for await (const record of readAudit(await context.storage(), query)) {
+    context.signal.throwIfAborted();
+    await context.output.result(lineOf(record), record);
+  }
+}
+
+function lineOf({ at, outcome, code, operation, action, target, by, ...ids }: AuditRecord): string {
+  const whose = [ids.appName, ids.userId, ids.sessionId].filter((id) => id !== undefined).join(' / ');
+  const what = `${operation ?? ''} (${action} ${target})`.trim();
+  const result = code === undefined ? outcome : `${outcome} ${code}`;
+  return shown([time(at), by?.id ?? '(nobody)', what, whose, result].join('  '));
+}
+
+function timeIn(text: string): number {
+  const at = Date.parse(text);
+  if (Number.isNaN(at)) throw new InvalidInputError('must be a day or a time, such as 2027-01-31', '--since');
+  return at;
+}
