@@ -13,11 +13,19 @@ interface StandbyBinaries {
 
 /** Starts a standby of a private PostgreSQL that acknowledges commits from then on only when the standby has them on disk. */
 export async function startSynchronousStandby(
-  { command, backup }: StandbyBinaries,
+  binaries: StandbyBinaries,
   primary: PrivateServer,
 ): Promise<PrivateServer> {
+  const standby = await startStandby(binaries, primary);
+  await askPostgres(primary.address, `ALTER SYSTEM SET synchronous_standby_names = '*'`);
+  await askPostgres(primary.address, 'SELECT pg_reload_conf()');
+  return standby;
+}
+
+/** Starts a standby of a private PostgreSQL, which does not wait for it. */
+export function startStandby({ command, backup }: StandbyBinaries, primary: PrivateServer): Promise<PrivateServer> {
   const { hostname, port: from } = new URL(primary.address);
-  const standby = await PrivateServer.start({
+  return PrivateServer.start({
     owner: ownerOfPostgres(),
     addressAt: (port) => `postgres://postgres@127.0.0.1:${port}/postgres`,
     check: (address) => askPostgres(address, 'SELECT 1'),
@@ -32,9 +40,6 @@ export async function startSynchronousStandby(
       stopSignal: 'SIGINT',
     }),
   });
-  await askPostgres(primary.address, `ALTER SYSTEM SET synchronous_standby_names = '*'`);
-  await askPostgres(primary.address, 'SELECT pg_reload_conf()');
-  return standby;
 }
 
 /** Makes a standby a primary, and waits until it takes writes. */
