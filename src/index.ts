@@ -46,6 +46,7 @@ export {
   WrongEncryptionKeyError,
 } from './sessions/domain/encryption-errors.js';
 export { type EncryptedStorage, encryptedStorage } from './sessions/encryption/encrypted-storage.js';
+export { readsOf } from './sessions/reads-of.js';
 export type { RotatedKeys } from './sessions/encryption/data-keys.js';
 export { UnsupportedByStoreError } from './sessions/domain/unsupported-error.js';
 export {

@@ -1,3 +1,4 @@
+import { problemsOfReads } from './check-reads.js';
 import { DEFAULT_TTL } from './session-settings.js';
 import { isRecord } from './setting.js';
 import { DATABASE, REDIS, VERTEX } from './store-settings.js';
@@ -65,7 +66,8 @@ export function problemsOfDatabase(database: unknown, names: Names, others: read
     const found = places.length === 0 ? 'none' : places.join(' and ');
     problems.push(`${names.group('database')} says ${found} of ${all.join(', ')}; it must say one of them.`);
   }
-  return dataSource === undefined ? [...problems, ...problemsOfPlace(database, names)] : problems;
+  const ofReads = problemsOfReads(database, names);
+  return [...problems, ...ofReads, ...(dataSource === undefined ? problemsOfPlace(database, names) : [])];
 }
 
 /** What a server needs, and what only servers have. */

@@ -4,6 +4,7 @@ import { ConfigurationError } from './configuration-error.js';
 import { type Names, problemsOfSwitch } from './option-checks.js';
 import { type EncryptionOptions, problemsOfEncryption } from './encryption-settings.js';
 import { type Reading, optionsIn, problemsOfNames, readVariables } from './environment.js';
+import type { ReadSettings } from './read-settings.js';
 import { isDecodable, redisAddress } from './redis-address.js';
 import {
   type CleanupTimes,
@@ -261,7 +262,15 @@ function databaseFrom(reading: Reading, preset: Preset, problems: string[]): Dat
     ...(file === undefined ? { url } : { database: file }),
     ...optionsIn(reading.values, STORE_VARIABLES, 'database'),
     ...(tls !== undefined && { tls }),
+    ...readsFrom(reading),
   };
+}
+
+/** Without an address they are given all the same, and their problem is reported. */
+function readsFrom({ values }: Reading): Pick<DatabaseSettings, 'reads'> {
+  const [url, maxLagMs] = [values.get('SESSIONS_DATABASE_READ_URL'), values.get('SESSIONS_DATABASE_READ_MAX_LAG_MS')];
+  if (url === undefined && maxLagMs === undefined) return {};
+  return { reads: { ...(url !== undefined && { url }), ...(maxLagMs !== undefined && { maxLagMs }) } as ReadSettings };
 }
 
 const MYSQL = DATABASE.url.otherVariables;

@@ -1,5 +1,7 @@
 import { foreignUrlHint } from './foreign-url.js';
-import { type HostAndPort, isDecodable, isRedisUrl } from './redis-address.js';
+import { READ_VARIABLES, type ReadSettings } from './read-settings.js';
+import { type HostAndPort, isRedisUrl } from './redis-address.js';
+import { isPostgresUrl, isServerUrl } from './server-url.js';
 import {
   type SettingsOf,
   type Variable,
@@ -9,6 +11,7 @@ import {
   isRecord,
   kindOf,
   matching,
+  namedVariables,
   oneOf,
   port,
   settings,
@@ -66,6 +69,8 @@ export interface DatabaseSettings {
   readonly coalesceAppends?: boolean | undefined;
   /** Further options of the server's driver. */
   readonly driverOptions?: Readonly<Record<string, unknown>> | undefined;
+  /** A read replica of the server, for reads that may be a little old. Default: none. */
+  readonly reads?: ReadSettings | undefined;
 }
 
 /** Settings of sessions in Vertex AI Agent Engine. */
@@ -169,15 +174,9 @@ export const REDIS = {
   },
 } as const satisfies SettingsOf<Omit<RedisSettings, 'client'>>;
 
-const isPostgresUrl = (value: unknown): boolean => isServerUrl(value) && /^postgres/i.test(String(value));
-
 const ADDRESS = /^(sqlite|mysql|mariadb|postgres|postgresql):|^(libsql|https?|wss?):\/\//i;
 /** Elsewhere `sqlite:///./path` is a path from the current folder, and as an address it would be one from the root. */
 export const SQLITE_URL = /^sqlite:(?:\/\/)?(?<path>(?!\/\/$)(?!\/+\.{1,2}\/).+)$/;
-
-function isServerUrl(value: unknown): boolean {
-  return typeof value === 'string' && /^(mysql|mariadb|postgres|postgresql):\/\/./i.test(value) && isDecodable(value);
-}
 
 export const DATABASE = {
   database: {
@@ -257,6 +256,7 @@ export const DATABASE = {
     isSecret: true,
   },
   driverOptions: { kind: settings, isSecret: true },
+  reads: { kind: settings, isSecret: true },
 } as const satisfies SettingsOf<Omit<DatabaseSettings, 'dataSource'>>;
 
 export const VERTEX = {
@@ -323,5 +323,6 @@ export const STORE_VARIABLES: readonly Variable[] = [
   ...variablesOf('SESSIONS_', '', STORE),
   ...variablesOf('SESSIONS_', 'redis', REDIS),
   ...variablesOf('SESSIONS_', 'database', DATABASE),
+  ...namedVariables('database.reads', READ_VARIABLES),
   ...variablesOf('SESSIONS_', 'vertex', VERTEX),
 ];

@@ -22,7 +22,8 @@ export async function eventsAround(
   assertWholeNumber(seq, { path: 'seq', from: 1, to: Number.MAX_SAFE_INTEGER - 1 });
   assertWholeNumber(before, { path: 'before', from: 0, to: SEARCH_LIMITS.around });
   assertWholeNumber(after, { path: 'after', from: 0, to: SEARCH_LIMITS.around });
-  const range = { appName, userId, sessionId, afterSeq: Math.max(0, seq - before - 1) };
+  // Whoever asks has seen the event.
+  const range = { appName, userId, sessionId, afterSeq: Math.max(0, seq - before - 1), minSeq: seq };
   const beforeSeq = Math.min(seq + after + 1, Number.MAX_SAFE_INTEGER);
   // There is no page after it: whoever wants more asks for the events around another one.
   const { nextCursor: rest, ...page } = await sessions.listEvents({ ...range, beforeSeq, limit: before + 1 + after });

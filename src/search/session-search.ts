@@ -5,7 +5,9 @@ import type { SessionConsumer } from '../sessions/consumers/session-consumers.js
 import type { SessionKey } from '../sessions/domain/ids.js';
 import { requireRequest } from '../sessions/domain/input-checks.js';
 import type { EventPage } from '../sessions/operations/list-events.js';
+import { readsOfStorage } from '../sessions/reads/reads-of-storage.js';
 import { environmentBehind } from '../sessions/service-environment.js';
+import { readsOf } from '../sessions/reads-of.js';
 import type { SessionService } from '../sessions/session.service.js';
 import { tracedWork } from '../sessions/tracing/trace.js';
 import type { TracedOperation } from '../sessions/tracing/traced-operation.js';
@@ -100,8 +102,9 @@ export class SessionSearch {
    */
   async searchEvents(request: SearchEventsRequest): Promise<SearchPage> {
     const checked = checkedSearch(request, { hasIndex: this.hasIndex, limits: this.#limits });
+    const storage = readsOfStorage(this.#storage);
     const search = (): Promise<SearchPage> =>
-      this.#index ? searchIndexed(this.#index, checked) : searchByScan(this.#storage, checked);
+      storage.search ? searchIndexed(storage.search, checked) : searchByScan(storage, checked);
     return tracedWork('searchEvents', () => idsIn(checked), search);
   }
 
@@ -110,7 +113,7 @@ export class SessionSearch {
    * @example const { events } = await search.eventsAround({ appName: 'shop', userId: 'ann', sessionId, seq: hit.seq });
    */
   async eventsAround(request: EventsAroundRequest): Promise<EventPage> {
-    return eventsAround(this.#sessions, request);
+    return eventsAround(readsOf(this.#sessions), request);
   }
 
   /**

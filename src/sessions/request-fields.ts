@@ -10,6 +10,7 @@ const APP = { appName: true } as const;
 const USER = { ...APP, userId: true } as const;
 const SESSION = { ...USER, sessionId: true } as const;
 const PAGE = { limit: true, order: true, cursor: true } as const;
+const SEEN = { minSeq: true } as const;
 const IN_TURN = { expectedVersion: true, turn: true, endTurn: true } as const;
 const STATE_CHANGES = { stateDelta: true, stateRemovals: true } as const;
 
@@ -36,13 +37,21 @@ export const REQUEST_FIELDS = {
   listEvents: fields<operations.ListEventsRequest>({
     ...SESSION,
     ...PAGE,
+    ...SEEN,
     afterSeq: true,
     beforeSeq: true,
     invocationId: true,
     modelRequests: true,
   }),
-  explainView: fields<operations.ExplainViewRequest>({ ...SESSION, ...PAGE, config: true, fromSeq: true, toSeq: true }),
-  getModelRequest: fields<operations.ModelRequestQuery>({ ...SESSION, seq: true, since: true }),
+  explainView: fields<operations.ExplainViewRequest>({
+    ...SESSION,
+    ...PAGE,
+    ...SEEN,
+    config: true,
+    fromSeq: true,
+    toSeq: true,
+  }),
+  getModelRequest: fields<operations.ModelRequestQuery>({ ...SESSION, ...SEEN, seq: true, since: true }),
   watch: fields<operations.WatchSessionRequest>({
     ...SESSION,
     afterSeq: true,
@@ -52,9 +61,10 @@ export const REQUEST_FIELDS = {
     stateDeltas: true,
     gate: true,
   }),
-  stateAt: fields<operations.StateAtRequest>({ ...SESSION, seq: true }),
+  stateAt: fields<operations.StateAtRequest>({ ...SESSION, ...SEEN, seq: true }),
   stateChanges: fields<operations.StateChangesRequest>({
     ...SESSION,
+    ...SEEN,
     afterSeq: true,
     key: true,
     limit: true,

@@ -11,6 +11,7 @@ import { runOperation as run } from './run-operation.js';
 import { keepEnvironment } from './service-environment.js';
 import { type SessionEnvironment, type SessionServiceOptions, environmentOf } from './session-environment.js';
 import { SessionHooks } from './session-hooks.js';
+import { SessionReads } from './session-reads.js';
 import type { PurgeCounts } from './storage/session-storage.js';
 import { traced } from './tracing/trace.js';
 
@@ -23,12 +24,10 @@ import { traced } from './tracing/trace.js';
 export class SessionService {
   readonly hooks: SessionHooks = new SessionHooks();
   readonly consumers: SessionConsumers;
-  /**
-   * Whether events that left the view stay in the log (`history.keepHistory`).
-   * @example if (!sessions.keepsHistory) throw new Error('This needs whole logs.');
-   */
+  /** Whether events that left the view stay in the log (`history.keepHistory`). */
   readonly keepsHistory: boolean;
   readonly #env: SessionEnvironment;
+  readonly #reads = new SessionReads(() => this.#env);
 
   constructor(options: SessionServiceOptions) {
     checkServiceOptions('SessionService', options);
@@ -66,7 +65,7 @@ export class SessionService {
    * @example for (const appName of await sessions.listApps()) console.log(appName, await sessions.getUsage({ appName }));
    */
   async listApps(): Promise<string[]> {
-    return run(this.#env, 'listApps', ({ storage }) => storage.consumers.apps(), undefined);
+    return this.#reads.listApps();
   }
 
   /**
@@ -74,7 +73,7 @@ export class SessionService {
    * @example const { sessions: page, nextCursor } = await sessions.listSessions({ appName: 'shop', userId: 'ann', limit: 20 });
    */
   async listSessions(request: operations.ListSessionsRequest): Promise<operations.SessionPage> {
-    return run(this.#env, 'list', operations.listSessions, checkedRequest('listSessions', request));
+    return this.#reads.listSessions(request);
   }
 
   /**
@@ -90,7 +89,7 @@ export class SessionService {
    * @example const { events, nextCursor } = await sessions.listEvents({ appName: 'shop', userId: 'ann', sessionId });
    */
   async listEvents(request: operations.ListEventsRequest): Promise<operations.EventPage> {
-    return run(this.#env, 'listEvents', operations.listEvents, checkedRequest('listEvents', request));
+    return this.#reads.listEvents(request);
   }
 
   /**
@@ -98,7 +97,7 @@ export class SessionService {
    * @example const { events } = await sessions.explainView({ appName: 'shop', userId: 'ann', sessionId });
    */
   async explainView(request: operations.ExplainViewRequest): Promise<operations.ViewExplanation> {
-    return run(this.#env, 'explainView', operations.explainView, checkedRequest('explainView', request));
+    return this.#reads.explainView(request);
   }
 
   /**
@@ -106,7 +105,7 @@ export class SessionService {
    * @example const { given, change } = (await sessions.getModelRequest({ appName: 'shop', userId: 'ann', sessionId, seq: 4 })) ?? {};
    */
   async getModelRequest(request: operations.ModelRequestQuery): Promise<ModelRequestReport | undefined> {
-    return run(this.#env, 'getModelRequest', operations.getModelRequest, checkedRequest('getModelRequest', request));
+    return this.#reads.getModelRequest(request);
   }
 
   /**
@@ -123,7 +122,7 @@ export class SessionService {
    * @example const { state } = await sessions.stateAt({ appName: 'shop', userId: 'ann', sessionId, seq: 4 });
    */
   async stateAt(request: operations.StateAtRequest): Promise<operations.StateAtMoment> {
-    return run(this.#env, 'stateAt', operations.stateAt, checkedRequest('stateAt', request));
+    return this.#reads.stateAt(request);
   }
 
   /**
@@ -131,7 +130,7 @@ export class SessionService {
    * @example const { changes, nextCursor } = await sessions.stateChanges({ appName: 'shop', userId: 'ann', sessionId });
    */
   async stateChanges(request: operations.StateChangesRequest): Promise<operations.StateChangePage> {
-    return run(this.#env, 'stateChanges', operations.stateChanges, checkedRequest('stateChanges', request));
+    return this.#reads.stateChanges(request);
   }
 
   /**
@@ -295,7 +294,7 @@ export class SessionService {
    * @example const { total, costMicros } = await sessions.getUsage({ appName: 'shop', userId: 'ann', period: 'month' });
    */
   async getUsage(request: operations.GetUsageRequest): Promise<operations.UsageReport> {
-    return run(this.#env, 'getUsage', operations.getUsage, checkedRequest('getUsage', request));
+    return this.#reads.getUsage(request);
   }
 
   /**

@@ -2,6 +2,7 @@ import type { UserKey } from '../sessions/domain/ids.js';
 import { type ErasedUser, type EraseUserRequest, eraseUser as erase } from '../sessions/operations/erase-user.js';
 import type { ComponentStore } from '../sessions/storage/component-store.js';
 import { findEnvironment } from '../sessions/service-environment.js';
+import { readsOfStorage } from '../sessions/reads/reads-of-storage.js';
 import { type StorageSource, storageOf } from '../sessions/storage-source.js';
 import { exportRecords } from './export-records.js';
 import { RecordImport } from './import-records.js';
@@ -46,7 +47,8 @@ export interface VerifyOptions {
 export function exportSessions(source: StorageSource, options: ExportOptions = {}): AsyncGenerator<string> {
   const filter = checkedFilter(options.filter);
   const { components, onSkipped } = options;
-  return writeLines(exportRecords(storageOf(source), filter, components), { filter, now: Date.now(), onSkipped });
+  const storage = readsOfStorage(storageOf(source));
+  return writeLines(exportRecords(storage, filter, components), { filter, now: Date.now(), onSkipped });
 }
 
 /**

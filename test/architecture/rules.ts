@@ -21,6 +21,7 @@ const sessionLayers = [
   ...pureLayers,
   'sessions/storage',
   'sessions/environment',
+  'sessions/reads',
   'sessions/leases',
   'sessions/operations',
   'sessions/consumers',
@@ -292,7 +293,22 @@ export const layers: readonly Layer[] = [
   {
     name: 'sessions/storage/$1',
     files: /^sessions\/storage\/([^/]+)\/.+$/,
-    mayImport: ['sessions/storage', 'sessions/writes', 'sessions/coordination', ...domain, 'state', 'config'],
+    mayImport: [
+      'sessions/storage',
+      'sessions/writes',
+      'sessions/coordination',
+      'sessions/reads',
+      ...domain,
+      'state',
+      'config',
+    ],
+  },
+  // Where reads go that may be a little old.
+  {
+    name: 'sessions/reads',
+    files: /^sessions\/reads\/.+$/,
+    mayImport: ['sessions/storage', ...domain],
+    packages: nodeBuiltins,
   },
   // Decides what is written, for all stores.
   {
@@ -443,6 +459,7 @@ export const layers: readonly Layer[] = [
       ...pureLayers,
       'sessions/storage',
       'sessions/environment',
+      'sessions/reads',
       'sessions/leases',
       'sessions/retention',
       'sessions/operations',

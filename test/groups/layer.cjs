@@ -50,6 +50,8 @@ const FULL_ONLY = {
     'redis/sentinel',
     'sql/galera',
     'sql/poolers',
+    'sql/reads',
+    'sql/reads-contract',
     'sql/server-settings',
     'sql/sql-mode',
     'sql/standby',

@@ -299,6 +299,17 @@ describe('a valid environment', () => {
       },
     ],
     [
+      {
+        SESSIONS_DATABASE_URL: 'postgres://h/db',
+        SESSIONS_DATABASE_READ_URL: 'postgres://replica/db',
+        SESSIONS_DATABASE_READ_MAX_LAG_MS: '2000',
+      },
+      {
+        provider: 'typeorm',
+        database: { url: 'postgres://h/db', reads: { url: 'postgres://replica/db', maxLagMs: 2_000 } },
+      },
+    ],
+    [
       { ...redis, SESSIONS_REDIS_URL: 'redis-sentinel://secret@h,i:1/main', SESSIONS_REDIS_WAIT_REPLICAS: '1' },
       {
         provider: 'redis',

@@ -246,6 +246,26 @@ const mistakes: readonly (readonly [options: unknown, ...problems: unknown[]])[]
     'database.listenUrl is for a pooler; remove it, or set database.pooler to transaction.',
   ],
   [
+    { provider: 'typeorm', database: { database: './sessions.db', reads: { url: 'postgres://h/db' } } },
+    'database.reads has no effect without the address of a MySQL, MariaDB or PostgreSQL server in database.url; remove it.',
+  ],
+  [
+    { provider: 'typeorm', database: { url: 'postgres://h/db', reads: { url: 'mysql://h/db' } } },
+    'database.reads.url is another kind of server than database.url; name its replica.',
+  ],
+  [
+    { provider: 'typeorm', database: { url: 'mysql://h/db', reads: { url: 'mysql://r/db', pooler: 'transaction' } } },
+    'database.reads.pooler is for PostgreSQL only; remove it.',
+  ],
+  [
+    { provider: 'typeorm', database: { url: 'postgres://h/db', reads: { maxLagMs: 5_000 } } },
+    'database.reads.url is missing; a read replica needs it.',
+  ],
+  [
+    { provider: 'typeorm', database: { url: 'postgres://h/db', reads: { url: 'postgres://r/db', maxLagMs: 1 } } },
+    'database.reads.maxLagMs is 1; it must be a whole number from 100 to 3600000.',
+  ],
+  [
     { provider: 'typeorm', database: { dataSource: new DataSource({ type: 'postgres' }), pooler: 'transaction' } },
     'database.pooler has no effect with database.dataSource; remove one of the two.',
   ],

@@ -58,6 +58,8 @@ export interface LogPageRequest {
   readonly order?: 'asc' | 'desc' | undefined;
   /** The `nextCursor` of the previous page. */
   readonly cursor?: string | undefined;
+  /** The last event that the caller has seen: an answer of `readsOf` has it, also if it comes from a replica. Default: none. */
+  readonly minSeq?: number | undefined;
 }
 
 /** The end of a page of events. It belongs to one incarnation of a session, not to a later session of the same id. */

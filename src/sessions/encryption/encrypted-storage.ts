@@ -21,6 +21,7 @@ import type {
   SessionStorage,
   SharedScope,
   StateEntries,
+  StorageReplica,
   StoredSession,
   TrimRequest,
   WriteStateRequest,
@@ -81,15 +82,24 @@ export class EncryptedStorage extends PassedThrough implements SessionStorage {
   readonly consumers: ConsumerStore;
   readonly components: ComponentStore | undefined;
   readonly transfer: TransferStore | undefined;
+  readonly replica: StorageReplica | undefined;
   /** The data keys, to rotate them. */
   readonly keys: DataKeys;
   readonly #cipher: TextCipher;
   readonly #metadata: MetadataMode;
 
-  constructor(storage: SessionStorage, options: EncryptionOptions, clock: Clock) {
+  /** @param ofPrimary the keys, if this is a copy that follows another store */
+  constructor(storage: SessionStorage, options: EncryptionOptions, clock: Clock, ofPrimary?: DataKeys) {
     super(storage);
     const { allowPlain = false, metadata = 'plain', cacheSeconds } = options;
-    const keys = new DataKeys({ entries: storage.entries, wrapper: keyWrapperOf(options), clock, cacheSeconds });
+    const keys =
+      ofPrimary ?? new DataKeys({ entries: storage.entries, wrapper: keyWrapperOf(options), clock, cacheSeconds });
+    const { replica } = storage;
+    this.replica = replica && {
+      storage: new EncryptedStorage(replica.storage, options, clock, keys),
+      isUsable: (owner) => replica.isUsable(owner),
+      failed: (error) => replica.failed(error),
+    };
     const cipher = new TextCipher(keys, allowPlain);
     this.keys = keys;
     this.#cipher = cipher;

@@ -1,3 +1,4 @@
+import { Logger } from '@nestjs/common';
 import type { ModuleRef } from '@nestjs/core';
 import { inspect } from 'node:util';
 import { checkModuleOptions } from '../../config/check-options.js';
@@ -82,7 +83,7 @@ async function plainStorage(options: StoreSettings & UsedWith, creates: boolean)
   if (options.provider === 'typeorm') {
     const { typeOrmStorageOf } = await loadPackage(loadTypeOrm, 'The typeorm provider');
     const chosen = provided(
-      () => typeOrmStorageOf(options.database ?? {}, clock, creates),
+      () => typeOrmStorageOf(options.database ?? {}, clock, { creates, onWarning: warn }),
       'The typeorm provider',
       place,
     );
@@ -138,6 +139,10 @@ async function customStorage({ storage }: CustomStore, moduleRef: ModuleRef): Pr
 }
 
 async function nothing(): Promise<void> {}
+
+function warn(message: string): void {
+  new Logger('SessionsModule').warn(message);
+}
 
 /** Makes logs show the error as one message, without a stack trace. */
 export function startFailure(error: unknown): unknown {

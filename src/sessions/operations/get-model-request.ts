@@ -19,6 +19,8 @@ export interface ModelRequestQuery extends SessionKey {
   readonly seq: number;
   /** The answer to the request to compare with. Default: the agent's one before, if it is among the 200 events before. */
   readonly since?: number | undefined;
+  /** The last event that the caller has seen: an answer of `readsOf` has it, also if it comes from a replica. Default: none. */
+  readonly minSeq?: number | undefined;
 }
 
 /** Says what a model was given for an answer; `undefined` if the event says nothing about that. It renews nothing. */

@@ -17,6 +17,8 @@ import { type WatchSessionRequest, SessionWatch } from './watch-session.js';
 export interface StateAtRequest extends SessionKey {
   /** The last event of that moment; 0 is the initial state. */
   readonly seq: number;
+  /** The last event that the caller has seen: an answer of `readsOf` has it, also if it comes from a replica. Default: none. */
+  readonly minSeq?: number | undefined;
 }
 
 /** The state of a session at a moment. */
@@ -56,6 +58,8 @@ export interface StateChangesRequest extends SessionKey {
   readonly limit?: number | undefined;
   /** The `nextCursor` of the previous page. */
   readonly cursor?: string | undefined;
+  /** The last event that the caller has seen: an answer of `readsOf` has it, also if it comes from a replica. Default: none. */
+  readonly minSeq?: number | undefined;
 }
 
 /** A page of state changes. */

@@ -2,6 +2,7 @@ import { Controller, Get, Inject, UseFilters } from '@nestjs/common';
 import { ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
 import { compareBytes } from '../domain/ids.js';
 import { checkedLimit } from '../domain/paging.js';
+import { readsOf } from '../reads-of.js';
 import type { SessionService } from '../session.service.js';
 import { SERVED_SESSIONS } from '../sessions.tokens.js';
 import { AccessChecks } from '../transport/access-checks.js';
@@ -56,7 +57,7 @@ export class AppsController {
     const limit = checkedLimit(asked);
     // A caller without a user is refused before the store is asked.
     await this.access.appsOf([], exchange.request);
-    const names = await this.sessions.listApps();
+    const names = await readsOf(this.sessions).listApps();
     const rest = cursor === undefined ? names : names.filter((name) => compareBytes(name, cursor) > 0);
     const found = await this.access.appsOf(rest, exchange.request, { whose: 'all', most: limit + 1 });
     const apps = found.slice(0, limit);

@@ -1,7 +1,7 @@
 import type { AppendOutcome, Commit, StoredEvent, Upsert, Removal } from '../domain/commit.js';
 import type { GroupSearch } from '../domain/event-group.js';
 import type { Lifetime, Lifetimes } from '../domain/expiry.js';
-import type { SessionKey, StateOwner } from '../domain/ids.js';
+import type { SessionKey, StateOwner, UserKey } from '../domain/ids.js';
 import type { PartialOutcome, PartialWrite } from '../domain/partial-event.js';
 import type { InitialLog, SessionRecord } from '../domain/session-record.js';
 import type { MetadataText } from '../domain/metadata-entries.js';
@@ -233,6 +233,8 @@ export interface SessionStorage {
   readonly transfer?: TransferStore | undefined;
   /** Finds events by their words. Optional: without it, a search reads logs. */
   readonly search?: SearchIndex | undefined;
+  /** Answers reads that may be a little old. Optional. */
+  readonly replica?: StorageReplica | undefined;
   /**
    * Creates a session, and replaces an expired one of the same id. Returns `undefined` if a live one exists. The result
    * contains state and metadata, but no events. Creates nothing, and throws `readExcessError` if the state of the user or the app is
@@ -315,4 +317,17 @@ export interface SessionStorage {
   readonly warnings?: (() => Promise<readonly string[]>) | undefined;
   /** Closes the store. Later calls fail with a `StoreUnavailableError`. */
   close(): Promise<void>;
+}
+
+/** A copy of a store that follows it, for reads that may be a little old. */
+export interface StorageReplica {
+  /** What the copy has. Nothing is written to it. */
+  readonly storage: SessionStorage;
+  /**
+   * Whether it is known to be young enough, and to have all that this process has written for this user. Without a user, what this process
+   * wrote does not count.
+   */
+  isUsable(owner: Partial<UserKey>): boolean;
+  /** A read from it failed. It is not used until it answers again. */
+  failed(error: unknown): void;
 }

@@ -12,10 +12,11 @@ import { type ModelRequestQuery, withoutPrompts } from '../operations/get-model-
 import type { ListEventsRequest } from '../operations/list-events.js';
 import type { RedactEventRequest } from '../operations/redact-event.js';
 import { APPENDS_EVENT, APPENDS_EVENTS, REDACTS } from '../transport/request-writes.js';
+import { readsOf } from '../reads-of.js';
 import type { SessionService } from '../session.service.js';
 import { SERVED_SESSIONS } from '../sessions.tokens.js';
 import { EXPLAINED_RANGE, VIEW_EXPLANATION } from './explanation-shapes.js';
-import { ID, PAGE, SORT_ORDER } from './ids-and-pages.js';
+import { ID, PAGE, SEEN, SORT_ORDER } from './ids-and-pages.js';
 import {
   APPENDED,
   APPENDED_EVENTS,
@@ -76,6 +77,7 @@ export const EVENT_OPERATIONS = surface({
       access: ['read', 'session'],
       request: {
         ...PAGE,
+        ...SEEN,
         order: ORDER,
         afterSeq: optional(integer('Only events after this one.')),
         beforeSeq: optional(integer('Only events before this one.')),
@@ -85,7 +87,7 @@ export const EVENT_OPERATIONS = surface({
         ),
       },
       result: EVENT_PAGE,
-      run: (request: ListEventsRequest, { services }) => services.sessions.listEvents(request),
+      run: (request: ListEventsRequest, { services }) => readsOf(services.sessions).listEvents(request),
       route: { at: `GET ${SESSION}/events`, answers: 'A page of events.', holds: 'much' },
       graphql: { type: 'query', name: 'events' },
     }),
@@ -93,12 +95,13 @@ export const EVENT_OPERATIONS = surface({
       summary: 'Says of each event of the log why it is in the view, or not',
       description: 'The first parameters choose the view, as those of a session do; the others choose the events.',
       access: ['read', 'session'],
-      request: { ...NARROWING, ...EXPLAINED_RANGE, ...PAGE, order: ORDER },
+      request: { ...NARROWING, ...EXPLAINED_RANGE, ...PAGE, ...SEEN, order: ORDER },
       result: VIEW_EXPLANATION,
       run: (
         { numRecentEvents, afterTimestamp, afterSeq, ...request }: ExplainViewRequest & GetSessionConfig,
         { services },
-      ) => services.sessions.explainView({ ...request, config: { numRecentEvents, afterTimestamp, afterSeq } }),
+      ) =>
+        readsOf(services.sessions).explainView({ ...request, config: { numRecentEvents, afterTimestamp, afterSeq } }),
       route: { at: `GET ${SESSION}/view/explanation`, answers: 'A page of explained events.', holds: 'much' },
       graphql: { type: 'query', name: 'explainView' },
     }),
@@ -114,10 +117,11 @@ export const EVENT_OPERATIONS = surface({
             minimum: 1,
           }),
         ),
+        ...SEEN,
       },
       result: MODEL_REQUEST,
       async run(query: ModelRequestQuery, { services, access, request }) {
-        const report = await services.sessions.getModelRequest(query);
+        const report = await readsOf(services.sessions).getModelRequest(query);
         return report && !(await access.allowsPrompts(query, request)) ? withoutPrompts(report) : report;
       },
       route: {

@@ -21,6 +21,11 @@ export const PAGE = {
   cursor: optional(text('The `nextCursor` of the previous page.')),
 } satisfies Fields;
 
+/** What reads have that may be a little old. */
+export const SEEN = {
+  minSeq: optional(integer('The last event that you have seen: the answer has it, also if a read replica answers.')),
+} satisfies Fields;
+
 export const SORT_ORDER: Choice = {
   name: 'SortOrder',
   description: 'Ascending or descending.',

@@ -7,6 +7,7 @@ import type { ForkSessionRequest } from '../operations/fork-session.js';
 import type { ListSessionsRequest, SessionPage } from '../operations/list-sessions.js';
 import type { RewindSessionRequest } from '../operations/rewind-session.js';
 import { CREATES, FORKS, REWINDS } from '../transport/request-writes.js';
+import { readsOf } from '../reads-of.js';
 import type { SessionService } from '../session.service.js';
 import { SERVED_SESSIONS } from '../sessions.tokens.js';
 import { PAGE, SORT_ORDER } from './ids-and-pages.js';
@@ -118,7 +119,8 @@ const list = (
     isFiltered: true,
     request: { ...LIST, ...graphql.request },
     result: SESSION_PAGE,
-    run: (request: ListSessionsRequest, { services, within }) => services.sessions.listSessions({ ...request, within }),
+    run: (request: ListSessionsRequest, { services, within }) =>
+      readsOf(services.sessions).listSessions({ ...request, within }),
     route: {
       at: `GET ${at}`,
       answers: 'A page of sessions.',

@@ -5,9 +5,10 @@ import { defined } from '../domain/json-value.js';
 import { type Session, referenceTo } from '../domain/session.js';
 import type { StateAtRequest, StateChangesRequest } from '../operations/state-history.js';
 import { CHANGES_APP_STATE, CHANGES_STATE, CHANGES_USER_STATE } from '../transport/request-writes.js';
+import { readsOf } from '../reads-of.js';
 import type { SessionService } from '../session.service.js';
 import { SERVED_SESSIONS } from '../sessions.tokens.js';
-import { PAGE } from './ids-and-pages.js';
+import { PAGE, SEEN } from './ids-and-pages.js';
 import { EVENT } from './event-shapes.js';
 import { rowOf, surface } from './operation.js';
 import { APP, SESSION, USER } from './paths.js';
@@ -128,9 +129,9 @@ export const STATE_OPERATIONS = surface({
     getSessionStateAt: row({
       summary: "Returns the session's own state as it was after an event",
       access: ['read', 'session'],
-      request: { seq: integer('The last event of that moment; 0 for the initial state.') },
+      request: { seq: integer('The last event of that moment; 0 for the initial state.'), ...SEEN },
       result: STATE_AT,
-      run: (request: StateAtRequest, { services }) => services.sessions.stateAt(request),
+      run: (request: StateAtRequest, { services }) => readsOf(services.sessions).stateAt(request),
       route: { at: `GET ${SESSION}/state/at`, answers: 'The state at that moment.', holds: 'much' },
       graphql: { type: 'query', name: 'sessionStateAt' },
     }),
@@ -139,11 +140,12 @@ export const STATE_OPERATIONS = surface({
       access: ['read', 'session'],
       request: {
         ...PAGE,
+        ...SEEN,
         afterSeq: optional(integer('Only changes by events after this one.')),
         key: optional(text('Only changes of this key, with its prefix.')),
       },
       result: STATE_CHANGE_PAGE,
-      run: (request: StateChangesRequest, { services }) => services.sessions.stateChanges(request),
+      run: (request: StateChangesRequest, { services }) => readsOf(services.sessions).stateChanges(request),
       route: { at: `GET ${SESSION}/state/changes`, answers: 'A page of changes.', holds: 'much' },
       graphql: { type: 'query', name: 'sessionStateChanges' },
     }),

@@ -1,6 +1,7 @@
 import type { PricedUsage } from '../domain/usage-cost.js';
 import type { TokenUsage } from '../domain/usage.js';
 import type { GetUsageRequest, UsageReport } from '../operations/usage.js';
+import { readsOf } from '../reads-of.js';
 import type { SessionService } from '../session.service.js';
 import { SERVED_SESSIONS } from '../sessions.tokens.js';
 import { id } from './ids-and-pages.js';
@@ -93,7 +94,7 @@ const report = (
     access,
     request: { period: PERIOD, ...graphql?.request },
     result: USAGE_REPORT,
-    run: (request: GetUsageRequest, { services }) => services.sessions.getUsage(request),
+    run: (request: GetUsageRequest, { services }) => readsOf(services.sessions).getUsage(request),
     route: { at: `GET ${at}/usage`, answers: 'The tokens, and what they cost.' },
     ...(graphql && {
       graphql: { type: 'query', ...graphql, items: ({ models }: UsageReport) => models.length + 1 },

@@ -22,6 +22,19 @@ export interface SqliteOptions extends CommonOptions {
   readonly tablePrefix?: string | undefined;
 }
 
+/** A read replica of a server. */
+export interface ReplicaOptions extends Pick<
+  ServerOptions,
+  'url' | 'tls' | 'poolSize' | 'preparedStatements' | 'pooler' | 'driverOptions'
+> {
+  /** Time limit of a read; the primary answers after it. Default: that of the store. */
+  readonly timeLimitMs?: number | undefined;
+  /** How far the replica may be behind. Default: 5,000. */
+  readonly maxLagMs?: number | undefined;
+  /** Hears when the replica is left, and when it is used again. Default: a warning on the console. */
+  readonly onWarning?: ((message: string) => void) | undefined;
+}
+
 /** A MySQL, MariaDB or PostgreSQL server. */
 export interface ServerOptions extends CommonOptions {
   /**
@@ -48,6 +61,8 @@ export interface ServerOptions extends CommonOptions {
   readonly listenUrl?: string | undefined;
   /** More options for the driver. */
   readonly driverOptions?: Readonly<Record<string, unknown>> | undefined;
+  /** A read replica of the server. Reads that may be a little old go to it: see `readsOf`. Its tables have the same names. */
+  readonly reads?: ReplicaOptions | undefined;
 }
 
 /**
