@@ -129,6 +129,7 @@ export abstract class AgentsClient extends SummariesClient {
           if (event.partial === true) yield event;
           else if (event.seq > seq) {
             ({ seq } = event);
+            this.#requests.seen.see('POST', path, event);
             failures = 0;
             yield event;
           }

@@ -2,6 +2,7 @@ import type { EventPage } from '../sessions/operations/list-events.js';
 import type { WatchedEvent } from '../sessions/operations/state-history.js';
 import { ProblemError } from './problem-error.js';
 import { type RequestOptions, type Requests, pause } from './requests.js';
+import { NEWEST } from './seen-events.js';
 
 export interface EventStreamOptions {
   /** Only events after this one. By default, only new events. */
@@ -71,7 +72,7 @@ export class EventStream implements AsyncIterableIterator<WatchedEvent> {
     if (this.#end.aborted) return 0;
     const path = this.eventsPath();
     if (afterSeq !== undefined) return afterSeq;
-    const options = { query: { limit: 1, order: 'desc' }, isRepeatable: true, signal: this.#end };
+    const options = { query: { limit: 1, order: 'desc', minSeq: NEWEST }, isRepeatable: true, signal: this.#end };
     try {
       return (await this.requests.json<EventPage>('GET', path, options)).lastSeq;
     } catch (error) {
@@ -95,6 +96,7 @@ export class EventStream implements AsyncIterableIterator<WatchedEvent> {
             if (event === 'problem') throw problemFrom(data);
             const logged = JSON.parse(data) as WatchedEvent;
             last = logged.position ?? logged.seq;
+            this.requests.seen.see('GET', this.eventsPath(), logged);
             yield logged;
           }
         } catch (error) {

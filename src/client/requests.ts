@@ -1,5 +1,6 @@
 import { InvalidInputError } from '../sessions/domain/errors.js';
 import { ProblemError } from './problem-error.js';
+import { SeenEvents } from './seen-events.js';
 import { ServerUnreachableError, isNetworkFailure } from './unreachable-error.js';
 
 /** The base URL of the routes, and options for requests. */
@@ -44,6 +45,8 @@ const MAX_RETRY_AFTER_MS = 60_000;
 
 /** Sends requests to one server, and retries those that are safe to repeat. */
 export class Requests {
+  /** What reads of sessions must have. */
+  readonly seen = new SeenEvents();
   readonly #options: RequestsOptions;
 
   constructor(options: RequestsOptions) {
@@ -66,7 +69,9 @@ export class Requests {
       try {
         const late = AbortSignal.timeout(timeoutMs);
         const response = await this.send(method, path, options, ended ? AbortSignal.any([ended, late]) : late);
-        return { headers: response.headers, body: await bodyOf(response) };
+        const body = await bodyOf(response);
+        this.seen.see(method, path, body);
+        return { headers: response.headers, body };
       } catch (error) {
         if (tries > retries || ended?.aborted === true || !mayRepeat(error, options)) throw error;
         await pause(tries, error, ended);
@@ -78,7 +83,8 @@ export class Requests {
   async send(method: string, path: string, options: RequestOptions, signal: AbortSignal): Promise<Response> {
     const { url, headers, fetch: send = fetch } = this.#options;
     const own = typeof headers === 'function' ? await headers() : headers;
-    const response = await send(url + path + queryOf(options.query), {
+    const query = this.seen.tell(method, path, options.query);
+    const response = await send(url + path + queryOf(query), {
       method,
       headers: { ...(options.body && { 'Content-Type': 'application/json' }), ...own, ...options.headers },
       ...(options.body && { body: JSON.stringify(options.body) }),

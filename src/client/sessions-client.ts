@@ -149,8 +149,8 @@ export class SessionsClient extends AgentsClient {
    * Says what a model was given for an answer. `undefined` if the event does not say it. Instructions and tools need `allowsPrompts`.
    * @example const { given, change } = (await client.getModelRequest({ ...key, seq: 4 })) ?? {};
    */
-  async getModelRequest({ seq, since, ...key }: ModelRequestQuery): Promise<ModelRequestReport | undefined> {
-    const query = { seq, since };
+  async getModelRequest({ seq, since, minSeq, ...key }: ModelRequestQuery): Promise<ModelRequestReport | undefined> {
+    const query = { seq, since, minSeq };
     return this.#requests.json('GET', `${sessionOf(key)}/model-request`, { query, isRepeatable: true });
   }
 
@@ -224,16 +224,16 @@ export class SessionsClient extends AgentsClient {
    * Returns the session's state as it was after an event.
    * @example const { state } = await client.stateAt({ ...key, seq: 4 });
    */
-  async stateAt({ seq, ...key }: StateAtRequest): Promise<StateAtMoment> {
-    return this.#requests.json('GET', `${sessionOf(key)}/state/at`, { query: { seq }, isRepeatable: true });
+  async stateAt({ seq, minSeq, ...key }: StateAtRequest): Promise<StateAtMoment> {
+    return this.#requests.json('GET', `${sessionOf(key)}/state/at`, { query: { seq, minSeq }, isRepeatable: true });
   }
 
   /**
    * Returns a page of what changed which state key. A page may be empty and have a next one.
    * @example const { changes } = await client.stateChanges({ ...key, key: 'step' });
    */
-  async stateChanges({ key, afterSeq, limit, cursor, ...ids }: StateChangesRequest): Promise<StateChangePage> {
-    const query = { key, afterSeq, limit, cursor };
+  async stateChanges({ key, afterSeq, limit, cursor, minSeq, ...ids }: StateChangesRequest): Promise<StateChangePage> {
+    const query = { key, afterSeq, limit, cursor, minSeq };
     return this.#requests.json('GET', `${sessionOf(ids)}/state/changes`, { query, isRepeatable: true });
   }
 

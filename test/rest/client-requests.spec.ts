@@ -53,6 +53,8 @@ describe('the client', () => {
     const { answers = (result: unknown) => asJson(result), clientAdds } = OPERATIONS[name];
     for (const { request, reply } of casesOf(name, 'rest')) {
       const answer = JSON.stringify(answers(reply as never, request));
+      // It remembers nothing of the case before.
+      server = new FakeServer();
       server.answer = () => new Response(answer ?? null, { status: answer === undefined ? 204 : 200 });
       const received = await call(server.client, name, request);
       const { body, ...wanted } = restRequest(ROWS[name], { ...clientAdds, ...request });
@@ -75,6 +77,34 @@ describe('the client', () => {
         await expect(refused).rejects.toMatchObject({ message, code, status, outcomeUnknown: false, ...details });
       }
     }
+  });
+
+  it('tells in reads that may be old the last event of the session that it has seen', async () => {
+    const answering = (body: object): void => void (server.answer = () => Response.json(body));
+    const told = async (how: { readonly minSeq?: number } = {}): Promise<string> => {
+      await server.client.listEvents({ ...KEY, ...how });
+      return server.sent.at(-1)?.query ?? '';
+    };
+    answering({ events: [] });
+    expect(await told()).toBe('');
+    answering({ ...SMALL_EVENT, seq: 4 });
+    await server.client.appendEvent({ ...KEY, event: { author: 'user' } });
+    answering({ events: [], lastSeq: 3 });
+    expect(await told()).toBe('?minSeq=4');
+    expect(await told({ minSeq: 2 })).toBe('?minSeq=4');
+    expect(await told({ minSeq: 6 })).toBe('?minSeq=6');
+    // What users wrote tells nothing.
+    answering({ version: 90, seq: 90 });
+    await server.client.getState(KEY);
+    answering({ ...KEY, id: KEY.sessionId, version: 7, events: [] });
+    await server.client.getSession(KEY);
+    await server.client.stateAt({ ...KEY, seq: 1 });
+    expect(server.sent.at(-1)?.query).toBe('?minSeq=7&seq=1');
+    await server.client.listEvents({ ...KEY, sessionId: 'another' });
+    expect(server.sent.at(-1)?.query).toBe('');
+    await server.client.deleteSession(KEY);
+    answering({ events: [] });
+    expect(await told()).toBe('');
   });
 
   it('asks for a stream with all that it takes', async () => {
