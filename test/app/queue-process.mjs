@@ -23,7 +23,7 @@ if (role === 'api') {
     console.error,
   );
   process.send('ready');
-  while (sweeps) await summaries.sweep();
+  if (sweeps) for (;;) await summaries.sweep();
 }
 
 async function appendTurns(id) {
