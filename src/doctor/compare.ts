@@ -6,12 +6,14 @@ import { NO_CHANGES, type StateChanges, hasChanges } from '../state/state-change
 import { stateDifference } from '../sessions/domain/state-history.js';
 import {
   MOST_MODELS_OF_SESSION,
+  type ModelUsage,
   NO_USAGE,
+  type TokenUsage,
   UNKNOWN_MODEL,
   USAGE_COUNTS,
   usageByModel,
+  usageWith,
 } from '../sessions/domain/usage.js';
-import { type ModelUsage, type TokenUsage, usageWith } from '../sessions/domain/usage.js';
 import type { ViewMarks } from '../sessions/domain/view-marks.js';
 import { ownRecord } from '../sessions/storage/state-entries.js';
 import type { OwnState, StoredCheckpoint } from '../sessions/storage/session-storage.js';

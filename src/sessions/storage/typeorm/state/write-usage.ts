@@ -34,8 +34,8 @@ export type UsageRow = readonly (string | number)[];
 const SHARDS = 16;
 
 interface Sum {
-  readonly before: UsageRow;
-  readonly after: UsageRow;
+  readonly key: UsageRow;
+  readonly expiresAt: number;
   counts: TokenUsage;
 }
 
@@ -51,32 +51,28 @@ export class UsageSums {
     for (const usage of models) {
       const { model } = usage;
       for (const { name, expiresAt } of periods) {
-        addTo(this.#sums, `${appName}\n\n${name}\n${model}`, [appName, '', name, shard, model], usage, [expiresAt]);
-        addTo(this.#sums, `${appName}\n${userId}\n${name}\n${model}`, [appName, userId, name, 0, model], usage, [
-          expiresAt,
-        ]);
+        this.#add([appName, '', name, shard, model], usage, expiresAt);
+        this.#add([appName, userId, name, 0, model], usage, expiresAt);
       }
     }
   }
 
   /** In the order of keys, which prevents deadlocks. */
   rows(): UsageRow[] {
-    return rowsOf(this.#sums);
+    const sums = [...this.#sums].sort(([a], [b]) => (a < b ? -1 : 1));
+    return sums.map(([, { key, counts, expiresAt }]) => [
+      ...key,
+      ...USAGE_COUNTS.map((name) => counts[name]),
+      expiresAt,
+    ]);
   }
-}
 
-function addTo(sums: Map<string, Sum>, key: string, before: UsageRow, counts: TokenUsage, after: UsageRow = []): void {
-  const sum = sums.get(key);
-  if (sum) sum.counts = addUsage(sum.counts, counts);
-  else sums.set(key, { before, counts, after });
-}
-
-function rowsOf(sums: ReadonlyMap<string, Sum>): UsageRow[] {
-  const keys = [...sums.keys()].sort();
-  return keys.flatMap((key) => {
-    const sum = sums.get(key);
-    return sum ? [[...sum.before, ...USAGE_COUNTS.map((name) => sum.counts[name]), ...sum.after]] : [];
-  });
+  #add(key: UsageRow, counts: TokenUsage, expiresAt: number): void {
+    const name = key.join('\n');
+    const sum = this.#sums.get(name);
+    if (sum) sum.counts = addUsage(sum.counts, counts);
+    else this.#sums.set(name, { key, counts, expiresAt });
+  }
 }
 
 /** They come last in a transaction, so that others wait as short as possible. */
