@@ -16,6 +16,16 @@ export function isOneEditAway(one: string, other: string): boolean {
   );
 }
 
+/**
+ * A question at the end of a message about an unknown name: which known one was meant. Empty if none is like it.
+ *
+ * @example `${name} is not known${questionAfter(name, NAMES)}`;
+ */
+export function questionAfter(name: string, known: readonly string[]): string {
+  const [meant] = similarNames(name, known);
+  return meant === undefined ? '' : `; did you mean ${meant}?`;
+}
+
 /** The shortest names in which one other letter is likely a slip. Of shorter ones, many differ in one letter only. */
 const SHORTEST = 3;
 

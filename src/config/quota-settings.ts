@@ -1,4 +1,4 @@
-import { similarNames } from './near-miss.js';
+import { questionAfter } from './near-miss.js';
 import { type Kind, type SettingsWithDefaults, isRecord } from './setting.js';
 
 /** What a user or an app may take, in all instances that share a store. A missing one has no limit. */
@@ -70,8 +70,7 @@ function hintOf(known: readonly string[], value: unknown): string | undefined {
   if (!isRecord(value)) return undefined;
   const unknown = Object.keys(value).find((name) => !known.includes(name));
   if (unknown === undefined) return undefined;
-  const [meant] = similarNames(unknown, known);
-  return `${unknown} is no quota${meant === undefined ? '.' : `; did you mean ${meant}?`}`;
+  return `${unknown} is no quota${questionAfter(unknown, known) || '.'}`;
 }
 
 /** Reads `sessions=100, appendsPerMinute=600`. */

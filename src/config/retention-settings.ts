@@ -1,4 +1,4 @@
-import { similarNames } from './near-miss.js';
+import { questionAfter } from './near-miss.js';
 import { type Kind, isRecord } from './setting.js';
 
 /** What an event says, by part. Summaries are texts, too, and a kind of their own. What is no part belongs to the messages. */
@@ -80,15 +80,10 @@ function misspelled(value: unknown): string | undefined {
   const rules: unknown[] = Array.isArray(value.rules) ? value.rules : [];
   const names = [value, ...rules].flatMap((one) => (isRecord(one) ? Object.keys(one) : []));
   const unknown = names.find((name) => !NAMES.includes(name));
-  if (unknown !== undefined) return `${unknown} is not known${meantBy(unknown, NAMES)}`;
+  if (unknown !== undefined) return `${unknown} is not known${questionAfter(unknown, NAMES)}`;
   const kinds = rules.flatMap((one): unknown[] => (isRecord(one) && Array.isArray(one.kinds) ? one.kinds : []));
   const kind = kinds.find((one) => typeof one === 'string' && !isKind(one));
-  return typeof kind === 'string' ? `${kind} is no kind${meantBy(kind, EVENT_KINDS)}` : undefined;
-}
-
-function meantBy(given: string, known: readonly string[]): string {
-  const [meant] = similarNames(given, known);
-  return meant === undefined ? '' : `; did you mean ${meant}?`;
+  return typeof kind === 'string' ? `${kind} is no kind${questionAfter(kind, EVENT_KINDS)}` : undefined;
 }
 
 /** The option `retention` of `SessionsModule`. */
