@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
+import { groupOfDigest, spaceInGroup } from '../storage/entry-groups.js';
 import type { EntryPlace } from '../storage/entry-store.js';
 import type { TextOwner } from './envelope.js';
 
 /** Where the data keys of an owner are. The name says whose they are. */
 export type KeyPlace = EntryPlace;
 
-const spaceOf = (group: number): string => `@${group}:data-keys`;
+const spaceOf = (group: number): string => spaceInGroup(group, 'data-keys');
 
 /** Tells owners apart. */
 export function nameOfOwner({ appName, userId }: TextOwner): string {
@@ -15,7 +16,7 @@ export function nameOfOwner({ appName, userId }: TextOwner): string {
 /** @param groups over how many groups the store spreads entries */
 export function placeOfKeys(owner: TextOwner, groups = 1): KeyPlace {
   const name = nameOfOwner(owner);
-  const group = groups === 1 ? 0 : createHash('sha256').update(name).digest().readUInt32BE() % groups;
+  const group = groups === 1 ? 0 : groupOfDigest(createHash('sha256').update(name).digest(), groups);
   return { space: spaceOf(group), name };
 }
 

@@ -1,4 +1,5 @@
 import { type ComponentPlace, componentSessionDigest } from '../../domain/component.js';
+import { groupOfDigest, spaceInGroup } from '../../storage/entry-groups.js';
 import type { EntryPlace } from '../../storage/entry-store.js';
 
 /** The spaces of a group. */
@@ -28,7 +29,7 @@ export interface SessionPlaces extends PlacesOfParts {
 }
 
 export function spacesOf(group: number): ComponentSpaces {
-  const space = (kind: string): string => `@${group}:${kind}`;
+  const space = (kind: string): string => spaceInGroup(group, kind);
   return {
     heads: space('component-sessions'),
     due: space('components-due'),
@@ -40,7 +41,7 @@ export function spacesOf(group: number): ComponentSpaces {
 /** @param groups over how many groups the store spreads sessions */
 export function placesOf(session: string, groups: number): SessionPlaces {
   const digest = componentSessionDigest(session);
-  const spaces = spacesOf(digest.readUInt32BE() % groups);
+  const spaces = spacesOf(groupOfDigest(digest, groups));
   return {
     session,
     spaces,

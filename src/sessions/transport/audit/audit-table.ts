@@ -1,8 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { inBatches } from '../../domain/batches.js';
+import { groupBy, inBatches } from '../../domain/batches.js';
 import { DAY_MS } from '../../domain/expiry.js';
 import { newStamp } from '../../domain/stamp.js';
 import { storedJson } from '../../domain/stored-json.js';
+import { groupOfDigest, spaceInGroup } from '../../storage/entry-groups.js';
 import type { EntryWrite, StoredEntry } from '../../storage/entry-store.js';
 import type { SessionStorage } from '../../storage/session-storage.js';
 import { type StorageSource, storageOf } from '../../storage-source.js';
@@ -22,19 +23,14 @@ export async function keepAudit(
   records: readonly AuditRecord[],
   keepDays = DEFAULT_KEEP_DAYS,
 ): Promise<void> {
-  const bySpace = new Map<string, EntryWrite[]>();
-  for (const record of records) {
-    const space = spaceOf(record.appName, entries.groups);
+  const writes = records.map((record): EntryWrite => {
     const { at } = record;
     const next = { stamp: newStamp(), rank: at, since: at, text: JSON.stringify(record), ttlMs: keepDays * DAY_MS };
     const name = `${PROCESS}:${String(count++).padStart(12, '0')}`;
-    const known = bySpace.get(space);
-    const write = { space, name, expected: undefined, next };
-    if (known) known.push(write);
-    else bySpace.set(space, [write]);
-  }
-  for (const writes of bySpace.values())
-    for (const some of inBatches(writes, { items: PAGE })) await entries.write(some);
+    return { space: spaceOf(record.appName, entries.groups), name, expected: undefined, next };
+  });
+  for (const ofApp of groupBy(writes, ({ space }) => space).values())
+    for (const some of inBatches(ofApp, { items: PAGE })) await entries.write(some);
 }
 
 /** Which records to read. */
@@ -71,5 +67,5 @@ export async function* readAudit(
 function spaceOf(appName = '', groups = 1): string {
   const digest = createHash('sha256').update(appName).digest();
   const name = `audit:${digest.toString('base64url')}`;
-  return groups === 1 ? name : `@${digest.readUInt32BE() % groups}:${name}`;
+  return groups === 1 ? name : spaceInGroup(groupOfDigest(digest, groups), name);
 }
