@@ -5,13 +5,14 @@ import { readPages } from './domain/paging.js';
 import { type RetainedSession, decideRetention, isHeld } from './domain/retention-rules.js';
 import { incarnationOf } from './domain/session-tracking.js';
 import type { Session } from './domain/session.js';
+import type { ListSessionsRequest, SessionPage } from './operations/list-sessions.js';
 import { type RetainEventsOptions, retainEvents } from './operations/retain-events.js';
 import { readMarks } from './retention/retention-marks.js';
 import { environmentBehind } from './service-environment.js';
 import type { SessionService } from './session.service.js';
 
 /** Sessions that are looked at together. */
-export const SESSIONS_TOGETHER = 100;
+const SESSIONS_TOGETHER = 100;
 
 /** How to apply a policy. */
 export type RetainKindsOptions = Omit<RetainEventsOptions, 'hold'>;
@@ -82,13 +83,15 @@ async function* pagesOfSessions(
   const named = rules.flatMap(({ app }) => app ?? []);
   const apps = named.length === rules.length ? new Set(named) : await sessions.listApps();
   for (const appName of apps) {
-    const request = {
-      appName,
-      orderBy: 'createTime',
-      order: 'asc',
-      limit: SESSIONS_TOGETHER,
-      includeState: false,
-    } as const;
-    for await (const page of readPages((cursor) => sessions.listSessions({ ...request, cursor }))) yield page.sessions;
+    for await (const page of oldestFirst(sessions, { appName, orderBy: 'createTime' })) yield page.sessions;
   }
+}
+
+/** Pages of sessions without their state. */
+export function oldestFirst(
+  sessions: SessionService,
+  of: Pick<ListSessionsRequest, 'appName' | 'orderBy' | 'filter'>,
+): AsyncGenerator<SessionPage, void, void> {
+  const request = { ...of, order: 'asc', limit: SESSIONS_TOGETHER, includeState: false } as const;
+  return readPages((cursor) => sessions.listSessions({ ...request, cursor }));
 }

@@ -9,7 +9,7 @@ import { readPages } from './domain/paging.js';
 import { metadataOf } from './domain/session-metadata.js';
 import type { Session } from './domain/session.js';
 import type { KindCount } from './domain/event-tally.js';
-import { type RetainKindsOptions, SESSIONS_TOGETHER, retainKinds, retainedSession } from './retain-kinds.js';
+import { type RetainKindsOptions, oldestFirst, retainKinds, retainedSession } from './retain-kinds.js';
 import { environmentBehind } from './service-environment.js';
 import type { SessionService } from './session.service.js';
 
@@ -142,15 +142,8 @@ export class SessionRetention {
     const filter = rule.labels && { labels: { ...rule.labels } };
     const until = lastKept(rule, now);
     for (const appName of apps) {
-      const request = {
-        appName,
-        orderBy: 'lastUpdateTime',
-        order: 'asc',
-        limit: SESSIONS_TOGETHER,
-        filter,
-        includeState: false,
-      } as const;
-      for await (const { sessions } of readPages((cursor) => this.#sessions.listSessions({ ...request, cursor }))) {
+      const oldest = oldestFirst(this.#sessions, { appName, orderBy: 'lastUpdateTime', filter });
+      for await (const { sessions } of oldest) {
         for (const session of sessions) if (session.lastUpdateTime <= until) yield session;
         if ((sessions.at(-1)?.lastUpdateTime ?? 0) > until) break;
       }
