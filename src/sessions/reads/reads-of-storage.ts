@@ -3,6 +3,7 @@ import { StoreUnavailableError } from '../domain/errors.js';
 import { type SessionKey, type UserKey, sessionNameOf } from '../domain/ids.js';
 import type { SessionStorage, StorageReplica, StoredSession } from '../storage/session-storage.js';
 import type { TransferStore } from '../storage/transfer-store.js';
+import { instead } from './instead.js';
 
 /** Sessions that one read, such as an export, has looked at last. */
 const MAX_SEEN = 1_000;
@@ -79,16 +80,5 @@ function overReplica(primary: SessionStorage, replica: StorageReplica, minSeq: n
         counts: (scope, terms) => first(scope, ({ search: index = search }) => index.counts(scope, terms)),
         search: (query) => first(query, ({ search: index = search }) => index.search(query)),
       }),
-  });
-}
-
-/** An object with some other parts. Its methods keep their object, which has parts that nobody else may see. */
-function instead<Target extends object>(target: Target, parts: Partial<Target>): Target {
-  return new Proxy(target, {
-    get(_target, name) {
-      if (Object.hasOwn(parts, name)) return Reflect.get(parts, name);
-      const part: unknown = Reflect.get(target, name, target);
-      return typeof part === 'function' ? (part.bind(target) as unknown) : part;
-    },
   });
 }

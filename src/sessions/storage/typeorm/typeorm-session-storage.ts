@@ -5,7 +5,7 @@ import { PLAIN_NAMES } from '../../../config/option-checks.js';
 import type { DatabaseSettings } from '../../../config/store-settings.js';
 import type { AppendOutcome, Commit } from '../../domain/commit.js';
 import type { Clock } from '../../domain/clock.js';
-import { NotedStore, type SharedStore } from '../../reads/noted-store.js';
+import { notedStore, type SharedStore } from '../../reads/noted-store.js';
 import { Replica } from '../../reads/replica.js';
 import { DecidingStorage } from '../../writes/deciding-storage.js';
 import type { ComponentStore } from '../component-store.js';
@@ -40,7 +40,7 @@ export class TypeOrmSessionStorage extends DecidingStorage<SharedStore> {
   constructor({ ...options }: TypeOrmSessionStorageOptions, open: typeof openDatabase = openDatabase) {
     const store = new SqlStore(options, open);
     const replica = replicaOf(options, store.entries);
-    super(replica ? new NotedStore(store, (owner) => replica.wrote(owner)) : store);
+    super(replica ? notedStore(store, (owner) => replica.wrote(owner)) : store);
     this.#store = store;
     this.search = store.search;
     this.replica = replica;
