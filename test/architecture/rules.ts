@@ -212,6 +212,8 @@ export const layers: readonly Layer[] = [
       'transfer',
       'inspector',
       'sessions/auth',
+      // `audit` reads its table without the packages that routes need.
+      'sessions/transport',
       'sessions/rest',
     ],
   },

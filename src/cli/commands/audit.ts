@@ -1,5 +1,6 @@
 import { InvalidInputError } from '../../sessions/domain/errors.js';
-import { type AuditRecord, readAudit } from '../../sessions/rest/index.js';
+import type { AuditRecord } from '../../sessions/transport/audit/audit-record.js';
+import { readAudit } from '../../sessions/transport/audit/audit-table.js';
 import type { CommandContext } from '../command-context.js';
 import { shown, time } from '../output.js';
 
