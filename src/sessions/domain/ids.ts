@@ -68,12 +68,7 @@ export function assertStateOwner({ appName, userId }: StateOwner): void {
  * @example await queue.run(sessionNameOf(key), () => append(key, entries));
  */
 export function sessionNameOf({ appName, userId, sessionId }: SessionKey): string {
-  return `${appName}\u0000${userId}\u0000${sessionId}`;
-}
-
-/** The same for each user and each app. */
-export function ownerNameOf({ appName, userId }: StateOwner): string {
-  return userId === undefined ? appName : `${appName}\u0000${userId}`;
+  return [appName, userId, sessionId].join('\u0000');
 }
 
 /** Whether the id is missing and has to be generated. */

@@ -1,4 +1,4 @@
-import { ownerNameOf, type UserKey } from '../domain/ids.js';
+import type { UserKey } from '../domain/ids.js';
 
 /** More users than one instance writes for within the lag of a replica, as a rule. */
 const MAX_USERS = 20_000;
@@ -13,7 +13,7 @@ export class OwnWrites {
   constructor(private readonly maxUsers = MAX_USERS) {}
 
   note(user: UserKey, now: number): void {
-    const name = ownerNameOf(user);
+    const name = nameOf(user);
     this.#ends.delete(name);
     this.#ends.set(name, now);
     const [oldest] = this.#ends;
@@ -24,7 +24,7 @@ export class OwnWrites {
 
   /** Whether a write for this user may have ended at this time or later. */
   hasSince(user: UserKey, time: number): boolean {
-    return (this.#ends.get(ownerNameOf(user)) ?? this.#forgotten) >= time;
+    return (this.#ends.get(nameOf(user)) ?? this.#forgotten) >= time;
   }
 
   /** Forgets writes that ended before this time. */
@@ -34,4 +34,8 @@ export class OwnWrites {
       this.#ends.delete(name);
     }
   }
+}
+
+function nameOf({ appName, userId }: UserKey): string {
+  return JSON.stringify([appName, userId]);
 }

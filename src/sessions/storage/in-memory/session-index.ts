@@ -1,9 +1,10 @@
-import { ownerNameOf, type SessionKey, sessionNameOf, type StateOwner, type UserKey } from '../../domain/ids.js';
+import type { SessionKey, StateOwner, UserKey } from '../../domain/ids.js';
 import type { StoredPartial } from '../../domain/partial-event.js';
 import type { SessionRecord } from '../../domain/session-record.js';
 import type { ListRequest, StoredCheckpoint } from '../session-storage.js';
 import type { EventLog } from './event-log.js';
 import { type Listed, type ListedPage, SessionLists } from './session-lists.js';
+import { nameOf, ownerNameOf } from './names.js';
 import type { ScopeState } from './scope-state.js';
 import type { ModelSums } from './usage-sums.js';
 
@@ -41,12 +42,12 @@ export class SessionIndex {
   readonly #changed = new Set<StoredEntry>();
 
   get(key: SessionKey): StoredEntry | undefined {
-    return this.#sessions.get(sessionNameOf(key));
+    return this.#sessions.get(nameOf(key));
   }
 
   /** Adds a session that is not there. */
   put(entry: StoredEntry): void {
-    this.#sessions.set(sessionNameOf(entry.record), entry);
+    this.#sessions.set(nameOf(entry.record), entry);
     this.#changed.add(entry);
   }
 
@@ -58,7 +59,7 @@ export class SessionIndex {
   }
 
   remove(entry: StoredEntry): void {
-    this.#sessions.delete(sessionNameOf(entry.record));
+    this.#sessions.delete(nameOf(entry.record));
     this.#changed.delete(entry);
     if (entry.listed) this.#move(entry, undefined);
   }

@@ -1,6 +1,7 @@
 import { type Lifetime, expiresAt, isExpired, isRenewalDue } from '../../domain/expiry.js';
-import { ownerNameOf, type StateOwner, type UserKey, scopeOfOwner } from '../../domain/ids.js';
+import { type StateOwner, type UserKey, scopeOfOwner } from '../../domain/ids.js';
 import type { PlannedEntry } from '../planned-write.js';
+import { ownerNameOf } from './names.js';
 import { ScopeState } from './scope-state.js';
 
 interface SharedState {

@@ -1,5 +1,5 @@
 import { isExpired } from '../../domain/expiry.js';
-import { ownerNameOf, type SessionKey, type StateOwner } from '../../domain/ids.js';
+import type { SessionKey, StateOwner } from '../../domain/ids.js';
 import {
   type StoredPeriod,
   type UsageIncrement,
@@ -11,6 +11,7 @@ import {
 } from '../../domain/usage-periods.js';
 import { type ModelUsage, usageByModel } from '../../domain/usage.js';
 import type { PeriodUsage } from '../transfer-store.js';
+import { ownerNameOf } from './names.js';
 
 type Sum = { -readonly [Field in keyof ModelUsage]: ModelUsage[Field] };
 
