@@ -30,8 +30,8 @@ const TELLING: ReadonlySet<string | undefined> = new Set([
   '/run_sse',
 ]);
 
-/** No log has this event: a read that must have it is never old. */
-export const NEWEST = Number.MAX_SAFE_INTEGER;
+/** No log has this event: a read that must have it is never old. Numbers in queries have at most 15 digits. */
+export const NEWEST = 999_999_999_999_999;
 
 /**
  * The last event that a client has seen of each session. It tells the server in reads that may be a little old, so that none of them is older
