@@ -43,6 +43,11 @@ async function tokens(storage: SessionStorage, owner: UsageOwner, period: UsageP
   return models.reduce((sum, { totalTokens }) => sum + totalTokens, 0);
 }
 
+/** More models than a session counts by their names. */
+const MANY_MODELS = Array.from({ length: MOST_MODELS_OF_SESSION + 9 }, (_, n) =>
+  used(`m-${String(n).padStart(2, '0')}`, 2),
+);
+
 const OTHER = { ...KEY, sessionId: 's-2' };
 const BOB = { appName: 'shop', userId: 'bob', sessionId: 's-1' };
 
@@ -92,16 +97,19 @@ export const usageSums = topic<StorageFixture>('usage', (test) => {
 
   test('a session counts so many models by their names, and the others together', async ({ storage }) => {
     await storage.create(creation());
-    const models = Array.from({ length: MOST_MODELS_OF_SESSION + 9 }, (_, n) =>
-      used(`m-${String(n).padStart(2, '0')}`, 2),
-    );
-    await storage.append(commitOf('e1', usage(...models)));
+    await storage.append(commitOf('e1', usage(...MANY_MODELS)));
     await storage.append(commitOf('e2', usage(used('m-07', 1), used('other', 1))));
     const ofSession = (await usageOf(storage, KEY)) ?? [];
     expect(ofSession).toHaveLength(MOST_MODELS_OF_SESSION + 1);
     expect(ofSession.find(({ model }) => model === 'm-07')).toEqual(used('m-07', 3, { events: 2 }));
     expect(ofSession.at(-1)).toEqual(used(UNKNOWN_MODEL, 19, { events: 10 }));
-    for (const owner of [USER, APP]) expect(await usageOf(storage, owner)).toHaveLength(models.length + 1);
+  });
+
+  test('a user and an app count every model by its name', async ({ storage }) => {
+    await storage.create(creation());
+    await storage.append(commitOf('e1', usage(...MANY_MODELS)));
+    await storage.append(commitOf('e2', usage(used('other', 1))));
+    for (const owner of [USER, APP]) expect(await usageOf(storage, owner)).toHaveLength(MANY_MODELS.length + 1);
   });
 
   test('a repeated event and a refused commit add nothing', async ({ storage }) => {

@@ -111,6 +111,7 @@ export const STORAGE_DIFFERENCES: readonly Skip[] = [
     tests: [
       'a commit adds its usage to its session, its user and its app, by model',
       'days and months begin anew at midnight in UTC, and can be read by their names',
+      'a user and an app count every model by its name',
       'a repeated event and a refused commit add nothing',
       'concurrent commits lose nothing',
       'a session takes its usage with it, and its user and its app keep it',
