@@ -19,10 +19,22 @@ export async function readConfig(): Promise<PageConfig> {
 
 /** Where a token is kept: in a cookie, by an app that has a sign-in of its own, or in this tab. */
 export async function signIn(credential: string): Promise<'cookie' | 'tab' | 'refused'> {
-  const headers = { 'content-type': 'application/json' };
-  const response = await fetch('sign-in', { method: 'POST', headers, body: JSON.stringify({ credential }) });
+  const response = await post('sign-in', { credential });
   if (response.ok) return 'cookie';
   return response.status === 401 ? 'refused' : 'tab';
+}
+
+/** Forgets the token, in this tab and in the cookie. */
+export async function signOut({ isSignedIn = false }: PageConfig): Promise<void> {
+  savedToken.write('');
+  if (!isSignedIn) return;
+  const response = await post('sign-out', {});
+  if (!response.ok) throw new Error(`sign-out answered ${response.status}`);
+}
+
+function post(route: string, body: object): Promise<Response> {
+  const headers = { 'content-type': 'application/json' };
+  return fetch(route, { method: 'POST', headers, body: JSON.stringify(body) });
 }
 
 /** The routes that the page reads: those that each client of the app has. */

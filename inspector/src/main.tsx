@@ -1,7 +1,8 @@
 import './random-id.js';
 import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { Api, readConfig } from './api.js';
+import type { PageConfig } from '../../src/inspector/page-config.js';
+import { Api, readConfig, savedToken, signOut } from './api.js';
 import { type Failure, failureOf } from './failures.js';
 import { FailureNotice, Loading, Notice } from './notices.js';
 import { NO_PLACE, type PageRoute, addressOf, route, show } from './page-route.js';
@@ -31,6 +32,15 @@ function Inspector() {
     };
     open().catch((error: unknown) => setFailure(failureOf(error)));
   }, [tries]);
+  const leave = async (config: PageConfig): Promise<void> => {
+    try {
+      await signOut(config);
+      // Nothing that was read stays in the page.
+      location.reload();
+    } catch (error) {
+      setFailure(failureOf(error));
+    }
+  };
   const isEmpty = apps?.length === 0;
   useEffect(() => {
     if (!isEmpty) return undefined;
@@ -45,7 +55,10 @@ function Inspector() {
   const again = (): void => setTries(tries + 1);
   return (
     <>
-      <Bar apps={apps ?? NO_APPS} />
+      <Bar
+        apps={apps ?? NO_APPS}
+        onSignOut={api && isSignedIn(api.config) ? () => void leave(api.config) : undefined}
+      />
       <div class="page">
         {failure && <FailureNotice failure={failure} onRetry={again} />}
         {!api && !failure && <Loading what="the inspector" />}
@@ -82,7 +95,11 @@ function chooseApp(name: string): void {
   show({ app: name, userId: undefined, sessionId: undefined, search: undefined, ...NO_PLACE });
 }
 
-function Bar(props: { readonly apps: readonly string[] }) {
+function isSignedIn(config: PageConfig): boolean {
+  return config.isSignedIn === true || savedToken.read() !== '';
+}
+
+function Bar(props: { readonly apps: readonly string[]; readonly onSignOut: (() => void) | undefined }) {
   const { app = '' } = route.value;
   const names = props.apps.includes(app) || app === '' ? props.apps : [app, ...props.apps];
   return (
@@ -107,6 +124,11 @@ function Bar(props: { readonly apps: readonly string[] }) {
       <button type="button" onClick={nextTheme}>
         Theme: {theme.value}
       </button>
+      {props.onSignOut && (
+        <button type="button" onClick={props.onSignOut}>
+          Sign out
+        </button>
+      )}
     </header>
   );
 }

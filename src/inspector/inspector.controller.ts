@@ -55,6 +55,7 @@ export class InspectorController {
       api: up + api.replace(/^\/+/, ''),
       actions,
       search,
+      ...(this.rule instanceof SignedInAccess && this.rule.hasCookie(request) && { isSignedIn: true }),
       ...(demoApp !== undefined && { demoApp }),
       ...(traceUrl !== undefined && { traceUrl }),
     };
@@ -68,15 +69,18 @@ export class InspectorController {
     @Req() request: PageRequest,
     @Res({ passthrough: true }) response: PageResponse,
   ): Promise<void> {
-    setPageHeaders(response, NOT_STORED);
-    const { headers } = request;
-    const isJson = String(headers['content-type'] ?? '').startsWith('application/json');
-    if (!isJson || isForeignPage(headers, [])) throw new ForbiddenException('Only the inspector itself may sign in.');
-    // The guard of the app has a sign-in of its own.
-    if (!(this.rule instanceof SignedInAccess)) throw new NotFoundException('The inspector signs nobody in.');
+    const rule = this.#signInFor(request, response);
     const { credential } = body ?? {};
     if (typeof credential !== 'string' || credential === '') throw new UnauthorizedException('Sign in first.');
-    response.header('Set-Cookie', await this.rule.cookieFor(credential));
+    response.header('Set-Cookie', await rule.cookieFor(credential));
+  }
+
+  /** Takes the cookie from the browser. */
+  @Post('sign-out')
+  @HttpCode(204)
+  signOut(@Req() request: PageRequest, @Res({ passthrough: true }) response: PageResponse): void {
+    const rule = this.#signInFor(request, response);
+    response.header('Set-Cookie', rule.clearedCookie);
   }
 
   /** The names of files change with their content. They are those of the package, so that nobody has to be asked. */
@@ -91,6 +95,17 @@ export class InspectorController {
     setPageHeaders(response, { 'Cache-Control': 'public, max-age=31536000, immutable', Vary: 'Accept-Encoding' });
     if (file.encoding !== undefined) response.header('Content-Encoding', file.encoding);
     return new StreamableFile(file.bytes, { type: file.type, length: file.bytes.length });
+  }
+
+  #signInFor({ headers }: PageRequest, response: PageResponse): SignedInAccess {
+    setPageHeaders(response, NOT_STORED);
+    const isJson = String(headers['content-type'] ?? '').startsWith('application/json');
+    if (!isJson || isForeignPage(headers, [])) {
+      throw new ForbiddenException('Only the inspector itself may sign in and out.');
+    }
+    // The guard of the app has a sign-in of its own.
+    if (!(this.rule instanceof SignedInAccess)) throw new NotFoundException('The inspector signs nobody in.');
+    return this.rule;
   }
 
   async #assertOpen(request: PageRequest): Promise<void> {

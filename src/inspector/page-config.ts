@@ -13,6 +13,8 @@ export interface PageConfig {
   readonly demoApp?: string;
   /** Whether the app has the routes of search. */
   readonly search: boolean;
+  /** Whether the browser has the cookie of a sign-in, which the scripts of the page cannot see. */
+  readonly isSignedIn?: boolean;
   /** Where the traces of a session or of a turn are. */
   readonly traceUrl?: string;
 }

@@ -30,7 +30,7 @@ describe('The sign-in of the inspector', () => {
     expect(response.status).toBe(204);
     const [cookie = '', ...attributes] = cookieOf(response).split('; ');
     expect(cookie).toBe(`__Host-agent-sessions=${key}`);
-    expect(attributes).toEqual(['Path=/', 'Secure', 'HttpOnly', 'SameSite=Strict']);
+    expect(attributes).toEqual(['Path=/', 'Secure', 'HttpOnly', 'SameSite=Strict', 'Max-Age=28800']);
     const read = await fetch(app.url + SESSION, { headers: { cookie } });
     expect(await read.text()).toContain(SECRET);
   });

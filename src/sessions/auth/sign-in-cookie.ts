@@ -2,6 +2,8 @@
 const NAME = '__Host-agent-sessions';
 /** Browsers drop longer cookies in silence. */
 const MOST_BYTES = 3_800;
+/** A working day, so that a browser that is left alone forgets the sign-in. */
+const LIFE_SECONDS = 8 * 60 * 60;
 
 /**
  * The cookie of a page of this package that has signed in, for `Set-Cookie`. Scripts cannot read it, and it goes with no request of
@@ -9,7 +11,14 @@ const MOST_BYTES = 3_800;
  */
 export function cookieFor(credential: string): string | undefined {
   if (!/^[\w.~+/=-]+$/.test(credential) || credential.length > MOST_BYTES) return undefined;
-  return `${NAME}=${credential}; Path=/; Secure; HttpOnly; SameSite=Strict`;
+  return cookieOf(credential, LIFE_SECONDS);
+}
+
+/** Takes the cookie from the browser. The token or API key that was in it counts as long as it would have without. */
+export const CLEARED_COOKIE = cookieOf('', 0);
+
+function cookieOf(value: string, seconds: number): string {
+  return `${NAME}=${value}; Path=/; Secure; HttpOnly; SameSite=Strict; Max-Age=${seconds}`;
 }
 
 /** The token or API key in the cookie of a request. Another cookie of the same name makes it unclear whose it is. */

@@ -1,6 +1,6 @@
 import { ConfigurationError } from '../../config/configuration-error.js';
 import { NotSignedInError } from '../auth/auth-errors.js';
-import { cookieFor } from '../auth/sign-in-cookie.js';
+import { CLEARED_COOKIE, cookieFor, credentialInCookie } from '../auth/sign-in-cookie.js';
 import type { SignInRequest } from '../auth/credentials.js';
 import type { SignIn } from '../auth/sign-in.js';
 import { SignedInUser } from '../auth/signed-in-user.js';
@@ -12,6 +12,8 @@ const TWO_USERS = '`auth` and userOf() of the access rule both say who the user 
 /** The rule of the app, which decides what; `auth` has found out who. */
 export class SignedInAccess extends SessionAccess {
   override readonly acceptsAnonymous: boolean;
+  /** For a page that signs out. */
+  readonly clearedCookie = CLEARED_COOKIE;
   /** Until when sign-ins count, by request. */
   readonly #ends = new WeakMap<object, number>();
 
@@ -47,6 +49,11 @@ export class SignedInAccess extends SessionAccess {
     const cookie = cookieFor(credential);
     if (cookie === undefined) throw new NotSignedInError('The token is too long for a cookie.', 'invalid_token');
     return cookie;
+  }
+
+  /** Whether a page has signed in, whatever the cookie is worth by now. */
+  hasCookie({ headers }: SignInRequest): boolean {
+    return credentialInCookie(headers?.cookie) !== undefined;
   }
 
   override signedInUntil(request: object): number | undefined {
