@@ -1,3 +1,4 @@
+import { SessionsInspectorModule } from '../../src/inspector/index.js';
 import { makeApiKey } from '../../src/sessions/auth/api-keys.js';
 import {
   askApproval,
@@ -30,7 +31,11 @@ describe.each(frameworks)('Four identities on %s', (framework) => {
       { name: 'agents', hash: SERVICE.hash, preset: 'service' },
       { name: 'desk', hash: SUPPORT.hash, preset: 'support' },
     ] as const;
-    app = await WalkApp.start(framework, {}, { auth: { jwt: issuer.options, apiKeys } });
+    app = await WalkApp.start(
+      framework,
+      { imports: [SessionsInspectorModule.forRoot()] },
+      { auth: { jwt: issuer.options, apiKeys } },
+    );
     await plant(app);
     await askApproval(app, 's', { ...bearer(await issuer.token('ann')), 'x-user': 'ann' });
     place = await plantServers(app);
@@ -43,6 +48,16 @@ describe.each(frameworks)('Four identities on %s', (framework) => {
     methods: await walkMethods(app, headers),
     stream: (await walkStream(app, place, headers)).answers.filter((answer) => answer.includes(SECRET)),
   });
+  /** What a browser sends after its reader has signed in on the page of the inspector. */
+  const viaInspector = async (credential: string): Promise<Headers> => {
+    const response = await fetch(`${app.url}/inspector/sign-in`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', connection: 'close' },
+      body: JSON.stringify({ credential }),
+    });
+    const [cookie = ''] = response.headers.get('set-cookie')?.split(';') ?? [];
+    return cookie === '' ? {} : { cookie, 'sec-fetch-site': 'same-origin' };
+  };
   const NOTHING = { routes: [], fields: [], methods: { shown: [], changed: [] }, stream: [] };
 
   it('anonymous: reaches nothing', async () => {
@@ -54,11 +69,34 @@ describe.each(frameworks)('Four identities on %s', (framework) => {
     ['for another audience', { aud: 'bank' }],
     ['of another issuer', { iss: 'https://evil.example/' }],
   ])('with a token that is %s: reaches nothing', async (_what, claims) => {
-    expect(await reached(bearer(await issuer.token('ann', claims)))).toEqual(NOTHING);
+    const token = await issuer.token('ann', claims);
+    expect(await reached(bearer(token))).toEqual(NOTHING);
+    expect(await viaInspector(token)).toEqual({});
+    expect(await walkRoutes(app, { cookie: `__Host-agent-sessions=${token}` })).toEqual([]);
   });
 
   it('a client: reaches nothing of another one', async () => {
     expect(await reached({ ...bearer(await issuer.token('bob')), 'x-user': 'bob' })).toEqual(NOTHING);
+  });
+
+  it('a client of the inspector: reaches what is theirs, and nothing of another one', async () => {
+    const bob = { ...(await viaInspector(await issuer.token('bob'))), 'x-user': 'bob' };
+    expect(await walkRoutes(app, bob)).toEqual([]);
+    expect(await walkFields(app, bob)).toEqual([]);
+    const ann = { ...(await viaInspector(await issuer.token('ann'))), 'x-user': 'ann' };
+    expect((await walkAsOwner(app, ann, 'client')).shown.length).toBeGreaterThan(5);
+  });
+
+  it('support by the inspector: reads what others have, and changes nothing', async () => {
+    const headers = { ...(await viaInspector(SUPPORT.key)), 'x-user': 'desk' };
+    const routes = await walkRoutes(app, headers);
+    expect(routes.filter((found) => found.endsWith('changes it'))).toEqual([]);
+    expect(routes.filter((found) => found.endsWith('shows it')).length).toBeGreaterThan(5);
+  });
+
+  it('a service by the inspector: reaches every route of everybody', async () => {
+    const headers = { ...(await viaInspector(SERVICE.key)), 'x-user': 'ann' };
+    expect((await walkAsOwner(app, headers, 'page')).refused).toEqual([]);
   });
 
   it('support: reads what others have, and changes nothing', async () => {

@@ -245,8 +245,8 @@ export class WalkApp {
       for (const { route } of stack)
         if (route) routes.push(...Object.keys(route.methods).map((method) => `${method.toUpperCase()} ${route.path}`));
     }
-    // A field is no route: each of them is walked by itself.
-    const walked = routes.filter((route) => /^(GET|POST|PUT|PATCH|DELETE) (?!\/graphql)/.test(route));
+    // A field is no route: each of them is walked by itself. The page of the inspector holds nothing, and is for everybody.
+    const walked = routes.filter((route) => /^(GET|POST|PUT|PATCH|DELETE) (?!\/(graphql|inspector))/.test(route));
     return new WalkApp(app, await app.getUrl(), [...new Set(walked)].toSorted());
   }
 

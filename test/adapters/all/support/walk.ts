@@ -83,11 +83,15 @@ export async function walkOwnRoutes(app: WalkApp, own: Place, headers: Headers):
 }
 
 /** The routes by which the owner of a session of their own is refused, and those that show them what it holds. */
-export async function walkAsOwner(app: WalkApp, headers: Headers): Promise<{ refused: string[]; shown: string[] }> {
+export async function walkAsOwner(
+  app: WalkApp,
+  headers: Headers,
+  name = 'own',
+): Promise<{ refused: string[]; shown: string[] }> {
   const [refused, shown]: [string[], string[]] = [[], []];
   for (const [index, route] of app.routes.entries()) {
     const [method = '', pattern = ''] = route.split(' ');
-    const place = { ...OF_ANN, sessionId: `own-${index}` };
+    const place = { ...OF_ANN, sessionId: `${name}-${index}` };
     await plant(app, place);
     const answer = await app.send(method, pathOf(pattern, place), bodyFor(place), headers);
     if (REFUSALS.includes(answer.code ?? '')) refused.push(route);
