@@ -1,5 +1,10 @@
 import type { UserKey } from '../sessions/domain/ids.js';
-import { type ErasedUser, type EraseUserRequest, eraseUser as erase } from '../sessions/operations/erase-user.js';
+import {
+  type ErasedUser,
+  type EraseUserRequest,
+  eraseServedUser,
+  eraseUser as eraseStoredUser,
+} from '../sessions/operations/erase-user.js';
 import type { ComponentStore } from '../sessions/storage/component-store.js';
 import { findEnvironment } from '../sessions/service-environment.js';
 import { readsOfStorage } from '../sessions/reads/reads-of-storage.js';
@@ -121,7 +126,7 @@ export async function verifySessions(
 
 /**
  * Removes all that a store has of a user: sessions with their events and summaries, state, usage, component state, partial events,
- * and work that waits. The same as `eraseUser` of `SessionService`.
+ * and work that waits. The same as `eraseUser` of `SessionService`, whose hooks, such as a hold, are asked before if it is given.
  *
  * @example const { sessions } = await eraseUser(sessions, { appName: 'shop', userId: 'ann' });
  */
@@ -130,7 +135,10 @@ export async function eraseUser(
   user: EraseUserRequest,
   { components }: EraseUserOptions = {},
 ): Promise<ErasedUser> {
-  return erase({ storage: storageOf(target) }, user, { components });
+  const environment = findEnvironment(target);
+  return environment
+    ? eraseServedUser(environment, user, components)
+    : eraseStoredUser({ storage: storageOf(target) }, user, { components });
 }
 
 /** Where to erase. */

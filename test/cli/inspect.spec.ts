@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SessionService } from '../../src/index.js';
 import { TypeOrmSessionStorage } from '../../src/typeorm.js';
-import { until } from '../support/until.js';
-import { type CliResult, cli } from './terminal.js';
+import { sessionsOf, whileShown } from './shown-page.js';
+import { cli } from './terminal.js';
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 's' };
 
@@ -77,22 +77,3 @@ describe('agent-sessions inspect', () => {
     });
   });
 });
-
-function sessionsOf(page: string): string {
-  return `${page.replace(/inspector$/, '')}apps/shop/users/ann/sessions`;
-}
-
-/** Runs the command until the work is done that is given the address of the page. */
-async function whileShown(args: readonly string[], work: (page: string) => Promise<void>): Promise<CliResult> {
-  const interrupted = new AbortController();
-  let out = '';
-  const ended = cli(['inspect', ...args], { signal: interrupted.signal, onOutput: (text) => (out = text) });
-  const page = () => /open (?<page>http:\S+)/.exec(out)?.groups?.page;
-  await Promise.race([ended, until(() => page() !== undefined)]);
-  try {
-    await work(page() ?? '');
-  } finally {
-    interrupted.abort();
-  }
-  return ended;
-}

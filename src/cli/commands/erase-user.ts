@@ -4,6 +4,7 @@ import type { CommandContext } from '../command-context.js';
 import { componentsOf } from '../component-folder.js';
 import { EXIT } from '../failures.js';
 import { shown } from '../output.js';
+import { sessionsUnderHold } from '../policy-file.js';
 
 /** Options of `erase-user`. */
 export interface EraseCommandOptions {
@@ -11,20 +12,23 @@ export interface EraseCommandOptions {
   readonly reason?: string | undefined;
   /** A folder of JSON files with component state. */
   readonly components?: string | undefined;
+  /** A file with a hold, which the app has as its option `retention`. */
+  readonly policy?: string | undefined;
 }
 
 /** Removes all of a user. The user has to be named twice, since it cannot be undone. */
 export async function eraseUser(
   context: CommandContext,
-  { yes, components, reason }: EraseCommandOptions,
+  { yes, components, reason, policy }: EraseCommandOptions,
   appName: string,
   userId: string,
 ): Promise<void> {
   if (yes !== userId) {
     throw new InvalidInputError(`cannot be undone: repeat the user id, --yes ${JSON.stringify(userId)}`, '--yes');
   }
-  const storage = await context.storage();
-  const erased = await erase(storage, { appName, userId, reason }, { components: componentsOf(storage, components) });
+  const sessions = await sessionsUnderHold(context, policy);
+  const stores = componentsOf(await context.storage(), components);
+  const erased = await erase(sessions, { appName, userId, reason }, { components: stores });
   await context.output.result(`erased ${erased.sessions} sessions of ${shown(userId)}`, { appName, userId, ...erased });
 }
 

@@ -3,15 +3,19 @@ import { createReadStream } from 'node:fs';
 import { once } from 'node:events';
 import { InMemorySessionStorage } from '../../sessions/storage/in-memory/in-memory-session-storage.js';
 import { loadPackage } from '../../config/load-package.js';
+import { InvalidInputError } from '../../sessions/domain/errors.js';
 import { SessionService } from '../../sessions/session.service.js';
 import { importSessions } from '../../transfer/index.js';
 import type { CommandContext } from '../command-context.js';
+import { sessionsUnderHold } from '../policy-file.js';
 
 /** Options of `inspect`. */
 export interface InspectCommandOptions {
   readonly port?: number | undefined;
   /** Lets the page rewind, fork and delete. */
   readonly write?: boolean | undefined;
+  /** A file with a hold: what the page may not delete. */
+  readonly policy?: string | undefined;
 }
 
 const TOKEN_BYTES = 18;
@@ -22,7 +26,11 @@ const TOKEN_BYTES = 18;
  */
 export async function inspect(context: CommandContext, options: InspectCommandOptions, file?: string): Promise<void> {
   const { output, signal } = context;
-  const sessions = file === undefined ? await context.sessions() : await sessionsOfExport(context, file);
+  if (options.policy !== undefined && (file !== undefined || !options.write)) {
+    throw new InvalidInputError('has no effect without --write, or on an export', '--policy');
+  }
+  const sessions =
+    file === undefined ? await sessionsUnderHold(context, options.policy) : await sessionsOfExport(context, file);
   const secret = randomBytes(TOKEN_BYTES).toString('base64url');
   const { startInspector } = await loadPackage(() => import('../inspector-app.js'), 'agent-sessions inspect');
   const app = await startInspector(sessions, { secret, port: options.port ?? 0, writes: options.write ?? false });

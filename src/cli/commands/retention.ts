@@ -1,10 +1,8 @@
-import { readFile } from 'node:fs/promises';
-import { CommanderError } from 'commander';
-import type { RetentionSettings } from '../../config/retention-settings.js';
 import type { KindCount } from '../../sessions/domain/event-tally.js';
 import { SessionRetention } from '../../sessions/session-retention.js';
 import type { CommandContext } from '../command-context.js';
 import { EXIT } from '../failures.js';
+import { readPolicy } from '../policy-file.js';
 
 /** Removes what a policy does not keep, or counts it. Counted and not removed, it is a finding. */
 export async function retention(
@@ -12,7 +10,7 @@ export async function retention(
   { dryRun = false }: { readonly dryRun?: boolean | undefined },
   file: string,
 ): Promise<number> {
-  const settings = parsed(await readFile(file, 'utf8'), file);
+  const settings = await readPolicy(file);
   const sessions = await context.sessions();
   const policy = new SessionRetention({ ...settings, sessions });
   policy.start();
@@ -24,12 +22,4 @@ export async function retention(
   ]);
   await context.output.result([...lines, `${report.held} held`].join('\n'), report);
   return report.rules.some(({ due, removed }) => due > removed) ? EXIT.wrong : EXIT.done;
-}
-
-function parsed(text: string, file: string): RetentionSettings {
-  try {
-    return JSON.parse(text) as RetentionSettings;
-  } catch {
-    throw new CommanderError(EXIT.usage, 'USAGE', `${file} is not JSON; write { "rules": [{ "keep": "2y" }] }`);
-  }
 }

@@ -55,9 +55,13 @@ export async function eraseUser(
 }
 
 /** Removes all that the store of a service has of a user, and what hooks know of. Consumers look again for what is due. */
-export async function eraseServedUser(env: SessionEnvironment, request: EraseUserRequest): Promise<ErasedUser> {
+export async function eraseServedUser(
+  env: SessionEnvironment,
+  request: EraseUserRequest,
+  components?: readonly ComponentStore[],
+): Promise<ErasedUser> {
   const before = (user: UserKey): Promise<void> => env.hooks.runBeforeErase(user, env.storage.components);
-  const erased = await eraseUser(env, request, { before });
+  const erased = await eraseUser(env, request, { components, before });
   env.changeBell.ring();
   return erased;
 }
