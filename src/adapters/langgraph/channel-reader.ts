@@ -1,8 +1,24 @@
+import { type BaseMessage, isBaseMessage } from '@langchain/core/messages';
 import type { SerializerProtocol } from '@langchain/langgraph-checkpoint';
 import { StoreUnavailableError } from '../../index.js';
 import { revivedValue } from './serialized-value.js';
 import type { FoundCheckpoint, ThreadLog } from './thread-log.js';
-import { type SerializedValue, type StoredChannel, type StoredItem, messageItemOf } from './thread-records.js';
+import { type StoredChannel, type StoredItem, messageItemOf } from './thread-records.js';
+
+/** A message, as the event with this number says it. */
+export interface SaidMessage {
+  readonly seq: number;
+  readonly message: BaseMessage;
+}
+
+/** An item of a list. */
+interface ListItem {
+  readonly value: unknown;
+  /** The event that has it. Missing if the checkpoint itself does. */
+  readonly seq?: number;
+  /** Whether the event was removed. */
+  readonly isGone?: boolean;
+}
 
 /** Reads the values of channels, wherever in the log they were written. */
 export class ChannelReader {
@@ -20,40 +36,58 @@ export class ChannelReader {
     return Object.fromEntries(values);
   }
 
+  /** The messages of a channel that events say, in their order. What was removed is left out. */
+  async messagesOf(channel: string, { seq: at, record }: FoundCheckpoint): Promise<SaidMessage[]> {
+    const stored = record.values[channel];
+    const items = stored ? await this.#itemsOf(channel, stored, at) : [];
+    return items.flatMap(({ seq, value }) =>
+      seq !== undefined && isBaseMessage(value) ? [{ seq, message: value }] : [],
+    );
+  }
+
   async #valueOf(channel: string, stored: StoredChannel, seq: number): Promise<unknown> {
     if ('at' in stored) return this.#valueOf(channel, await this.#storedAt(channel, stored.at), stored.at);
     if ('value' in stored) return revivedValue(this.serde, stored.value);
-    return this.#itemsOf(channel, stored, seq);
+    const items = await this.#itemsOf(channel, stored, seq);
+    return items.map(({ value, seq: place = seq, isGone }) => (isGone ? missing(place) : value));
   }
 
   /** Follows a list back to its beginning. */
-  async #itemsOf(channel: string, newest: StoredChannel, newestSeq: number): Promise<unknown[]> {
-    const runs: unknown[][] = [];
+  async #itemsOf(channel: string, newest: StoredChannel, newestSeq: number): Promise<ListItem[]> {
+    const runs: ListItem[][] = [];
     let wanted = Infinity;
     let stored = newest;
     let seq = newestSeq;
+    if ('at' in stored) {
+      seq = stored.at;
+      stored = await this.#storedAt(channel, seq);
+    }
     while ('list' in stored && wanted > 0) {
       const { base, keep, items } = stored.list;
       const own = items.slice(0, Math.max(0, wanted - keep));
-      const run: SerializedValue[] = [];
+      const run: ListItem[] = [];
       // The newest one first, since older events are read together with newer ones.
       for (const item of own.toReversed()) run.push(await this.#itemOf(item, seq));
-      runs.push(await Promise.all(run.toReversed().map((item) => revivedValue(this.serde, item))));
+      runs.push(run.toReversed());
       wanted = Math.min(wanted, keep);
       if (base === undefined || wanted === 0) break;
       stored = await this.#storedAt(channel, base);
       seq = base;
     }
     // It was short at first, and stored whole.
-    if ('value' in stored) runs.push(((await revivedValue(this.serde, stored.value)) as unknown[]).slice(0, wanted));
+    if ('value' in stored && wanted > 0) {
+      const values = await revivedValue(this.serde, stored.value);
+      runs.push((Array.isArray(values) ? values : []).slice(0, wanted).map((value: unknown) => ({ value })));
+    }
     return runs.toReversed().flat(1);
   }
 
-  async #itemOf(item: StoredItem, seq: number): Promise<SerializedValue> {
-    if ('type' in item) return item;
-    const place = 'seq' in item ? item.seq : seq - item.back;
-    const event = await this.log.at(place);
-    return (event && messageItemOf(event)) ?? missing(place);
+  async #itemOf(item: StoredItem, at: number): Promise<ListItem> {
+    if ('type' in item) return { value: await revivedValue(this.serde, item) };
+    const seq = 'seq' in item ? item.seq : at - item.back;
+    const event = await this.log.at(seq);
+    const stored = event && messageItemOf(event);
+    return stored ? { seq, value: await revivedValue(this.serde, stored) } : { seq, value: undefined, isGone: true };
   }
 
   async #storedAt(channel: string, seq: number): Promise<StoredChannel> {

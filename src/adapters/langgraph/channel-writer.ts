@@ -17,7 +17,14 @@ export interface KnownCheckpoint extends FoundCheckpoint {
 interface ListPart {
   readonly base?: number;
   readonly keep: number;
-  readonly items: readonly { readonly stored: SerializedValue; readonly event?: EventInput }[];
+  readonly items: readonly (AddedMessage | { readonly stored: SerializedValue; readonly event?: undefined })[];
+}
+
+/** A new message of the conversation, and the event that will say it. */
+export interface AddedMessage {
+  readonly id: string | undefined;
+  readonly stored: SerializedValue;
+  readonly event: EventInput;
 }
 
 /** What a checkpoint has to write of one channel. */
@@ -29,7 +36,7 @@ export interface WrittenChannels {
   readonly lists: ReadonlyMap<string, readonly string[]>;
   /** Values that other readers of the session see as state. */
   readonly plain: ReadonlyMap<string, unknown>;
-  readonly events: readonly EventInput[];
+  readonly messages: readonly AddedMessage[];
   /** The channels that have new values. */
   readonly changed: readonly string[];
 }
@@ -95,11 +102,11 @@ export class ChannelWriter {
       if (Object.hasOwn(versions, channel)) continue;
       parts.set(channel, { kind: 'stored', stored: { value: await serializedValue(this.serde, values[channel]) } });
     }
-    const events: EventInput[] = [];
+    const messages: AddedMessage[] = [];
     for (const part of parts.values()) {
-      if (part.kind === 'list') for (const { event } of part.items) if (event) events.push(event);
+      if (part.kind === 'list') for (const item of part.items) if (item.event) messages.push(item);
     }
-    return { parts, lists, plain, events, changed };
+    return { parts, lists, plain, messages, changed };
   }
 
   /** The fingerprints of lists that were read. */
@@ -124,7 +131,7 @@ export class ChannelWriter {
     const items = await Promise.all(
       value.slice(keep).map(async (item) => {
         const stored = await serializedValue(this.serde, item);
-        return isShown && isBaseMessage(item) ? { stored, event: messageEvent(item, stored) } : { stored };
+        return isShown && isBaseMessage(item) ? { id: item.id, stored, event: messageEvent(item, stored) } : { stored };
       }),
     );
     return { part: { keep, items, ...(before && keep > 0 && { base: before.seq }) }, fingerprints };

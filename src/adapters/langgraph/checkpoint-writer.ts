@@ -6,7 +6,14 @@ import type {
 } from '@langchain/langgraph-checkpoint';
 import { inCommits } from '../../adapter.js';
 import type { EventInput, LoggedEvent, Session } from '../../index.js';
-import { type ChannelWriter, type KnownCheckpoint, type WrittenChannels, storedChannels } from './channel-writer.js';
+import type { AnsweredRequests } from './answered-requests.js';
+import {
+  type AddedMessage,
+  type ChannelWriter,
+  type KnownCheckpoint,
+  type WrittenChannels,
+  storedChannels,
+} from './channel-writer.js';
 import { serializedValue } from './serialized-value.js';
 import { headKey, isStateName } from './thread-address.js';
 import {
@@ -35,6 +42,8 @@ export interface PlacedCheckpoint extends NewCheckpoint {
   readonly isHead: boolean;
   /** Heads of subgraphs that the state must show, although it was rewound. */
   readonly kept: ReadonlyMap<string, ThreadHead>;
+  /** What models were given for the answers among new messages. */
+  readonly requests: (messages: readonly AddedMessage[], version: number) => Promise<AnsweredRequests>;
 }
 
 /** Appends all events with consecutive numbers, or returns `undefined`. */
@@ -69,12 +78,14 @@ export class CheckpointWriter {
     for (const stateDelta of manyKept) {
       if (!(await append([{ author: RECORD_AUTHOR, actions: { stateDelta } }]))) return undefined;
     }
+    const requests = await given.requests(written.messages, session.version);
+    const withRequest = (event: EventInput): EventInput => ({ ...event, ...requests.get(event) });
     const places = new Map<EventInput, StoredItem>();
     // More than one commit has are written before the checkpoint, which makes them part of the thread.
-    const batches = inCommits(written.events);
+    const batches = inCommits(written.messages.map(({ event }) => event));
     const last = batches.pop() ?? [];
     for (const events of batches) {
-      const stored = await append(events);
+      const stored = await append(events.map(withRequest));
       if (!stored) return undefined;
       for (const [index, event] of events.entries()) places.set(event, { seq: stored[index]?.seq ?? 0 });
     }
@@ -86,7 +97,7 @@ export class CheckpointWriter {
       actions: stateActions(session, given, written, kept),
       ...recordFields(record),
     };
-    const seq = (await append([...last, event]))?.at(-1)?.seq;
+    const seq = (await append([...last.map(withRequest), event]))?.at(-1)?.seq;
     return seq === undefined ? undefined : { seq, record, lists: written.lists };
   }
 

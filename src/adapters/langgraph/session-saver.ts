@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { BaseCallbackHandler } from '@langchain/core/callbacks/base';
 import type { RunnableConfig } from '@langchain/core/runnables';
 import {
   BaseCheckpointSaver,
@@ -12,8 +13,10 @@ import {
 } from '@langchain/langgraph-checkpoint';
 import { KeyedQueue, readPages, sessionNameOf } from '../../adapter.js';
 import { InvalidInputError, type Session, type SessionKey, type SessionService } from '../../index.js';
-import { ChannelWriter, type KnownCheckpoint } from './channel-writer.js';
-import { CheckpointWriter, type NewCheckpoint } from './checkpoint-writer.js';
+import { type AnsweredRequests, answeredRequests } from './answered-requests.js';
+import { type AskedRequest, AskedRequests, ModelRequestHandler } from './asked-requests.js';
+import { type AddedMessage, ChannelWriter, type KnownCheckpoint } from './channel-writer.js';
+import { CheckpointWriter, type NewCheckpoint, type PlacedCheckpoint } from './checkpoint-writer.js';
 import { writesEvent } from './pending-writes.js';
 import { StaleThreadError } from './saver-errors.js';
 import {
@@ -61,6 +64,9 @@ export interface SessionSaverOptions {
 export class SessionSaver extends BaseCheckpointSaver {
   readonly #appName: string;
   readonly #user: ThreadUser;
+  /** The channel whose messages are the conversation; `undefined` if they are not shown. */
+  readonly #shows: string | undefined;
+  readonly #asked = new AskedRequests();
   readonly #memory = new ThreadMemory();
   readonly #heads = new KnownHeads();
   readonly #sessions: ThreadSessions;
@@ -74,7 +80,8 @@ export class SessionSaver extends BaseCheckpointSaver {
     this.#user = userId;
     this.#sessions = new ThreadSessions(sessions, this.#memory);
     this.#channels = new ChannelWriter(this.serde, serde !== undefined);
-    this.#writer = new CheckpointWriter(this.#channels, this.serde, serde ? undefined : messagesChannel);
+    this.#shows = serde ? undefined : messagesChannel;
+    this.#writer = new CheckpointWriter(this.#channels, this.serde, this.#shows);
   }
 
   override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
@@ -174,11 +181,24 @@ export class SessionSaver extends BaseCheckpointSaver {
     return runInTurn(this.#sessions.service, key, config, work, options);
   }
 
+  /**
+   * A callback handler for a run of the thread, so that answers of models say what these were given: the events, the instructions, the
+   * tools, and how long it took. `sessions.getModelRequest` shows it.
+   *
+   * @example await graph.invoke(input, { ...config, callbacks: [saver.modelRequests(config)] });
+   */
+  modelRequests(config: RunnableConfig): BaseCallbackHandler {
+    if (this.#shows === undefined)
+      throw new InvalidInputError('hides messages, so that no event is the answer of a model', 'serde');
+    return new ModelRequestHandler(this.#asked, sessionNameOf(this.#addressIn(config).key));
+  }
+
   async #put(config: RunnableConfig, address: ThreadAddress, given: NewCheckpoint): Promise<void> {
     const way = { from: this.#originOf(address, given) ?? given.parent, to: given.checkpoint.id };
     const turn = turnOf(config);
     const known = this.#heads.of(config, address, way.from);
     let kept: ReadonlyMap<string, ThreadHead> = new Map();
+    let answers: ReadonlyMap<AddedMessage, AskedRequest> = new Map();
     const { checkpoint, head } = await this.#sessions.append(address.key, async (session, isFresh) => {
       const newest = headOf(session, address.ns)?.id;
       const relation = relationOf(newest, way, known);
@@ -196,15 +216,33 @@ export class SessionSaver extends BaseCheckpointSaver {
       // Of the branches that subgraphs of one run begin together, the newest one counts, whichever is stored first.
       const isOlder = relation === 'branch' && known?.isOwn && address.ns !== '' && newest && way.to < newest;
       const after = relation === 'again' || !known ? (base?.record.after ?? 0) : known.since;
-      const placed = { ...given, after, isHead: !isOlder, kept };
+      const requests: PlacedCheckpoint['requests'] = async (added, version) => {
+        answers = this.#asked.answersIn(sessionNameOf(address.key), added);
+        return this.#requestsOf(address, added, answers, base, version);
+      };
+      const placed = { ...given, after, isHead: !isOlder, kept, requests };
       const others = this.#memory.checkpoints(address).filter(({ record }) => record.id !== base?.record.id);
       const stored = await this.#writer.write(session, placed, base ? [base, ...others] : others, (events) =>
         this.#sessions.tryAppend(session, events, { expectedVersion: session.version, turn }),
       );
       return stored && { checkpoint: stored, head: isOlder ? newest : way.to };
     });
+    this.#asked.drop(sessionNameOf(address.key), answers.keys());
     this.#memory.remember(address, checkpoint);
     this.#heads.afterPut(config, address, { ...way, head, since: checkpoint.record.after ?? 0 });
+  }
+
+  /** What models were given for the answers that a checkpoint adds: messages of the one before, or new ones. */
+  async #requestsOf(
+    address: ThreadAddress,
+    added: readonly AddedMessage[],
+    answers: ReadonlyMap<AddedMessage, AskedRequest>,
+    base: KnownCheckpoint | undefined,
+    version: number,
+  ): Promise<AnsweredRequests> {
+    if (answers.size === 0 || this.#shows === undefined) return new Map();
+    const said = base ? await this.#reader(this.#log(address.key)).messages(this.#shows, base) : [];
+    return answeredRequests(added, answers, said, { version, serde: this.serde });
   }
 
   /** LangGraph copies a checkpoint under the parent of that one, with all its versions. */

@@ -8,7 +8,7 @@ import {
   TASKS,
   maxChannelVersion,
 } from '@langchain/langgraph-checkpoint';
-import { ChannelReader } from './channel-reader.js';
+import { ChannelReader, type SaidMessage } from './channel-reader.js';
 import { pendingWrites } from './pending-writes.js';
 import { revivedValue } from './serialized-value.js';
 import { type ThreadAddress, checkpointIdOf, configOf, namespaceOf } from './thread-address.js';
@@ -66,6 +66,11 @@ export class TupleReader {
       const earlier = await this.log.writesBefore(found);
       yield this.tuple({ key, ns: record.ns }, { ...found, writes: [...earlier, ...(writes.get(name) ?? [])] });
     }
+  }
+
+  /** The messages of a channel of a checkpoint that events say. */
+  async messages(channel: string, found: FoundCheckpoint): Promise<SaidMessage[]> {
+    return this.#channels.messagesOf(channel, found);
   }
 
   /** The checkpoint itself, with the values of all channels. */
