@@ -129,7 +129,9 @@ export class AgentsSession
       usage ? withUsage(events, usage, frame, this.options.model) : events;
     const events = counted(written.flatMap((each) => each.events));
     if (events.length === 0) return;
-    if (answers.size === 0 || inCommits(events).length > 1) await this.history.append(events);
+    const isOneCommit = inCommits(events).length === 1;
+    if (answers.size > 0 && !isOneCommit) this.#asked.giveUp(`${items.length} items are more than one commit has`);
+    if (answers.size === 0 || !isOneCommit) await this.history.append(events);
     else
       await this.history.change(async () => {
         const { session, entries } = (await this.history.read()) ?? {
@@ -198,6 +200,7 @@ export class AgentsSession
     const transaction = checkedTransaction(args);
     const frame = this.frame(runContext);
     const events = transaction.items.flatMap((item, index) => itemEvents(item, frame, `transaction.items[${index}]`));
+    if (this.#asked.answersIn(transaction.items).size > 0) this.#asked.giveUp('a transaction stores it');
     await this.history.change(async () => {
       const { session, entries, events: seen } = await this.#before(transaction);
       const marker = operationEvent(session, transaction);

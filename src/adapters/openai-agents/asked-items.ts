@@ -1,3 +1,4 @@
+import { Logger } from '@nestjs/common';
 import type { AgentInputItem } from '@openai/agents-core';
 import { type EventInput, givenRanges, type ModelRequest } from '../../index.js';
 import { foundIn, type Told } from '../shared/given-events.js';
@@ -12,7 +13,9 @@ export interface WrittenItem {
 
 /** What models were asked, until what they answered is stored. */
 export class AskedRequests {
+  readonly #logger = new Logger('AgentsSession');
   #asked: AskedRequest[] = [];
+  #hasGivenUp = false;
 
   note(asked: AskedRequest): void {
     // Of runs that store nothing, the last ones are kept.
@@ -32,6 +35,15 @@ export class AskedRequests {
       from = place + 1;
     }
     return answers;
+  }
+
+  /** Says it once: apps would look for what answers do not say. */
+  giveUp(why: string): void {
+    if (this.#hasGivenUp) return;
+    this.#hasGivenUp = true;
+    this.#logger.warn(
+      `An answer does not say what its model was given: ${why}. It is said once for each session object.`,
+    );
   }
 
   /** What was answered up to these is no longer needed. */

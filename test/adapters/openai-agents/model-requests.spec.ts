@@ -1,3 +1,4 @@
+import { Logger } from '@nestjs/common';
 import { Agent, type AgentInputItem, Runner, Usage, tool } from '@openai/agents-core';
 import { ScriptedModel, assistantMessage, functionCall, modelResponse } from '@openai/agents-core/testing';
 import { z } from 'zod';
@@ -165,6 +166,28 @@ describe('session.model', () => {
       ],
       isExact: true,
     });
+  });
+
+  it('says once that answers in more than one commit, or in a transaction, say nothing', async () => {
+    const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation();
+    const many = Array.from({ length: 100 }, (_, number) => said(`${number}`));
+    const tooMany = openSession();
+    const model = tooMany.session.model(new ScriptedModel([says('One.'), says('Two.')]));
+    const agent = new Agent({ name: 'support', model });
+    for (let run = 0; run < 2; run++) await runner.run(agent, many, { session: tooMany.session });
+    expect(await stored(tooMany.sessions)).toEqual([]);
+    expect(warn.mock.calls).toEqual([[expect.stringContaining('101 items are more than one commit has')]]);
+
+    const changed = openSession();
+    const blocked = changed.session.model(new ScriptedModel([says('No.')]));
+    const { output: items } = await runner.run(new Agent({ name: 'support', model: blocked }), 'Hello');
+    const transaction = { type: 'append_items' as const, items };
+    await changed.session.applyHistoryTransaction({ operationId: 'op', transaction });
+    expect(await stored(changed.sessions)).toEqual([]);
+    expect(warn).toHaveBeenLastCalledWith(expect.stringContaining('a transaction stores it'));
+    expect(warn).toHaveBeenCalledTimes(2);
+    warn.mockRestore();
+    await Promise.all([tooMany.sessions.close(), changed.sessions.close()]);
   });
 
   it('refuses the name of a model, which nobody could ask', () => {
