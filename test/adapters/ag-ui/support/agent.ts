@@ -11,6 +11,9 @@ export function closeGate(): void {
   gate.opened = new Promise<void>((resolve) => (gate.open = resolve));
 }
 
+/** The messages that a model would have been given, as text. */
+export const asked: string[] = [];
+
 /** An approval that asks for an amount, and expires. */
 const IN_AN_HOUR = { schema: z.object({ euros: z.number() }), expiresInMs: 3_600_000 };
 
@@ -23,6 +26,12 @@ export class Support implements Agent {
     const words = part?.text ?? '';
     const { tools } = agUiRequestOf(context);
     if (words === 'fail') throw new Error('a secret');
+    if (words === 'model') {
+      const request = context.request({ instructions: 'Be brief.', format: 'openai' });
+      asked.push(JSON.stringify(request.messages));
+      yield request.answered({ ...text('Well.'), modelVersion: 'm-1' });
+      return;
+    }
     if (words === 'slowly') {
       yield partial('Half ');
       await Promise.race([gate.opened, new Promise((resolve) => context.signal.addEventListener('abort', resolve))]);

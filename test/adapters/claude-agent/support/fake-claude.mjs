@@ -1,6 +1,6 @@
 // Speaks to the SDK as its program does, and has no model: it says how many messages it was resumed with.
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { appendFileSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
 const resumed = process.argv.find((argument) => argument.startsWith('--resume='))?.slice('--resume='.length);
@@ -22,6 +22,8 @@ const entry = (fields) => ({
 
 for await (const line of createInterface({ input: process.stdin })) {
   const { type, request_id, message } = JSON.parse(line);
+  // For tests of what the SDK tells its program.
+  if (process.env.TOLD) appendFileSync(process.env.TOLD, line);
   if (type === 'control_request') {
     const response = { commands: [], models: [], account: {} };
     say({ type: 'control_response', response: { subtype: 'success', request_id, response } });
