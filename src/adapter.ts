@@ -14,7 +14,7 @@ export { limitsOf } from './sessions/limits-of.js';
 export { isByUser, isRewind, isSummary } from './sessions/domain/event-inspection.js';
 export { checkedPosition } from './sessions/domain/partial-event.js';
 export { readTexts } from './sessions/domain/partial-text.js';
-export { withoutRewound } from './sessions/domain/rewound-events.js';
+export { withoutRewound } from './sessions/domain/rewound-in-log.js';
 export { pairMessages } from './agents/messages/paired-calls.js';
 export { readMessage, type UnpairedMessage, type UnpairedPart } from './agents/messages/said-parts.js';
 export { toolErrorText } from './agents/messages/tool-errors.js';
@@ -28,7 +28,7 @@ export { type FileDescription, givenFile, keptFile } from './agents/messages/giv
 export { digestOf } from './sessions/domain/json-digest.js';
 export { defined, isPlainObject, jsonCopyOf, setField } from './sessions/domain/json-value.js';
 export { KeyedQueue } from './sessions/domain/keyed-queue.js';
-export { Recent } from './sessions/domain/recent.js';
+export { Recent } from './sessions/domain/recently-used.js';
 
 // Access: the rule of the app, asked as REST asks it.
 export { describeWrite } from './sessions/domain/write-description.js';

@@ -12,7 +12,7 @@ import { holderOf, runningInvocation } from './turn/agent-environment.js';
 import { AgentRun } from './ask/agent-run.js';
 import { type AgentSessionsOptions, environmentOf } from './agent-options.js';
 import { type HandedOver, stopEvent, withdrawEvent } from './turn/control-events.js';
-import { checkedAnswer } from './invocation/invocation-approvals.js';
+import { checkedAnswer } from './invocation/approval-answers.js';
 import { RunEvents } from './turn/run-events.js';
 import { isHandOver } from './turn/turn-news.js';
 import {

@@ -14,7 +14,7 @@ import {
   usageByModel,
   usageWith,
 } from '../sessions/domain/usage.js';
-import type { ViewMarks } from '../sessions/domain/view-marks.js';
+import type { ViewMarks } from '../sessions/domain/visible-ranges.js';
 import { ownRecord } from '../sessions/storage/state-entries.js';
 import type { OwnState, StoredCheckpoint } from '../sessions/storage/session-storage.js';
 import { storedCheckpoint } from '../sessions/domain/checkpoint.js';

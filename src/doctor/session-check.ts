@@ -10,7 +10,7 @@ import type { SessionRecord } from '../sessions/domain/session-record.js';
 import type { StateExcess } from '../sessions/domain/state-size.js';
 import { loggedEvent } from '../sessions/domain/stored-json.js';
 import type { ModelUsage } from '../sessions/domain/usage.js';
-import type { ViewMarks } from '../sessions/domain/view-marks.js';
+import type { ViewMarks } from '../sessions/domain/visible-ranges.js';
 import type { EventText } from '../sessions/storage/rebuild.js';
 import type { SessionStorage, StoredSession } from '../sessions/storage/session-storage.js';
 import type { StateChanges } from '../state/state-changes.js';

@@ -24,7 +24,7 @@ import { checkedSettings } from './domain/input-checks.js';
 import { type MisspelledFieldHandler, warningOfMisspelledField } from './domain/misspelled-fields.js';
 import { type StateLimits, stateLimitsOf } from './domain/state-size.js';
 import { type UnsavedStateHandler, warningOfUnsavedState } from './domain/unsaved-state.js';
-import type { ViewFilter } from './domain/view.js';
+import type { ViewFilter } from './domain/cut-view.js';
 import { ShutdownSignal, TaskTracker } from './lifecycle.js';
 import { type LogWatcher, logWatcherOf } from './log-watcher.js';
 import { QuotaKeeper } from './quotas/quota-keeper.js';

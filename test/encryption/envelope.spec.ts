@@ -5,7 +5,7 @@ import {
   UnknownEncryptionVersionError,
   WrongEncryptionKeyError,
 } from '../../src/index.js';
-import { encryptionKey, openText, sealEqually, sealText } from '../../src/sessions/encryption/envelope.js';
+import { encryptionKey, openText, sealEqually, sealText } from '../../src/sessions/encryption/sealed-text.js';
 
 const KEY = encryptionKey('k1', Buffer.alloc(32, 'golden'));
 const ANN = { appName: 'shop', userId: 'ann' };

@@ -7,7 +7,7 @@ import {
   TurnHeldError,
 } from '../../sessions/domain/errors.js';
 import { type Session, referenceTo } from '../../sessions/domain/session.js';
-import { AbandonedRuns } from './abandoned-runs.js';
+import { StandInRuns } from './stand-in-runs.js';
 import type { RunProcess } from './run-process.js';
 import type { AskEnvironment } from './run-limits.js';
 import { holderOf, runningInvocation } from '../turn/agent-environment.js';
@@ -39,7 +39,7 @@ export class RequestedRun {
   /** Gives back the memory that it counts for while it waits. */
   #release: (() => void) | undefined;
   readonly #budget: BudgetHold;
-  readonly #abandoned: AbandonedRuns;
+  readonly #standIn: StandInRuns;
 
   constructor(
     private readonly env: AskEnvironment,
@@ -54,7 +54,7 @@ export class RequestedRun {
     private readonly shown: RunEvents,
   ) {
     this.#budget = new BudgetHold(env);
-    this.#abandoned = new AbandonedRuns(env, withoutMessage(request), handler, process);
+    this.#standIn = new StandInRuns(env, withoutMessage(request), handler, process);
   }
 
   async perform(): Promise<RunResult> {
@@ -105,7 +105,7 @@ export class RequestedRun {
         return this.#pause();
       case 'back off':
         // A message that fails before it is stored stays the first in the queue.
-        return this.#pause(this.#abandoned.failures);
+        return this.#pause(this.#standIn.failures);
       case 'refuse':
         throw by as unknown;
       case 'end':
@@ -145,7 +145,7 @@ export class RequestedRun {
   /** Answers what was abandoned before this message. Returns whether there was something. */
   async #runAbandoned(): Promise<boolean> {
     this.#throwIfHandedOver();
-    return this.#abandoned.runFirst(this.signal, this.#entry);
+    return this.#standIn.runFirst(this.signal, this.#entry);
   }
 
   /** One of two simultaneous creators wins, and both go on. */
@@ -301,7 +301,7 @@ export class RequestedRun {
       }
       if (!isFirst) await this.#pause();
       if (isFirst || !signal.aborted) await this.#runAbandoned();
-      await this.#pause(this.#abandoned.failures);
+      await this.#pause(this.#standIn.failures);
     }
   }
 

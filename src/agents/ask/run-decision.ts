@@ -68,7 +68,10 @@ export type Step =
 const COLUMNS = ['new, reject', 'new, debounce', 'new', 'queued', 'orphaned', 'stored, reject', 'stored'] as const;
 type Row = readonly [Step, Step, Step, Step, Step, Step, Step];
 
-/** What a request does, by what it sees. A row with one step is the same in all columns. */
+/**
+ * What a request does, by what it sees. A row with one step is the same in all columns. What `interrupt`, `rollback` and `merge` do to the
+ * run that is at work is in `turn-news.ts`, and what `debounce` waits for in `due-run.ts`.
+ */
 const STEPS: Readonly<Record<Sight, Step | Row>> = {
   begins: ['try', 'enqueue', 'try', 'wait', 'try', 'try', 'try'],
   held: ['refuse', 'enqueue', 'enqueue', 'wait', 'pause', 'refuse', 'pause'],

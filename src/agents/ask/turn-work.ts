@@ -36,14 +36,15 @@ import {
   wholeDue,
 } from './due-run.js';
 import { failureIn } from '../errors/failure-reason.js';
-import { type GivenApproval, checkedAnswer } from '../invocation/invocation-approvals.js';
+import type { GivenApproval } from '../invocation/invocation-approvals.js';
+import { checkedAnswer } from '../invocation/approval-answers.js';
 import { InvocationTail, interruptedResponses, lastInvocation } from '../invocation/invocation-tail.js';
 import { Invocation } from '../invocation/invocation.js';
 import type { InvocationStart } from '../invocation/invocation-messages.js';
 import { InvocationStop, isHandOver } from '../turn/turn-news.js';
 import { untilNotOvertaken, withdrawApprovals } from '../invocation/withdrawn-approvals.js';
 import type { StandardSchema } from '../../state/standard-schema.js';
-import { LeftBehind } from './left-behind.js';
+import { DeadRunRepairs } from './dead-run-repairs.js';
 import type { QueuePlace } from '../turn/queue-place.js';
 import { findMessage } from './queue.js';
 import { BudgetHold } from '../invocation/run-budget.js';
@@ -69,7 +70,7 @@ export interface GaveWay {
 
 /** What the invocation of a message does in its turn: repairs the log, takes the message, runs the handler. */
 export class TurnWork {
-  readonly #left: LeftBehind;
+  readonly #repairs: DeadRunRepairs;
   /** Where its process left it unfinished, if it handed it over. */
   #handedOver: QueuePlace | undefined;
 
@@ -80,7 +81,7 @@ export class TurnWork {
     private readonly shown: RunEvents,
     private readonly signal: AbortSignal,
   ) {
-    this.#left = new LeftBehind(env, due);
+    this.#repairs = new DeadRunRepairs(env, due);
   }
 
   get invocationId(): string {
@@ -130,7 +131,7 @@ export class TurnWork {
   async #isTakenBack(session: Session): Promise<boolean> {
     const { env, due } = this;
     if (due.entry) return isWithdrawn(env, due, session);
-    return due.mayBeRetry && wasWithdrawn(due, await this.#left.newestEvents(session));
+    return due.mayBeRetry && wasWithdrawn(due, await this.#repairs.newestEvents(session));
   }
 
   /** A message that was stored before goes on, and one that the store refuses does not stay in the queue. */
@@ -169,7 +170,7 @@ export class TurnWork {
   /** A message with `rollback` replaces the invocation that it interrupted, unless another one followed. */
   async #replacedAfter(entry: QueuePlace | undefined, session: Session): Promise<number | undefined> {
     if (entry?.policy !== 'rollback' || entry.target === undefined) return undefined;
-    const events = await this.#left.newestEvents(session);
+    const events = await this.#repairs.newestEvents(session);
     const last = lastInvocation(events);
     const first = events.find(
       (event) => invocationOfMessage(event) !== undefined && event.invocationId === entry.target,
@@ -195,7 +196,7 @@ export class TurnWork {
     try {
       const start = { invocationId, agentName, output, messages, isResumed: false, earlier: [], shown: [] };
       const opening = [
-        ...(await this.#left.repairs(session, turn)),
+        ...(await this.#repairs.repairs(session, turn)),
         ...messages.map((taken) => messageEvent(taken, invocationId)),
       ];
       return await this.#carryOut(turn, session, start, opening);
@@ -261,7 +262,7 @@ export class TurnWork {
       return { status, invocationId: stored.invocationId, events: shown, session };
     }
     const mayHaveDied = !given && (turn.takesOver || !tail.isClosed);
-    const said = mayHaveDied ? await this.#left.said(session) : [];
+    const said = mayHaveDied ? await this.#repairs.said(session) : [];
     // After the final event of one agent, another one may have spoken when the process died or closed.
     const left = this.#handedOver;
     const isHandedOver = left !== undefined && earlier.every(({ seq }) => seq < left.seq);
@@ -273,7 +274,7 @@ export class TurnWork {
     const messages = [{ invocationId, message: stored?.content ?? message, isQueued: false }];
     const start = { invocationId, agentName, output, messages, messageSeq, isResumed: true, earlier, shown, given };
     if (isRetried) await env.sessions.checkBudget(due.key);
-    const opening = given || isRetried ? await this.#left.repairs(session, turn) : discardsOf(said);
+    const opening = given || isRetried ? await this.#repairs.repairs(session, turn) : discardsOf(said);
     const responses = interruptedResponses(invocationId, earlier, tail, session);
     return this.#carryOut(turn, session, start, [...opening, ...responses]);
   }
@@ -313,7 +314,7 @@ export class TurnWork {
     const invocation = new Invocation(start, log, this.shown);
     const { signal } = this;
     const stop = (): void => invocation.stop(isHandOver(signal) ? 'handed over' : 'stopped');
-    log.removeWithNextCommit(this.#left.messageIds);
+    log.removeWithNextCommit(this.#repairs.messageIds);
     try {
       const version = session.version;
       // Without a commit, nothing is removed yet.
@@ -324,7 +325,7 @@ export class TurnWork {
       signal.addEventListener('abort', stop);
       if (signal.aborted) stop();
       // Somebody may have stopped it when its process handed it over.
-      if (this.#handedOver && isStopped(await this.#left.newestEvents(session), start.invocationId)) {
+      if (this.#handedOver && isStopped(await this.#repairs.newestEvents(session), start.invocationId)) {
         invocation.stop('stopped');
       }
       const ended = await invocation.run(this.handler);

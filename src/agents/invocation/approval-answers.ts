@@ -1,10 +1,12 @@
+import { InvalidInputError } from '../../sessions/domain/errors.js';
+import { type StandardSchema, issuePath } from '../../state/standard-schema.js';
 import { getFunctionResponses } from '../../sessions/domain/event-inspection.js';
 import type { Content } from '../../sessions/domain/content.js';
 import { EventActions, type EventInput, type EventLike, type LoggedEvent } from '../../sessions/domain/event.js';
 import { ApprovalAnsweredError, ApprovalExpiredError, ApprovalWithdrawnError } from '../errors/approval-errors.js';
 import { answerIdOf } from './approval-ids.js';
 import { REQUEST_NAME } from './approval-names.js';
-import type { ApprovalAnswer, ApprovalMark } from './approvals.js';
+import type { ApprovalAnswer, ApprovalMark, ApprovalResult } from './approvals.js';
 
 /** The content of an answer. */
 export function answerContent(approvalId: string, { confirmed, payload }: ApprovalAnswer): Content {
@@ -93,4 +95,20 @@ export function answeredError(approvalId: string, stored: LoggedEvent): Error {
   if (refused === 'withdrawn') return new ApprovalWithdrawnError(approvalId);
   if (refused === 'expired') return new ApprovalExpiredError(approvalId);
   return new ApprovalAnsweredError(approvalId, stored.seq);
+}
+
+/** Refuses an answer that does not fit the schema. A refusal needs no payload. */
+export async function checkedAnswer<Payload>(
+  answer: unknown,
+  schema: StandardSchema<unknown, Payload> | undefined,
+): Promise<ApprovalResult<Payload>> {
+  const { confirmed, payload } = (answer ?? {}) as ApprovalAnswer;
+  if (typeof confirmed !== 'boolean') throw new InvalidInputError('must be true or false', 'answer.confirmed');
+  if (!confirmed) return { reason: 'The user refused.', ...(answer as object), confirmed };
+  if (!schema) return answer as ApprovalResult<Payload>;
+  const result = await schema['~standard'].validate(payload);
+  if (!result.issues) return { confirmed, payload: result.value };
+  const [issue] = result.issues;
+  const path = issue ? issuePath(issue) : '';
+  throw new InvalidInputError(issue?.message ?? 'does not fit the schema', `answer.payload${path}`);
 }

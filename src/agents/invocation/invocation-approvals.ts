@@ -6,10 +6,10 @@ import type { EventInput } from '../../sessions/domain/event.js';
 import { assertWholeNumber } from '../../sessions/domain/input-checks.js';
 import { jsonCopyOf } from '../../sessions/domain/json-value.js';
 import type { NumberedCall, Speaker } from '../../sessions/domain/open-calls.js';
-import { type StandardSchema, issuePath, jsonSchemaOf } from '../../state/standard-schema.js';
+import { jsonSchemaOf } from '../../state/standard-schema.js';
 import { ApprovalChangedError } from '../errors/approval-errors.js';
 import { type RequestPlace, answerIdOf, approvalIdOf } from './approval-ids.js';
-import { answersIn, refusalEvent } from './approval-answers.js';
+import { answersIn, checkedAnswer, refusalEvent } from './approval-answers.js';
 import {
   type ApprovalAnswer,
   type ApprovalMark,
@@ -255,20 +255,4 @@ function differenceOf(before: Question, now: Question): 'hint' | 'payload' | 'sc
   if (!isDeepStrictEqual(before.payload, now.payload)) return 'payload';
   const canCompare = before.schema !== undefined && now.schema !== undefined;
   return canCompare && !isDeepStrictEqual(before.schema, now.schema) ? 'schema' : undefined;
-}
-
-/** Refuses an answer that does not fit the schema. A refusal needs no payload. */
-export async function checkedAnswer<Payload>(
-  answer: unknown,
-  schema: StandardSchema<unknown, Payload> | undefined,
-): Promise<ApprovalResult<Payload>> {
-  const { confirmed, payload } = (answer ?? {}) as ApprovalAnswer;
-  if (typeof confirmed !== 'boolean') throw new InvalidInputError('must be true or false', 'answer.confirmed');
-  if (!confirmed) return { reason: 'The user refused.', ...(answer as object), confirmed };
-  if (!schema) return answer as ApprovalResult<Payload>;
-  const result = await schema['~standard'].validate(payload);
-  if (!result.issues) return { confirmed, payload: result.value };
-  const [issue] = result.issues;
-  const path = issue ? issuePath(issue) : '';
-  throw new InvalidInputError(issue?.message ?? 'does not fit the schema', `answer.payload${path}`);
 }

@@ -9,7 +9,7 @@ import { hashesIn, renumberedRequest } from './model-request.js';
 import { type SeqRange, isInRanges } from './seq-ranges.js';
 import { stateDifference, StateFold } from './state-history.js';
 import { loggedEvent } from './stored-json.js';
-import type { ViewMarks } from './view-marks.js';
+import type { ViewMarks } from './visible-ranges.js';
 
 /** An event to copy into the fork. Its `seq` there is assigned at the end. */
 interface Copy {

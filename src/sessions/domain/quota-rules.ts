@@ -34,7 +34,10 @@ export interface ShareDecision {
   readonly endsAt: number;
 }
 
-/** What an instance may take of a rate, for itself. All that is taken never exceeds the limit, unless it is forced. */
+/**
+ * What an instance may take of a rate, for itself. All that is taken never exceeds the limit, unless it is forced. Whoever is refused may
+ * come back when the window ends.
+ */
 export function takeShare(stored: RateCount | undefined, now: number, request: ShareRequest): ShareDecision {
   const { limit, windowMs, need, wish, isForced } = request;
   const count = countAt(stored, now, windowMs);

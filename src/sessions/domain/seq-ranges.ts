@@ -102,3 +102,13 @@ function mergeOverlapping(stretches: readonly OpenRange[]): OpenRange[] {
   }
   return apart;
 }
+
+/** The part of `ranges` below `seq`. */
+export function rangesBelow(ranges: readonly SeqRange[], seq: number): SeqRange[] {
+  return ranges.filter(({ from }) => from < seq).map(({ from, to }) => ({ from, to: Math.min(to, seq - 1) }));
+}
+
+/** The part of `ranges` above `seq`. */
+export function rangesAbove(ranges: readonly SeqRange[], seq: number): SeqRange[] {
+  return ranges.filter(({ to }) => to > seq).map(({ from, to }) => ({ from: Math.max(from, seq + 1), to }));
+}

@@ -47,7 +47,7 @@ import {
   sealedTrim,
   userOf,
 } from './sealed-writes.js';
-import { type Sealing, TextCipher } from './text-cipher.js';
+import { type Sealing, OwnerCipher } from './owner-cipher.js';
 
 /**
  * A store in which all texts with content are encrypted: they are sealed on their way into the store and opened on their way out, so that
@@ -85,7 +85,7 @@ export class EncryptedStorage extends PassedThrough implements SessionStorage {
   readonly replica: StorageReplica | undefined;
   /** The data keys, to rotate them. */
   readonly keys: DataKeys;
-  readonly #cipher: TextCipher;
+  readonly #cipher: OwnerCipher;
   readonly #metadata: MetadataMode;
 
   /** @param ofPrimary the keys, if this is a copy that follows another store */
@@ -100,7 +100,7 @@ export class EncryptedStorage extends PassedThrough implements SessionStorage {
       isUsable: (owner) => replica.isUsable(owner),
       failed: (error) => replica.failed(error),
     };
-    const cipher = new TextCipher(keys, allowPlain);
+    const cipher = new OwnerCipher(keys, allowPlain);
     this.keys = keys;
     this.#cipher = cipher;
     this.#metadata = metadata;

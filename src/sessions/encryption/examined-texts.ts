@@ -1,7 +1,7 @@
 import { EncryptionError } from '../domain/encryption-errors.js';
 import { sealedFormOf } from '../domain/sealed-form.js';
-import type { TextPlace } from './envelope.js';
-import type { Open, TextCipher } from './text-cipher.js';
+import type { TextPlace } from './sealed-text.js';
+import type { Open, OwnerCipher } from './owner-cipher.js';
 
 /** What a stored text turned out to be. */
 export interface ExaminedText {
@@ -18,7 +18,7 @@ export interface ExaminedText {
  * @example const texts = await examinedTexts(cipher, (open) => openedSession(stored, open));
  */
 export async function examinedTexts(
-  cipher: TextCipher,
+  cipher: OwnerCipher,
   map: (open: Open) => unknown,
 ): Promise<readonly ExaminedText[]> {
   return cipher.opened((open) => {

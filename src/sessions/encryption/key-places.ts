@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { groupOfDigest, spaceInGroup } from '../storage/entry-groups.js';
 import type { EntryPlace } from '../storage/entry-store.js';
-import type { TextOwner } from './envelope.js';
+import type { TextOwner } from './sealed-text.js';
 
 /** Where the data keys of an owner are. The name says whose they are. */
 export type KeyPlace = EntryPlace;

@@ -1,6 +1,6 @@
 import { DamagedDataError, storedJson } from '../domain/stored-json.js';
 import { isPlainObject } from '../domain/json-value.js';
-import type { EncryptionKey } from './envelope.js';
+import type { EncryptionKey } from './sealed-text.js';
 
 /** A data key as it is stored. */
 export interface WrappedKey {

@@ -6,7 +6,7 @@ import {
   type EncryptionOptions,
   type KeyWrapper,
 } from '../../config/encryption-settings.js';
-import { type EncryptionKey, type TextPlace, encryptionKey, openText, sealText } from './envelope.js';
+import { type EncryptionKey, type TextPlace, encryptionKey, openText, sealText } from './sealed-text.js';
 
 /** What wraps data keys, by the settings. */
 export function keyWrapperOf({ keys, keyFile, wrapper }: EncryptionOptions): KeyWrapper {

@@ -8,7 +8,7 @@ import type { StoredSession } from '../storage/session-storage.js';
 import { type StateEntries, type StoredState, ownEntries } from '../storage/state-entries.js';
 import { openedMetadata } from './sealed-metadata.js';
 import { PLACES, ownerOfScope, userOf } from './sealed-writes.js';
-import type { Open } from './text-cipher.js';
+import type { Open } from './owner-cipher.js';
 
 /** The checksum of a store is that of the encrypted text. The tag of the cipher says more. */
 export function openedEvent(

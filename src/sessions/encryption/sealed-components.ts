@@ -7,15 +7,15 @@ import {
   sessionOfComponents,
 } from '../domain/component.js';
 import type { ComponentStore } from '../storage/component-store.js';
-import type { TextOwner, TextPlace } from './envelope.js';
+import type { TextOwner, TextPlace } from './sealed-text.js';
 import { userOf } from './sealed-writes.js';
-import type { Open, Sealing, TextCipher } from './text-cipher.js';
+import type { Open, Sealing, OwnerCipher } from './owner-cipher.js';
 
 /** Encrypts the texts of components, and what tells whether they differ. */
 export class SealedComponents implements ComponentStore {
   constructor(
     private readonly store: ComponentStore,
-    private readonly cipher: TextCipher,
+    private readonly cipher: OwnerCipher,
     /** Whether what is stored may be older than the encryption. */
     private readonly allowPlain: boolean,
   ) {}

@@ -1,12 +1,12 @@
 import type { WorkEntry, WorkProgress } from '../domain/consumer-work.js';
 import { EncryptionError } from '../domain/encryption-errors.js';
 import type { ConsumerStore } from '../storage/coordination.js';
-import type { TextPlace } from './envelope.js';
+import type { TextPlace } from './sealed-text.js';
 import { userOf } from './sealed-writes.js';
-import type { Open, Seal, TextCipher } from './text-cipher.js';
+import type { Open, Seal, OwnerCipher } from './owner-cipher.js';
 
 /** The consumers of a store, whose errors may quote what they could not handle. */
-export function sealedConsumers(consumers: ConsumerStore, cipher: TextCipher): ConsumerStore {
+export function sealedConsumers(consumers: ConsumerStore, cipher: OwnerCipher): ConsumerStore {
   const opened = (entries: readonly WorkEntry[]): Promise<WorkEntry[]> =>
     cipher.opened((open) => entries.map((entry) => ({ ...entry, problem: openedProblem(entry, open) })));
   return {

@@ -1,8 +1,8 @@
 import { InvalidInputError } from '../domain/errors.js';
 import { type MetadataChange, type MetadataText, metadataEntries } from '../domain/metadata-entries.js';
 import type { ListFilter } from '../storage/session-list.js';
-import type { TextOwner, TextPlace } from './envelope.js';
-import type { Open, Sealing } from './text-cipher.js';
+import type { TextOwner, TextPlace } from './sealed-text.js';
+import type { Open, Sealing } from './owner-cipher.js';
 
 /** Whether status, tags and labels are encrypted too. */
 export type MetadataMode = 'plain' | 'sealed';

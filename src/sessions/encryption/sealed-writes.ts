@@ -4,9 +4,9 @@ import type { StateOwner, UserKey } from '../domain/ids.js';
 import type { CommitEvent } from '../domain/session-record.js';
 import type { RebuildRequest } from '../storage/rebuild.js';
 import type { CreateRequest, TrimRequest, WriteStateRequest } from '../storage/session-storage.js';
-import type { TextOwner, TextPlace } from './envelope.js';
+import type { TextOwner, TextPlace } from './sealed-text.js';
 import { type MetadataMode, sealedChanges, sealedMetadata } from './sealed-metadata.js';
-import type { Sealing } from './text-cipher.js';
+import type { Sealing } from './owner-cipher.js';
 
 /** What each text is bound to. Neither the session nor the number of an event: forks and restored sessions have others. */
 export const PLACES = {

@@ -5,8 +5,9 @@ import { checkedLimit, checkedOrder, leftAfter, LogCursor, type LogPageRequest }
 import type { SeqRange } from '../domain/seq-ranges.js';
 import { givenRanges } from '../domain/model-request.js';
 import { estimateTokens } from '../domain/token-estimate.js';
-import { type GetSessionConfig, type ViewItem, checkedViewConfig, viewItem } from '../domain/view-item.js';
-import { ViewDecisions } from '../domain/view-decisions.js';
+import { type ViewItem, viewItem } from '../domain/view-item.js';
+import { type GetSessionConfig, checkedViewConfig } from '../domain/narrow-view.js';
+import { ViewDecisions } from '../domain/explained-view.js';
 import { type ViewReason, isInView } from '../domain/view-reason.js';
 import { type SessionEnvironment, isReadShorter, readFilter } from '../session-environment.js';
 import { commonBeginning } from './common-beginning.js';

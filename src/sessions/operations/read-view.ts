@@ -7,19 +7,11 @@ import { type SeqRange, countOf, isInRanges, newestOf } from '../domain/seq-rang
 import type { SessionRecord } from '../domain/session-record.js';
 import type { StateLimits } from '../domain/state-size.js';
 import { MAX_PULL_BACK } from '../domain/tool-pairs.js';
-import {
-  type GetSessionConfig,
-  type ViewItem,
-  isAnchorItem,
-  lastOmitted,
-  narrowView,
-  rangesAbove,
-  rangesBelow,
-  unparsedViewItem,
-  viewItem,
-  visibleRanges,
-} from '../domain/view-item.js';
-import { type Conversation, type Cut, type ViewFilter, cutView, isFiltering, tailPlaces } from '../domain/view.js';
+import { type ViewItem, isAnchorItem, unparsedViewItem, viewItem } from '../domain/view-item.js';
+import { rangesAbove, rangesBelow } from '../domain/seq-ranges.js';
+import { visibleRanges } from '../domain/visible-ranges.js';
+import { type GetSessionConfig, lastOmitted, narrowView } from '../domain/narrow-view.js';
+import { type Conversation, type Cut, type ViewFilter, cutView, isFiltering, tailPlaces } from '../domain/cut-view.js';
 import type { EventWindow, ReadRequest, SessionStorage, StoredSession } from '../storage/session-storage.js';
 
 /** A session with the requested view. */

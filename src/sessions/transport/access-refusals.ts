@@ -1,7 +1,8 @@
 import { ForbiddenException } from '@nestjs/common';
 import { StatePrefix } from '../../state/scopes.js';
 import { SessionNotFoundError } from '../domain/errors.js';
-import { type WriteDescription, isClientWrite } from '../domain/write-description.js';
+import type { WriteDescription } from '../domain/write-description.js';
+import { isClientWrite } from '../domain/client-writes.js';
 import type { AccessRequest } from './session-access.js';
 
 /** An access question without its user. */

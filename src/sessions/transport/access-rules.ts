@@ -1,7 +1,7 @@
 import { ForbiddenException } from '@nestjs/common';
 import type { AccessPreset } from '../../config/auth-settings.js';
 import { SignedInUser } from '../auth/signed-in-user.js';
-import { type ClientWrites, isClientWrite } from '../domain/write-description.js';
+import { type ClientWrites, isClientWrite } from '../domain/client-writes.js';
 import { type AccessAnswer, type AccessRequest, type AccessUser, SessionAccess, isYes } from './session-access.js';
 
 /** How the built-in rules find the user. */

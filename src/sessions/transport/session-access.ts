@@ -1,6 +1,7 @@
 import { SetMetadata } from '@nestjs/common';
 import type { SessionFilter } from '../domain/submitted-metadata.js';
-import { type UncheckedWrite, type WriteDescription, isClientWrite } from '../domain/write-description.js';
+import type { UncheckedWrite, WriteDescription } from '../domain/write-description.js';
+import { isClientWrite } from '../domain/client-writes.js';
 
 /** What a request does. */
 export type SessionAction = 'read' | 'write' | 'delete' | 'list' | 'create';

@@ -15,7 +15,7 @@ import { metadataAfter } from '../../../src/sessions/domain/metadata-entries.js'
 import { type SessionRecord, newRecord } from '../../../src/sessions/domain/session-record.js';
 import { Session } from '../../../src/sessions/domain/session.js';
 import { type ViewItem, viewItemOf } from '../../../src/sessions/domain/view-item.js';
-import type { ViewFilter } from '../../../src/sessions/domain/view.js';
+import type { ViewFilter } from '../../../src/sessions/domain/cut-view.js';
 import { isTempKey } from '../../../src/state/scopes.js';
 import { filterChanges } from '../../../src/state/state-changes.js';
 

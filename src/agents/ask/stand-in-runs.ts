@@ -15,7 +15,7 @@ import type { RunProcess } from './run-process.js';
 const MAX_FAILURES = 3;
 
 /** What is before a request in the queue, while its process has died, or has left it to others. */
-export class AbandonedRuns {
+export class StandInRuns {
   /** The message that failed last. */
   #failed: { readonly invocationId: string; readonly times: number; readonly error: unknown } | undefined;
 

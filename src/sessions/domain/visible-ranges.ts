@@ -1,5 +1,5 @@
 import { type Counters, NO_COUNTS } from './counters.js';
-import type { SeqRange } from './seq-ranges.js';
+import { type SeqRange, rangesOutside } from './seq-ranges.js';
 
 /**
  * How the view differs from the log: the rewound ranges, and the current summary, which replaces every event up to
@@ -61,4 +61,20 @@ export function marksAfterSummary(
 /** The marks after a rewind. @param marksThen the marks when `toSeq` was the last event */
 export function marksAfterRewind(marksThen: ViewMarks, toSeq: number, ownSeq: number): ViewMarks {
   return { ...marksThen, hidden: [...marksThen.hidden, { from: toSeq + 1, to: ownSeq }] };
+}
+
+/** What a record of a session says of its log. */
+interface MarkedLog {
+  readonly marks: ViewMarks;
+  readonly firstSeq: number;
+  readonly lastSeq: number;
+}
+
+/**
+ * The visible ranges of the log: neither summarised nor rewound. Exact without reading events, since `seq` has no gaps.
+ */
+export function visibleRanges(record: MarkedLog): SeqRange[] {
+  const { hidden, summarySeq, viewFromSeq } = record.marks;
+  const whole = { from: Math.max(viewFromSeq + 1, record.firstSeq), to: record.lastSeq };
+  return rangesOutside(whole, [...hidden, { from: summarySeq, to: summarySeq }]);
 }

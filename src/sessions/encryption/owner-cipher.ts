@@ -1,7 +1,7 @@
 import { UnknownEncryptionKeyError } from '../domain/encryption-errors.js';
 import { sealedFormOf } from '../domain/sealed-form.js';
 import type { DataKeys, KeyAge } from './data-keys.js';
-import { type TextOwner, type TextPlace, openText, sealEqually, sealText } from './envelope.js';
+import { type TextOwner, type TextPlace, openText, sealEqually, sealText } from './sealed-text.js';
 import { nameOfOwner } from './key-places.js';
 import type { KeyRing } from './key-ring.js';
 
@@ -19,7 +19,7 @@ export interface Sealing {
 }
 
 /** Encrypts and opens texts with the keys of their owners. */
-export class TextCipher {
+export class OwnerCipher {
   constructor(
     private readonly keys: DataKeys,
     private readonly allowPlain: boolean,

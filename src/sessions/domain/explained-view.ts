@@ -1,8 +1,9 @@
 import type { ViewReason } from './view-reason.js';
-import type { ViewMarks } from './view-marks.js';
-import { type GetSessionConfig, type ViewItem, isAfter } from './view-item.js';
+import type { ViewMarks } from './visible-ranges.js';
+import type { ViewItem } from './view-item.js';
+import { type GetSessionConfig, isAfter } from './narrow-view.js';
 import { isRewind } from './event-inspection.js';
-import { type Choice, type Conversation, type ViewFilter, isFiltering, isYoung } from './view.js';
+import { type Choice, type Conversation, type ViewFilter, isFiltering, isYoung } from './cut-view.js';
 
 /** What decided about an event of the log. */
 export interface ViewDecision {

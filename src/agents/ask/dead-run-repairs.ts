@@ -16,11 +16,11 @@ import {
   showsLastInvocation,
 } from '../invocation/invocation-tail.js';
 import { readNewestUntil } from './queue.js';
-import { withoutRewound } from '../../sessions/domain/rewound-events.js';
+import { withoutRewound } from '../../sessions/domain/rewound-in-log.js';
 import { storedInvocation } from '../turn/stored-invocation.js';
 
 /** What earlier turns have left for this one: an invocation that is not done, and messages that were said in part. */
-export class LeftBehind {
+export class DeadRunRepairs {
   /** What was read for a narrow view. */
   #newest: { readonly session: Session; readonly events: readonly LoggedEvent[] } | undefined;
   #messageIds: readonly string[] = [];
