@@ -15,7 +15,14 @@ import { ROWS, ROW_NAMES, type RowName, idsOf } from '../transports/rows.js';
 import { until } from '../support/until.js';
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 's' };
-const SESSION = '/apps/shop/users/ann/sessions/s';
+const pathOf = ({ sessionId }: typeof KEY): string => `/apps/shop/users/ann/sessions/${sessionId}`;
+
+/** Each test has a session of its own, since a turn that one takes would make the next one wait. */
+let sessions = 0;
+function nextKey(): typeof KEY {
+  sessions += 1;
+  return { ...KEY, sessionId: `s${sessions}` };
+}
 const CANARY = 'canary-3c81';
 
 /** Ann may do everything, and others nothing. */
@@ -49,14 +56,14 @@ beforeEach(() => {
   records = [];
 });
 
-function expectOneRecord(name: RowName, user: string, outcome: string): void {
+function expectOneRecord(name: RowName, user: string, outcome: string, { sessionId }: typeof KEY): void {
   const ids = idsOf(ROWS[name]);
   expect(records).toEqual([
     expect.objectContaining({
       operation: name,
       outcome,
       appName: 'shop',
-      ...(ids.includes('sessionId') && { userId: 'ann', sessionId: 's' }),
+      ...(ids.includes('sessionId') && { userId: 'ann', sessionId }),
     }),
   ]);
   expect(records[0]?.by).toEqual(user === '' ? undefined : { id: user });
@@ -69,13 +76,15 @@ describe.each(frameworks)('the audit over REST on %s', (framework) => {
     app = await RestApp.start(framework, { ...PARTS, access: OnlyAnn, audit });
   });
   afterAll(() => app.close());
+  let key: typeof KEY;
   beforeEach(async () => {
-    const session = await app.sessions.getOrCreateSession(KEY);
+    key = nextKey();
+    const session = await app.sessions.createSession(key);
     await app.sessions.appendEvent({ session, event: { author: 'user', content: { parts: [{ text: CANARY }] } } });
   });
 
   const send = async (name: RowName, user: string): Promise<void> => {
-    const { method, path, query, body, headers } = restRequest(ROWS[name], goodRequest(name, 'rest', 's'));
+    const { method, path, query, body, headers } = restRequest(ROWS[name], goodRequest(name, 'rest', key.sessionId));
     const gone = new AbortController();
     const response = await fetch(app.url + path + query, {
       method,
@@ -96,7 +105,7 @@ describe.each(frameworks)('the audit over REST on %s', (framework) => {
     it.each(ROW_NAMES.filter((name) => ROWS[name].route))('has one record of %s', async (name) => {
       await send(name, user);
       await until(() => records.length > 0);
-      expectOneRecord(name, user, outcome);
+      expectOneRecord(name, user, outcome, key);
       expect(JSON.stringify(records)).not.toContain(CANARY);
     });
   });
@@ -114,10 +123,10 @@ describe.each(frameworks)('the audit over REST on %s', (framework) => {
       content: { role: CANARY, parts: [{ [CANARY]: CANARY }] },
       actions: { stateDelta: { [CANARY]: CANARY, [`user:${CANARY}`]: CANARY }, [CANARY]: CANARY },
     };
-    expect((await app.request('POST', `${SESSION}/events`, event, headers)).status).toBe(201);
+    expect((await app.request('POST', `${pathOf(key)}/events`, event, headers)).status).toBe(201);
     await app.request(
       'POST',
-      `${SESSION}/redaction`,
+      `${pathOf(key)}/redaction`,
       { seq: 1, reason: CANARY },
       { ...headers, 'x-request-id': `{${CANARY}}` },
     );
@@ -128,7 +137,7 @@ describe.each(frameworks)('the audit over REST on %s', (framework) => {
         operation: 'appendEvent',
         action: 'write',
         target: 'session',
-        ...KEY,
+        ...key,
         by: { id: 'ann' },
         requestId: 'r-1',
         traceId: '0af7651916cd43dd8448eb211c80319c',
@@ -146,13 +155,17 @@ describe('the audit over GraphQL', () => {
     app = await GraphqlApp.start({ ...PARTS, access: OnlyAnn, audit });
   });
   afterAll(() => app.close());
-  beforeEach(() => app.sessions.getOrCreateSession(KEY));
+  let key: typeof KEY;
+  beforeEach(async () => {
+    key = nextKey();
+    await app.sessions.createSession(key);
+  });
 
   describe.each(CALLERS)('of "%s"', (user, outcome) => {
     it.each(ROW_NAMES.filter((name) => ROWS[name].graphql))('has one record of %s', async (name) => {
       const document = documentOf(app.schema, ROWS[name].graphql?.name ?? '', { PendingApproval: ['tool'] });
-      await app.ask(document, goodRequest(name, 'graphql', 's'), user === '' ? {} : { 'x-user': user });
-      expectOneRecord(name, user, outcome);
+      await app.ask(document, goodRequest(name, 'graphql', key.sessionId), user === '' ? {} : { 'x-user': user });
+      expectOneRecord(name, user, outcome, key);
     });
   });
 
@@ -171,7 +184,7 @@ describe('a sink that fails', () => {
   it('is one line of the log, and keeps nobody from anything', async () => {
     const said = jest.spyOn(Logger.prototype, 'error').mockImplementation();
     const app = await RestApp.start('Express', { access: OnlyAnn, audit: { sink: broken } });
-    for (const _ of [1, 2, 3]) await app.request('POST', SESSION, {}, { 'x-user': 'ann' });
+    for (const _ of [1, 2, 3]) await app.request('POST', pathOf(KEY), {}, { 'x-user': 'ann' });
     await app.close();
     expect(said.mock.calls).toEqual([[expect.stringContaining('(1 so far): Error: The disk is full')]]);
     said.mockRestore();
@@ -180,8 +193,8 @@ describe('a sink that fails', () => {
   it('refuses what cannot be noted, if it is asked to', async () => {
     const said = jest.spyOn(Logger.prototype, 'error').mockImplementation();
     const app = await RestApp.start('Express', { access: OnlyAnn, audit: { sink: broken, onFailure: 'refuse' } });
-    expect((await app.request('POST', SESSION, {}, { 'x-user': 'ann' })).status).toBe(503);
-    expect((await app.request('POST', SESSION, {}, { 'x-user': 'bob' })).status).toBe(403);
+    expect((await app.request('POST', pathOf(KEY), {}, { 'x-user': 'ann' })).status).toBe(503);
+    expect((await app.request('POST', pathOf(KEY), {}, { 'x-user': 'bob' })).status).toBe(403);
     expect(await app.sessions.getSession(KEY)).toBeUndefined();
     await app.close();
     said.mockRestore();
