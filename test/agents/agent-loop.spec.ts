@@ -75,6 +75,25 @@ describe('the loop of an agent', () => {
     expect([refunded, model.left]).toEqual([['7'], 0]);
   });
 
+  it('does not run a tool whose arguments were redacted while it waited, and tells the model', async () => {
+    const model = new ScriptedModel([{ calls: [{ id: 'c1', name: 'pay', args: { amount: 7 } }] }, 'I ask again.']);
+    const paid: unknown[] = [];
+    const tools = {
+      pay: defineTool({
+        approval: () => ({ hint: 'Pay?' }),
+        run: (args) => void paid.push(args),
+      }),
+    };
+    const loop = agentLoop({ model: ({ history }) => model.ask(history), tools });
+    await app.agents.run(REQUEST, loop).result;
+    await app.sessions.redactEvent({ ...KEY, seq: 2, reason: 'a card number' });
+    const { status, events } = await answer(loop);
+    expect([status, ...inShort(events)]).toEqual(['completed', 'root !c1', 'root I ask again.', 'root end']);
+    expect(JSON.stringify(events[0])).toContain('arguments of this call were redacted');
+    expect(paid).toEqual([]);
+    expect(app.errors.splice(0)).toMatchObject([{ name: 'ToolError', tool: 'pay' }]);
+  });
+
   it('takes what a model streams, and what came with merge in between', async () => {
     const model = new ScriptedModel([{ calls: [{ name: 'wait' }] }, 'Two words']);
     const { promise, resolve } = withResolver();

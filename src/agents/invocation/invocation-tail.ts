@@ -123,7 +123,7 @@ export class InvocationTail {
     const same = this.openCalls.filter(({ call: open }) => isSame(open, call));
     const found = same.find((each) => each.call === call) ?? same[0];
     if (found || !call.id) return found;
-    return { ...this.#last, call: namedCall(call), number: 0, nth: this.#made.get(call.id) ?? 1 };
+    return { ...this.#last, call: namedCall(call), number: 0, nth: this.#made.get(call.id) ?? 1, isRedacted: false };
   }
 
   /** Responses for the calls that have none. */
@@ -165,8 +165,10 @@ export class InvocationTail {
       if (call.id) this.#made.set(call.id, nth);
       const key = callKey(call);
       const before = call.id ? [] : (this.#open.get(key) ?? []);
+      const named = namedCall(call);
+      const isRedacted = event.redaction !== undefined && Object.keys(named.args).length === 0;
       if (!lasting.has(key))
-        this.#open.set(key, [...before, { call: plainCopyOf(namedCall(call)), number, nth, ...speaker }]);
+        this.#open.set(key, [...before, { call: plainCopyOf(named), number, nth, isRedacted, ...speaker }]);
     }
     for (const key of answeredCalls(event)) {
       const left = this.#open.get(key)?.slice(1) ?? [];

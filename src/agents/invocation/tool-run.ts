@@ -13,6 +13,7 @@ import { type Tool, type ToolDefinition, type ToolOptions, checkedToolOptions } 
 
 const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 30_000;
+const ARGUMENTS_GONE = 'The arguments of this call were redacted while it waited. Call the tool again with them.';
 
 /** The tools of calls, side by side. */
 export class ToolRun {
@@ -110,6 +111,7 @@ class ToolCall {
   async outcome(): Promise<ToolOutcome> {
     const { name } = this.call.call;
     if (!this.#tool) return this.#corrected('does not exist', `There is no tool ${JSON.stringify(name)}.`);
+    if (this.call.isRedacted) return this.#corrected('was not called', ARGUMENTS_GONE);
     try {
       const { args, problem } = await this.#checkedArgs();
       if (problem !== undefined) return this.#corrected('got wrong arguments', `Wrong arguments: ${problem}`);

@@ -30,6 +30,8 @@ export interface NumberedCall extends OpenCall {
   readonly number: number;
   /** Its place among the calls with its id: some models count calls again in each step. */
   readonly nth: number;
+  /** It has no arguments, since its event was redacted. */
+  readonly isRedacted: boolean;
 }
 
 /** What a response says if nobody can tell it better: the process that ran the tool is gone. */
