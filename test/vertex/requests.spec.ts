@@ -71,6 +71,17 @@ describe('requests to Vertex AI', () => {
     expect(error.publicMessage).not.toContain('403');
   });
 
+  it('many at the same time are no leak of listeners, and Node warns of none', async () => {
+    const warnings: Error[] = [];
+    const warn = (warning: Error): void => void warnings.push(warning);
+    process.on('warning', warn);
+    const sessions = open();
+    await Promise.all(Array.from({ length: 20 }, async () => sessions.getSession(KEY)));
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off('warning', warn);
+    expect(warnings).toEqual([]);
+  });
+
   it('a used up quota is waited for as long as the service asks', async () => {
     server.faults.push({ on: /^GET .*sessions\/s-1$/, status: 429, headers: { 'retry-after': '1' } });
     const start = Date.now();

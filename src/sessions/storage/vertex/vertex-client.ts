@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StoreUnavailableError } from '../../domain/errors.js';
 import { backoffMs, callWithin } from '../../domain/timeouts.js';
@@ -44,7 +45,10 @@ const UNAUTHORIZED = 401;
 export class VertexClient {
   readonly #closing = new AbortController();
 
-  constructor(private readonly options: VertexClientOptions) {}
+  constructor(private readonly options: VertexClientOptions) {
+    // Each request listens. Node would warn of the eleventh at the same time.
+    setMaxListeners(Infinity, this.#closing.signal);
+  }
 
   /** Ends all calls; later ones fail. */
   close(): void {
