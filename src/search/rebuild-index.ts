@@ -11,7 +11,7 @@ import { listedRecords } from '../sessions/storage/listed-records.js';
 import type { SearchIndex } from '../sessions/storage/search-index.js';
 import type { SessionStorage } from '../sessions/storage/session-storage.js';
 import { PER_TRANSACTION } from './entry-batches.js';
-import { searchEntryOf } from './search-entry.js';
+import { searchEntryOf } from '../sessions/operations/search-entry.js';
 
 /** Whose events to index again: of a user of an app, of an app, or of all apps. */
 export type RebuildRequest = Partial<UserKey>;

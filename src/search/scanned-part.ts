@@ -6,7 +6,7 @@ import type { ScanPosition } from '../sessions/domain/search/search-cursor.js';
 import { listedRecords } from '../sessions/storage/listed-records.js';
 import type { SearchScope } from '../sessions/storage/search-index.js';
 import type { SessionStorage, StoredSession } from '../sessions/storage/session-storage.js';
-import { foundTextOf } from './search-entry.js';
+import { foundTextOf } from '../sessions/operations/search-entry.js';
 
 /** An event with text. */
 export interface ScannedEvent {

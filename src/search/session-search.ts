@@ -19,7 +19,7 @@ import type { EventsAroundRequest, SearchEventsRequest, SearchPage } from './fou
 import { searchIndexed } from './indexed-search.js';
 import { type RebuildRequest, type RebuiltIndex, checkedRebuild, rebuildIndex } from './rebuild-index.js';
 import { searchByScan } from './scanned-search.js';
-import { searchEntryOf } from './search-entry.js';
+import { searchEntryOf } from '../sessions/operations/search-entry.js';
 import { type CheckedSearch, checkedSearch } from './search-request.js';
 
 /** The durable consumer that fills the index. */
@@ -146,7 +146,7 @@ export class SessionSearch {
       async handler({ key, event, incarnation }) {
         // It may have been read before it was redacted, and added afterwards.
         const redacted = event.actions.redacts?.id;
-        if (redacted !== undefined) await index.remove(incarnation, redacted);
+        if (redacted !== undefined) await index.replace(incarnation, redacted, undefined);
         const entry = searchEntryOf(key, incarnation, event);
         if (entry) await batches.add(entry);
       },

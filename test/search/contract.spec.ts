@@ -1,4 +1,4 @@
-import { SessionService } from '../../src/index.js';
+import { SessionRetention, SessionService } from '../../src/index.js';
 import { SessionSearch } from '../../src/search/index.js';
 import { testStores } from '../support/stores.js';
 import { openSearch, type SearchedSessions, untilIndexed, USER } from './support.js';
@@ -50,6 +50,22 @@ describe.each(testStores)('Search in $name', (store) => {
     expect(await seqsOf('canary')).toEqual([]);
     expect(await seqsOf('redacted')).toEqual([]);
     expect(await seqsOf('thanks')).toEqual(['s-1:2']);
+  });
+
+  it('finds what retention left of an event, and no more what it took', async () => {
+    const parts = [
+      { text: 'the canary of my order' },
+      { functionCall: { id: 'c', name: 'find', args: { q: 'parrot' } } },
+    ];
+    const session = await opened.sessions.createSession({ ...USER, sessionId: 's-1' });
+    await opened.sessions.append({ session, event: { author: 'agent', content: { role: 'model', parts } } });
+    await opened.indexed();
+    expect([await seqsOf('canary'), await seqsOf('parrot')]).toEqual([['s-1:1'], ['s-1:1']]);
+    opened.clock.advanceSeconds(2 * 86_400);
+    await new SessionRetention({ sessions: opened.sessions, rules: [{ kinds: ['toolCalls'], keep: '1d' }] }).apply();
+    expect([await seqsOf('canary'), await seqsOf('parrot')]).toEqual([['s-1:1'], []]);
+    await opened.indexed();
+    expect([await seqsOf('canary'), await seqsOf('parrot')]).toEqual([['s-1:1'], []]);
   });
 
   it('shows where a hit is, who said it, when, and what stands around it', async () => {

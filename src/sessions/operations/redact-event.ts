@@ -83,7 +83,7 @@ async function redact(
   const alsoIn = await otherPlaces(env, record, event);
   if (takesState) await removeState(env, request, event);
   const next = await whileNobodyReplaces(env.storage, key, async () => replace(env, request));
-  await env.storage.search?.remove(record.incarnation, event.id);
+  await env.storage.search?.replace(record.incarnation, event.id, undefined);
   await commitEvent(env, { session: referenceTo(key), event: redactionNews(next), turn });
   return { event: next, duplicate: isRedacted(event), alsoIn };
 }

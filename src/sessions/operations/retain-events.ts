@@ -14,6 +14,7 @@ import { writeMarks } from '../retention/retention-marks.js';
 import type { SessionEnvironment } from '../session-environment.js';
 import { logPage, seqAfterPage } from './read-log.js';
 import { replaceEvents, whileNobodyReplaces } from './replace-events.js';
+import { searchEntryOf } from './search-entry.js';
 
 /** Events that are read together. */
 const PAGE = 128;
@@ -60,7 +61,7 @@ export async function* retainEvents(
     const isWrite = !options.dryRun && seen.due.length > 0;
     const page = isWrite ? await whileNobodyReplaces(storage, key, replace).catch(undefinedIfGone) : seen;
     if (!page) return;
-    if (isWrite) await forget(storage, incarnation, page.due);
+    if (isWrite) await indexAgain(storage, log, page.due);
     if (!options.dryRun) await writeMarks(storage.entries, incarnation, page.marks);
     yield page.due.map((one) => ({ appendedAt: one.appendedAt, rules: one.rules, isRemoved: isWrite }));
     ({ marks } = page);
@@ -105,13 +106,15 @@ async function readPage(
   return { record, due, marks: reading.marks };
 }
 
-/** An index has words of them. What is left of an event is found again when the index is built again. */
-async function forget(
+/** An index has words of them. What is left of an event is still found. */
+async function indexAgain(
   { search }: SessionEnvironment['storage'],
-  incarnation: string,
+  { key, incarnation }: RetainedLog,
   due: LogPage['due'],
 ): Promise<void> {
-  for (const { event, isSearched } of due) if (isSearched) await search?.remove(incarnation, event.id);
+  for (const { event, isSearched } of due) {
+    if (isSearched) await search?.replace(incarnation, event.id, searchEntryOf(key, incarnation, event));
+  }
 }
 
 function undefinedIfGone(error: unknown): undefined {

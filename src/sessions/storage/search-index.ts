@@ -54,8 +54,8 @@ export interface SearchIndex {
    * @param trimsLog whether entries of these sessions are removed whose events were trimmed
    */
   add(entries: readonly SearchEntry[], trimsLog: boolean): Promise<void>;
-  /** Removes the entry of an event. Does nothing where there is no index. */
-  remove(incarnation: string, eventId: string): Promise<void>;
+  /** Replaces the entry of an event, or removes it. Does nothing where there is no index, or no entry. */
+  replace(incarnation: string, eventId: string, entry: SearchEntry | undefined): Promise<void>;
   /** How many events have each of the terms. */
   counts(scope: SearchScope, terms: readonly SearchTerm[]): Promise<number[]>;
   /** The heaviest hits, of these the newest, whose events are in the log. */

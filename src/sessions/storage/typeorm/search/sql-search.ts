@@ -42,16 +42,17 @@ export class SqlSearch implements SearchIndex {
     });
   }
 
-  async remove(incarnation: string, eventId: string): Promise<void> {
+  async replace(incarnation: string, eventId: string, entry: SearchEntry | undefined): Promise<void> {
     const { transactions, search: place } = await this.openDatabase();
     // Whoever redacts an event need not be who searches.
     if (!(await place.isThere())) return;
     await transactions.write(async (transaction) => {
       const pk = pkOf({ incarnation });
-      transaction.addToCommit([
+      const removed = await transaction.change(
         sql`DELETE FROM ${place.table} WHERE session_pk = ${pk} AND seq IN
           (SELECT e.seq FROM ${transaction.tables.events} e WHERE e.session_pk = ${pk} AND e.event_id = ${eventId})`,
-      ]);
+      );
+      if (removed > 0 && entry) transaction.addToCommit([insertion({ transaction, place }, entry)]);
     });
   }
 

@@ -1,9 +1,9 @@
-import type { LoggedEvent } from '../sessions/domain/event.js';
-import { type SessionKey, sessionKeyOf } from '../sessions/domain/ids.js';
-import { searchedText } from '../sessions/domain/search/event-text.js';
-import { UserTerms } from '../sessions/domain/search/terms.js';
-import { wordsOfText } from '../sessions/domain/search/words.js';
-import type { SearchEntry } from '../sessions/storage/search-index.js';
+import type { LoggedEvent } from '../domain/event.js';
+import { type SessionKey, sessionKeyOf } from '../domain/ids.js';
+import { searchedText } from '../domain/search/event-text.js';
+import { UserTerms } from '../domain/search/terms.js';
+import { wordsOfText } from '../domain/search/words.js';
+import type { SearchEntry } from '../storage/search-index.js';
 
 /** What a search shows of an event. */
 export interface FoundText {
