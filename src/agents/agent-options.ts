@@ -8,6 +8,12 @@ import { PartialFlusher } from './turn/partial-flusher.js';
 import { type PartialSettings, partialSettings } from './turn/partial-log.js';
 import { type AskEnvironment, type RunLimits, RunPlaces, WaitingMemory, waitingLimits } from './ask/run-limits.js';
 
+/** How the agents of an instance close. */
+export interface CloseAgentsOptions {
+  /** How long runs may finish before they are handed over. Default: that of {@link AgentSessionsOptions}. */
+  readonly drainMs?: number | undefined;
+}
+
 /** The parts and settings of {@link AgentSessions}. */
 export interface AgentSessionsOptions {
   readonly sessions: SessionService;

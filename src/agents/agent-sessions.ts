@@ -7,10 +7,11 @@ import { environmentBehind } from '../sessions/service-environment.js';
 import { tracedWork } from '../sessions/tracing/trace.js';
 import type { AskEnvironment } from './ask/run-limits.js';
 import { isCalledWithinRun, withinRun } from './calling-runs.js';
+import { checkedAgentRequest } from './request-fields.js';
 import { RunProcess } from './ask/run-process.js';
 import { holderOf, runningInvocation } from './turn/agent-environment.js';
 import { AgentRun } from './ask/agent-run.js';
-import { type AgentSessionsOptions, environmentOf } from './agent-options.js';
+import { type AgentSessionsOptions, type CloseAgentsOptions, environmentOf } from './agent-options.js';
 import { type HandedOver, stopEvent, withdrawEvent } from './turn/control-events.js';
 import { checkedAnswer } from './invocation/approval-answers.js';
 import { RunEvents } from './turn/run-events.js';
@@ -29,18 +30,13 @@ import {
   type AnswerRequest,
   type CheckedRun,
   type RunRequest,
+  type StopRunRequest,
   checkedAnswerRun,
   checkedExpiry,
   checkedRun,
 } from './ask/run-request.js';
 import type { RunHandler } from './invocation/agent-context.js';
 import { TurnWork } from './ask/turn-work.js';
-
-/** How the agents of an instance close. */
-export interface CloseAgentsOptions {
-  /** How long runs may finish before they are handed over. Default: that of {@link AgentSessionsOptions}. */
-  readonly drainMs?: number | undefined;
-}
 
 // eslint-disable-next-line @typescript-eslint/require-await
 const NO_HANDLER: RunHandler = async function* () {
@@ -49,12 +45,6 @@ const NO_HANDLER: RunHandler = async function* () {
 
 const DEFAULT_DRAIN_MS = 5_000;
 const MAX_DRAIN_MS = 3_600_000;
-
-/** The invocation to stop. */
-export interface StopRunRequest extends SessionKey {
-  /** Default: the one that runs. */
-  readonly invocationId?: string | undefined;
-}
 
 /**
  * Runs agents in sessions: one message at a time gets an answer, and the log is whole however a run ends.
@@ -85,7 +75,7 @@ export class AgentSessions {
    * const { session, events } = await run.result;
    */
   run(request: RunRequest, handler: RunHandler): AgentRun {
-    const checked = checkedRun(requireRequest(request), this.#env.newId);
+    const checked = checkedRun(checkedAgentRequest('run', request), this.#env.newId);
     return this.#start(checked, handler, request.signal);
   }
 
@@ -97,7 +87,7 @@ export class AgentSessions {
    * @example await agents.stop({ appName: 'shop', userId: 'ann', sessionId });
    */
   async stop(request: StopRunRequest): Promise<boolean> {
-    const key = checkedSessionKey(requireRequest(request));
+    const key = checkedSessionKey(checkedAgentRequest('stop', request));
     return untilNotOvertaken(() => this.#stop(key, request.invocationId));
   }
 
@@ -108,7 +98,7 @@ export class AgentSessions {
    * @example const { approvals } = await agents.pendingApprovals({ appName: 'shop', userId: 'ann' });
    */
   async pendingApprovals(request: PendingApprovalsRequest): Promise<PendingApprovalPage> {
-    return listPendingApprovals(this.#env.sessions, requireRequest(request));
+    return listPendingApprovals(this.#env.sessions, checkedAgentRequest('pendingApprovals', request));
   }
 
   /**
@@ -120,7 +110,7 @@ export class AgentSessions {
    * await agents.answerApproval({ appName: 'shop', userId: 'ann', sessionId, approvalId, answer }, support).result;
    */
   answerApproval(request: AnswerRequest, handler: RunHandler): AgentRun {
-    const checked = checkedAnswerRun(requireRequest(request));
+    const checked = checkedAnswerRun(checkedAgentRequest('answerApproval', request));
     const { schema, answer, signal } = request;
     return this.#start(checked, handler, signal, async () => {
       await checkedAnswer(answer, schema);
@@ -134,7 +124,7 @@ export class AgentSessions {
    * @example setInterval(() => void agents.expireApprovals({ appName: 'shop' }, support), 60_000);
    */
   async expireApprovals(request: ExpireApprovalsRequest, handler: RunHandler): Promise<number> {
-    const { outputKey, outputSchema, onMismatch, ...owner } = requireRequest(request);
+    const { outputKey, outputSchema, onMismatch, ...owner } = checkedAgentRequest('expireApprovals', request);
     return expireAll(expiredApprovals(this.#env.sessions, owner), this.#env.graceMs, async (place) => {
       if (this.#process.draining.aborted) return 0;
       const checked = checkedExpiry({ ...place, policy: 'reject', outputKey, outputSchema, onMismatch });
@@ -157,7 +147,8 @@ export class AgentSessions {
    *
    * @example await agents.close({ drainMs: 20_000 }); // before sessions.close()
    */
-  async close({ drainMs = this.#drainMs }: CloseAgentsOptions = {}): Promise<void> {
+  async close(options: CloseAgentsOptions = {}): Promise<void> {
+    const { drainMs = this.#drainMs } = checkedAgentRequest('close', options);
     checkedDrainMs(drainMs);
     await this.#process.close(drainMs);
   }

@@ -45,15 +45,15 @@ export { AgentRun } from './ask/agent-run.js';
 export type { NamedCall } from '../sessions/domain/open-calls.js';
 export type { RunEvent } from './turn/run-events.js';
 export { AgentsClosingError } from './errors/closing-error.js';
-export type { AgentSessionsOptions } from './agent-options.js';
-export { AgentSessions, type CloseAgentsOptions, type StopRunRequest } from './agent-sessions.js';
+export type { AgentSessionsOptions, CloseAgentsOptions } from './agent-options.js';
+export { AgentSessions } from './agent-sessions.js';
 export { type RunPolicy, isControlEvent } from './turn/control-events.js';
 export type { ExpireApprovalsRequest } from './ask/expired-approvals.js';
 export type { PendingApprovalPage, PendingApprovalsRequest } from './invocation/pending-approvals.js';
 export type { PartialSettings } from './turn/partial-log.js';
 export { type RunLimit, RunLimitError } from './errors/run-limit-error.js';
 export type { RunLimits } from './ask/run-limits.js';
-export type { AnswerRequest, RunRequest, RunResult } from './ask/run-request.js';
+export type { AnswerRequest, RunRequest, RunResult, StopRunRequest } from './ask/run-request.js';
 export type { RunHandler } from './invocation/agent-context.js';
 export type { RunStatus } from './invocation/run-status.js';
 export {

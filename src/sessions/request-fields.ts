@@ -1,10 +1,6 @@
 import type { SessionKey, UserKey } from './domain/ids.js';
-import { refuseMisspelled, requireRequest } from './domain/input-checks.js';
+import { fieldNames as fields, refuseMisspelled, requireRequest } from './domain/input-checks.js';
 import type * as operations from './operations/index.js';
-
-/** Names the fields of a request: a missing one does not compile. */
-const fields = <Request>(names: Readonly<Record<keyof Required<Request>, true>>): readonly string[] =>
-  Object.keys(names);
 
 const APP = { appName: true } as const;
 const USER = { ...APP, userId: true } as const;

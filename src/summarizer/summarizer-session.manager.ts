@@ -7,7 +7,7 @@ import { isSummary } from '../sessions/domain/event-inspection.js';
 import { type SessionKey, checkedSessionKey } from '../sessions/domain/ids.js';
 import { readableEvent } from '../sessions/domain/damaged-event.js';
 import { loggedEvent } from '../sessions/domain/stored-json.js';
-import { optionalCount, requireRequest } from '../sessions/domain/input-checks.js';
+import { fieldNames, optionalCount, refuseMisspelled, requireRequest } from '../sessions/domain/input-checks.js';
 import { type SessionReference, referencedKey } from '../sessions/domain/session.js';
 import { environmentBehind } from '../sessions/service-environment.js';
 import type { SessionStorage } from '../sessions/storage/session-storage.js';
@@ -53,6 +53,23 @@ export interface SummaryCounts {
   readonly running: number;
   readonly stored: number;
   readonly failed: number;
+}
+
+/** The fields of requests with more than the key of a session. */
+const REQUEST_FIELDS = {
+  createSessionSummary: fieldNames<CreateSummaryRequest>({ session: true, force: true, dueSince: true, signal: true }),
+  listSummaries: fieldNames<ListSummariesRequest>({
+    appName: true,
+    userId: true,
+    sessionId: true,
+    afterSeq: true,
+    limit: true,
+  }),
+} as const;
+
+function checkedFields<Request extends object>(method: keyof typeof REQUEST_FIELDS, request: Request): Request {
+  refuseMisspelled(requireRequest(request), REQUEST_FIELDS[method], method);
+  return request;
 }
 
 const MAX_REASON_LENGTH = 500;
@@ -137,12 +154,8 @@ export class SummarizerSessionManager {
    *
    * @example const summary = await summaries.createSessionSummary({ session, force: true });
    */
-  async createSessionSummary({
-    session,
-    force = false,
-    dueSince,
-    signal,
-  }: CreateSummaryRequest): Promise<SessionSummary | undefined> {
+  async createSessionSummary(request: CreateSummaryRequest): Promise<SessionSummary | undefined> {
+    const { session, force = false, dueSince, signal } = checkedFields('createSessionSummary', request);
     const key = referencedKey(session);
     if (dueSince !== undefined) assertTrigger(dueSince);
     if (!(await this.#storage.read({ key }))) throw new SessionNotFoundError(key.sessionId);
@@ -169,8 +182,9 @@ export class SummarizerSessionManager {
    * Returns the summaries in the log, oldest first, also those that were replaced or rewound (`isInForce: false`).
    * @example const all = await summaries.listSummaries({ appName: 'shop', userId: 'ann', sessionId });
    */
-  async listSummaries({ afterSeq, limit, ...request }: ListSummariesRequest): Promise<SessionSummary[]> {
-    const key = checkedSessionKey(request);
+  async listSummaries(request: ListSummariesRequest): Promise<SessionSummary[]> {
+    const { afterSeq, limit, ...of } = checkedFields('listSummaries', request);
+    const key = checkedSessionKey(of);
     const part = { afterSeq: optionalCount(afterSeq, 'afterSeq'), limit: optionalCount(limit, 'limit') };
     const summaries = await readSummaries(this.#storage, { ...key, ...part });
     if (!summaries) throw new SessionNotFoundError(key.sessionId);

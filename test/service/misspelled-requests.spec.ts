@@ -1,4 +1,7 @@
 import { InMemorySessionStorage, SessionService } from '../../src/index.js';
+import { AgentSessions, type RunHandler } from '../../src/agents/index.js';
+import { SessionsClient } from '../../src/client/index.js';
+import { SummarizerSessionManager } from '../../src/summarizer/index.js';
 import { REQUEST_FIELDS } from '../../src/sessions/request-fields.js';
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 's-1' };
@@ -7,6 +10,12 @@ const KEY = { appName: 'shop', userId: 'ann', sessionId: 's-1' };
 const FIELDS = Object.entries(REQUEST_FIELDS).flatMap(([method, names]) =>
   names.filter((name) => name.length > 3).map((name) => ({ method, name })),
 );
+
+type KeyOfApp = { readonly appName: string };
+
+const silent: RunHandler = async function* () {
+  yield* [];
+};
 
 type Method = (request: object, decide: () => void) => Promise<unknown> | AsyncIterable<unknown>;
 
@@ -43,6 +52,40 @@ describe('requests of the service', () => {
     const misspelled = { code: 'INVALID_INPUT', path: 'config.numRecentEvent' };
     await expect(sessions.getSession({ ...KEY, config })).rejects.toMatchObject(misspelled);
     await expect(sessions.explainView({ ...KEY, config })).rejects.toMatchObject(misspelled);
+  });
+
+  it('of a list refuse a label without a value, which would show all sessions', async () => {
+    const filter = { labels: { team: undefined as unknown as string } };
+    const refused = { code: 'INVALID_INPUT', path: 'filter.labels.team' };
+    await expect(sessions.listSessions({ ...KEY, filter })).rejects.toMatchObject(refused);
+    const client = new SessionsClient({ url: 'http://127.0.0.1:1' });
+    await expect(client.listSessions({ ...KEY, filter })).rejects.toMatchObject(refused);
+    expect((await sessions.listSessions({ ...KEY, filter: { status: undefined } })).sessions).toHaveLength(1);
+  });
+
+  it('of summaries refuse a field in another spelling', async () => {
+    const summaries = new SummarizerSessionManager({ sessions });
+    const session = { ...KEY, id: KEY.sessionId };
+    const forced = summaries.createSessionSummary({ session, forced: true } as { session: typeof session });
+    await expect(forced).rejects.toMatchObject({ code: 'INVALID_INPUT', path: 'forced' });
+    const listed = summaries.listSummaries({ ...KEY, afterseq: 1 } as typeof KEY);
+    await expect(listed).rejects.toMatchObject({ code: 'INVALID_INPUT', path: 'afterseq' });
+    await summaries.close();
+  });
+
+  it('of agents refuse a field in another spelling', async () => {
+    const agents = new AgentSessions({ sessions });
+    const run = { ...KEY, newMessage: 'hi', polcy: 'enqueue' };
+    expect(() => agents.run(run, silent)).toThrow(/did you mean policy/);
+    const answer = { ...KEY, approvalId: 'a', answer: { confirmed: true }, schemes: {} };
+    expect(() => agents.answerApproval(answer, silent)).toThrow(/did you mean schema/);
+    await expect(agents.stop({ ...KEY, invocationID: 'i' } as typeof KEY)).rejects.toThrow(/did you mean invocationId/);
+    await expect(agents.pendingApprovals({ appName: 'shop', limt: 1 } as { appName: string })).rejects.toThrow(/limit/);
+    await expect(
+      agents.expireApprovals({ appName: 'shop', userID: 'ann' } as object as KeyOfApp, silent),
+    ).rejects.toThrow(/did you mean userId/);
+    await expect(agents.close({ drainMS: 5 } as object)).rejects.toThrow(/did you mean drainMs/);
+    await agents.close();
   });
 
   it('may have more: a request may be an object of the app', async () => {

@@ -112,6 +112,12 @@ export interface GivenAnswer {
   readonly isExpiry?: boolean;
 }
 
+/** The invocation to stop. */
+export interface StopRunRequest extends SessionKey {
+  /** Default: the one that runs. */
+  readonly invocationId?: string | undefined;
+}
+
 /** The answer to an approval. */
 export interface AnswerRequest<Payload = unknown> extends SessionKey {
   readonly approvalId: string;

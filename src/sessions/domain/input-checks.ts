@@ -24,6 +24,11 @@ export function assertFieldNames<Request extends object>(
   );
 }
 
+/** Names the fields of a request: a missing one does not compile. */
+export function fieldNames<Request>(names: Readonly<Record<keyof Required<Request>, true>>): readonly string[] {
+  return Object.keys(names);
+}
+
 /**
  * Refuses a field that is one of the known ones in another spelling: it would have no effect. Others may be there, as the object may be
  * one of the app that has more.

@@ -158,6 +158,7 @@ export const FILTER_FIELDS = ['status', 'tags', 'labels'] as const satisfies rea
 export function filterEntries(filter: unknown, path: string, limits: WriteLimits): IndexEntry[] {
   const given = metadataInput(filter, path, limits, FILTER_FIELDS);
   if (!given) return [];
+  assertLabelValues(filter as SessionFilter, path);
   const changes = metadataChanges({
     status: statusAt(given, path) ?? null,
     tags: { add: namesAt(given, 'tags', path) },
@@ -166,6 +167,13 @@ export function filterEntries(filter: unknown, path: string, limits: WriteLimits
   const entries = changes.flatMap(([name, value]) => (value === null ? [] : [`${name}\n${value}`]));
   assertFilterSize(entries, path);
   return entries.toSorted();
+}
+
+/** A copy would lose a label without a value, and the list would have more sessions than was asked for. */
+function assertLabelValues({ labels }: SessionFilter, path: string): void {
+  const found = Object.entries(labels ?? {}).find(([, value]) => (value as unknown) === undefined);
+  if (!found) return;
+  throw new InvalidInputError('is undefined; leave it out to ask for any', childPath(`${path}.labels`, found[0]));
 }
 
 export function assertFilterSize({ length }: readonly IndexEntry[], path: string): void {

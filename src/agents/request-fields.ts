@@ -1,0 +1,58 @@
+import { fieldNames, refuseMisspelled, requireRequest } from '../sessions/domain/input-checks.js';
+import type { ExpireApprovalsRequest } from './ask/expired-approvals.js';
+import type { AnswerRequest, RunRequest, StopRunRequest } from './ask/run-request.js';
+import type { CloseAgentsOptions } from './agent-options.js';
+import type { PendingApprovalsRequest } from './invocation/pending-approvals.js';
+
+const OWNER = { appName: true, userId: true } as const;
+const SESSION = { ...OWNER, sessionId: true } as const;
+const OUTPUT = { outputKey: true, outputSchema: true, onMismatch: true } as const;
+
+/** The fields of the requests of `AgentSessions`, by its methods. */
+const AGENT_REQUEST_FIELDS = {
+  run: fieldNames<RunRequest>({
+    ...SESSION,
+    ...OUTPUT,
+    newMessage: true,
+    policy: true,
+    invocationId: true,
+    retry: true,
+    agentName: true,
+    stateDelta: true,
+    customMetadata: true,
+    rewindTo: true,
+    state: true,
+    create: true,
+    config: true,
+    signal: true,
+    quietMs: true,
+  }),
+  stop: fieldNames<StopRunRequest>({ ...SESSION, invocationId: true }),
+  pendingApprovals: fieldNames<PendingApprovalsRequest>({ ...OWNER, limit: true, cursor: true, filter: true }),
+  answerApproval: fieldNames<AnswerRequest>({
+    ...SESSION,
+    ...OUTPUT,
+    approvalId: true,
+    answer: true,
+    schema: true,
+    schemas: true,
+    policy: true,
+    config: true,
+    signal: true,
+  }),
+  expireApprovals: fieldNames<ExpireApprovalsRequest>({ ...OWNER, ...OUTPUT }),
+  close: fieldNames<CloseAgentsOptions>({ drainMs: true }),
+} as const;
+
+/**
+ * Returns the request of a method. Refuses a field that is one of the method's in another spelling.
+ *
+ * @example checkedAgentRequest('run', { ...key, newMessage: 'Hello', polcy: 'enqueue' }); // throws: `did you mean policy?`
+ */
+export function checkedAgentRequest<Request extends object>(
+  method: keyof typeof AGENT_REQUEST_FIELDS,
+  request: Request,
+): Request {
+  refuseMisspelled(requireRequest(request), AGENT_REQUEST_FIELDS[method], method);
+  return request;
+}
