@@ -1,9 +1,10 @@
-// The app of `npm start` with everything on, under users who come and go: does its memory stay flat, and is each session whole?
+// The app of `npm start` with everything on, encryption, quotas, audit and API keys too, under users who come and go: does its memory stay
+// flat, and is each session whole?
 //
 //   node bench/soak.mjs --minutes=30                                        a SQLite file
 //   SESSIONS_DATABASE_URL=postgres://… node bench/soak.mjs --minutes=30     another store, by the variables of the app
-import { fork } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
+import { fork, spawnSync } from 'node:child_process';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -22,6 +23,7 @@ const WARM_UP = 0.25;
 const MOST_GROWTH_MB = 8;
 const MB = 2 ** 20;
 
+const users = Array.from({ length: USERS }, (_, index) => ({ userId: `user-${index}`, ...apiKeyOf(`user-${index}`) }));
 const { NODE_ENV: _own, ...environment } = process.env;
 const folder = await mkdtemp(join(tmpdir(), 'sessions-soak-'));
 const counts = { sessions: 0, events: 0, pieces: 0, found: 0, wrong: 0 };
@@ -40,16 +42,21 @@ const app = fork(fileOf('../dist/main.js'), {
     REQUEST_LOG: 'false',
     THROTTLE_LIMIT: '0',
     SESSIONS_TTL_ENABLED: 'true',
+    SESSIONS_ENCRYPTION_KEYS: `soak:${randomBytes(32).toString('base64')}`,
+    SESSIONS_QUOTAS_USER: 'sessions=1000, appendsPerMinute=1000000, bytesPerDay=100000000000, runsPerMinute=100000',
+    SESSIONS_QUOTAS_APP: 'sessions=10000, appendsPerMinute=10000000',
+    AUDIT: 'table',
+    AUTH_API_KEYS: JSON.stringify(users.map(({ entry }) => entry)),
   },
 });
 const ended = once(app, 'exit');
 try {
   const url = await addressOf(app);
   const over = new AbortController();
-  const users = Array.from({ length: USERS }, (_, index) => comeAndGo(url, `user-${index}`, over.signal));
+  const living = users.map((user) => comeAndGo(url, user, over.signal));
   const samples = await watchMemory(minutes * 60_000);
   over.abort();
-  await Promise.all(users);
+  await Promise.all(living);
   const after = samples.slice(Math.floor(samples.length * WARM_UP));
   const third = Math.ceil(after.length / 3);
   const [first, last] = [after.slice(0, third), after.slice(-third)].map((part) =>
@@ -75,8 +82,8 @@ try {
 }
 
 /** One user after the other: talks to the agent, watches, appends, searches, lists, is checked, and is deleted. */
-async function comeAndGo(url, userId, signal) {
-  const client = new SessionsClient({ url });
+async function comeAndGo(url, { userId, key }, signal) {
+  const client = new SessionsClient({ url, headers: { authorization: `Bearer ${key}` } });
   while (!signal.aborted) {
     try {
       await liveOnce(client, { appName: 'demo', userId, sessionId: randomUUID() }, url);
@@ -112,6 +119,13 @@ async function liveOnce(client, key, url) {
   await client.deleteSession(key);
   counts.sessions++;
   counts.events += stored.length;
+}
+
+/** A key of a user, and what the app gets of it. */
+function apiKeyOf(userId) {
+  const command = [fileOf('../dist/cli/main.js'), 'api-key', userId, '--user', userId, '--preset', 'client'];
+  const { stdout, stderr } = spawnSync(process.execPath, command, { encoding: 'utf8' });
+  return { key: stdout.trim(), entry: JSON.parse(/^\{.*\}$/m.exec(stderr)?.[0] ?? '') };
 }
 
 async function watchMemory(durationMs) {
