@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { UIMessageChunk } from 'ai';
 import { type AgentContext, invocationOfMessage, type RunHandler } from '../../agents/index.js';
 import type { EventInput, LoggedEvent } from '../../index.js';
-import { type RenderingOptions, withRequest } from './asked-events.js';
+import { AskedEvents, type RenderingOptions } from './asked-events.js';
 import { type ChatHandler, ChatTurn, chunksOf } from './chat-turn.js';
 import { sdkFieldsOf } from './sdk-fields.js';
 import { type StepEvent, StepRecorder } from './step-recorder.js';
@@ -62,7 +62,8 @@ export function answering(options: Answering): RunHandler {
       takeQuestion: () => turn.takeQuestion(),
     });
     // When an event is stored, those before it have their numbers.
-    const asked = (step: StepEvent): Promise<EventInput> => withRequest(step, seenBy(shown, context), options);
+    const askedEvents = new AskedEvents(options);
+    const asked = (step: StepEvent): Promise<EventInput> => askedEvents.withRequest(step, seenBy(shown, context));
     const reader = chunksOf(await options.handler(turn), turn).getReader();
     // One event is held back: the last one ends the turn in its own commit.
     let held: StepEvent | undefined;

@@ -1,4 +1,11 @@
-import { type ModelMessage, type ToolSet, convertToModelMessages, generateText, wrapLanguageModel } from 'ai';
+import {
+  type ModelMessage,
+  type ToolSet,
+  type UIMessage,
+  convertToModelMessages,
+  generateText,
+  wrapLanguageModel,
+} from 'ai';
 import { type EventInput, givenRanges, type LoggedEvent, type ModelRequest } from '../../index.js';
 import { foundIn } from '../shared/given-events.js';
 import type { ReadingOptions } from './event-items.js';
@@ -12,26 +19,45 @@ export interface RenderingOptions extends ReadingOptions {
   readonly tools: ToolSet | undefined;
 }
 
-/**
- * The event, and what the model was given for it.
- *
- * @param events that there were, with those of the same answer
- */
-export async function withRequest(
-  { event, question }: StepEvent,
-  events: readonly LoggedEvent[],
-  options: RenderingOptions,
-): Promise<EventInput> {
-  if (!question) return event;
-  const { prompt, tools, model, startedAt, endedAt = performance.now() } = question;
-  const [messages, instructions] = withoutInstructions(prompt);
-  const modelRequest: ModelRequest = {
-    ...(await givenIn(messages, events, (entries) => renderedEach(entries, model, options), options)),
-    ...(instructions !== undefined && { instructions }),
-    ...(tools && { tools: plainCopy(tools) }),
-    durationMs: Math.round(endedAt - startedAt),
-  };
-  return { ...event, modelRequest };
+/** What models get of a message of a page. */
+type Rendered = readonly unknown[];
+
+/** Says with the answers of a run what their models were given. */
+export class AskedEvents {
+  /** By what the messages say. A later step of a run has the messages of the one before, and some more. */
+  readonly #rendered = new WeakMap<WrappableModel, Map<string, Rendered>>();
+
+  constructor(private readonly options: RenderingOptions) {}
+
+  /**
+   * The event, and what the model was given for it.
+   *
+   * @param events that there were, with those of the same answer
+   */
+  async withRequest({ event, question }: StepEvent, events: readonly LoggedEvent[]): Promise<EventInput> {
+    if (!question) return event;
+    const { prompt, tools, model, startedAt, endedAt = performance.now() } = question;
+    const [messages, instructions] = withoutInstructions(prompt);
+    const modelRequest: ModelRequest = {
+      ...(await givenIn(messages, events, (entries) => this.#renderedEach(entries, model), this.options)),
+      ...(instructions !== undefined && { instructions }),
+      ...(tools && { tools: plainCopy(tools) }),
+      durationMs: Math.round(endedAt - startedAt),
+    };
+    return { ...event, modelRequest };
+  }
+
+  /** What a model gets of each message of a page. `undefined`: the SDK refuses them. */
+  async #renderedEach(entries: readonly ChatEntry[], model: WrappableModel): Promise<Rendered[] | undefined> {
+    const known = this.#rendered.get(model) ?? new Map<string, Rendered>();
+    this.#rendered.set(model, known);
+    const keys = entries.map(({ message }) => JSON.stringify(message));
+    const missing = entries.filter((_, index) => !known.has(keys[index] ?? ''));
+    const made = await renderedEach(missing, model, this.options);
+    if (!made) return undefined;
+    for (const [index, { message }] of missing.entries()) known.set(JSON.stringify(message), made[index] ?? []);
+    return keys.map((key) => known.get(key) ?? []);
+  }
 }
 
 /** The same as the JSON of the SDK's providers. */
@@ -54,7 +80,7 @@ function withoutInstructions(prompt: Prompt): [Prompt, ModelRequest['instruction
   return [prompt.slice(count), only && instructions];
 }
 
-type Render = (entries: readonly ChatEntry[]) => Promise<unknown[][] | undefined>;
+type Render = (entries: readonly ChatEntry[]) => Promise<Rendered[] | undefined>;
 
 /** Which events say what the model got. It is exact if they alone, in this order, make the same prompt again. */
 async function givenIn(
@@ -79,18 +105,19 @@ function eventsIn({ events, answers }: ChatEntry): LoggedEvent[] {
 }
 
 /** Stands between messages of a page, so that one call says what becomes of each. */
-const BORDER: ModelMessage = { role: 'user', content: 'nestjs-agent-sessions:border' };
+const BORDER: Omit<UIMessage, 'id'> = { role: 'user', parts: [{ type: 'text', text: 'nestjs-agent-sessions:border' }] };
 
-/** What a model gets of each message of a page. `undefined`: the SDK refuses them. */
 async function renderedEach(
   entries: readonly ChatEntry[],
   model: WrappableModel,
   { tools }: RenderingOptions,
 ): Promise<unknown[][] | undefined> {
+  if (entries.length === 0) return [];
   try {
-    const messages: ModelMessage[] = [];
-    for (const { message } of entries) messages.push(BORDER, ...(await convertToModelMessages([message], { tools })));
-    if (messages.length === 0) return [];
+    const messages = await convertToModelMessages(
+      entries.flatMap(({ message }) => [BORDER, message]),
+      { tools },
+    );
     const prompt = await promptOf(messages, model);
     const border = JSON.stringify(prompt?.[0]);
     const groups: unknown[][] = [];

@@ -214,6 +214,35 @@ describe('turn.model', () => {
     expect(calls).toBe(2);
   });
 
+  it('makes a message once in a run, however many steps it has', async () => {
+    const made: string[] = [];
+    const noting = {
+      clock: tool({
+        ...tools.clock,
+        toModelOutput: ({ toolCallId, output }) => {
+          made.push(toolCallId);
+          return { type: 'json', value: output };
+        },
+      }),
+    } satisfies ToolSet;
+    const own = new ChatApp(new InMemorySessionStorage(), noting);
+    const steps = ['c1', '', 'c2', 'c3', ''].map((id) =>
+      step(...(id === '' ? text('Late.') : [call(id, 'clock', {})])),
+    );
+    const handler = asking(model(...steps), { tools: noting });
+    await (
+      await own.ask({ message: user('m1', 'How late?') }, handler)
+    ).result;
+    made.length = 0;
+    await (
+      await own.ask({ message: user('m2', 'And now?') }, handler)
+    ).result;
+    // The handler makes it, and the comparison.
+    expect(made.filter((id) => id === 'c1')).toEqual(['c1', 'c1']);
+    expect((await stored(own, noting)).map(({ report }) => report.isExact)).toEqual([true, true, true, true, true]);
+    await own.close();
+  });
+
   it('refuses the name of a model, which nobody could ask', async () => {
     await expect(say('m1', asking('openai/gpt-5' as never))).rejects.toMatchObject({
       cause: { code: 'INVALID_INPUT' },
