@@ -1,4 +1,5 @@
 import { registerAs } from '@nestjs/config';
+import { AUDIT_VARIABLES, type AuditConfig, auditFrom, problemsOfAudit } from './audit-settings.js';
 import { AUTH_VARIABLES } from './auth-settings.js';
 import { type AuthConfig, authFrom, problemsOfAuth } from './check-auth-options.js';
 import { ConfigurationError, attempt, problemsIn } from './configuration-error.js';
@@ -13,7 +14,6 @@ import {
   listOf,
   matching,
   namedVariables,
-  oneOf,
   secondsUpTo,
   text,
   wholeNumber,
@@ -160,7 +160,6 @@ const SETTINGS = {
     meaning: 'whether `GET /metrics` has metrics for Prometheus',
     default: false,
   },
-  AUDIT: { kind: oneOf('log', 'table'), meaning: 'who asked for what is noted in: `log`, or `table` of the store' },
   INSPECTOR_TRACE_URL: {
     kind: text,
     meaning:
@@ -193,7 +192,7 @@ const SETTINGS = {
   },
 } as const satisfies VariableSettings;
 
-export const APP_VARIABLES = [...namedVariables('app', SETTINGS), ...AUTH_VARIABLES];
+export const APP_VARIABLES = [...namedVariables('app', SETTINGS), ...AUDIT_VARIABLES, ...AUTH_VARIABLES];
 
 /** The settings of the app. */
 export interface AppConfig {
@@ -236,7 +235,7 @@ export interface AppConfig {
   };
   /** Whether there is `GET /metrics`. */
   readonly hasMetrics: boolean;
-  readonly audit?: { readonly sink: 'log' | 'table' } | undefined;
+  readonly audit?: AuditConfig | undefined;
   /** Where the traces of sessions are. */
   readonly traceUrl?: string | undefined;
   readonly hasSearch: boolean;
@@ -262,6 +261,7 @@ export function configurationFrom(env: NodeJS.ProcessEnv): Configuration {
   const problems = [
     ...reading.problems.values(),
     ...PREFIXES.flatMap((prefix) => problemsOfNames(env, names, prefix)),
+    ...problemsOfAudit(reading, env),
     ...problemsOfAccess(env, app),
     ...problemsIn(sessions),
     ...problemsIn(summarizer),
@@ -316,7 +316,7 @@ function appFrom(reading: Reading, env: NodeJS.ProcessEnv): AppConfig {
       maxBufferedBytes: number('STREAM_MAX_BUFFERED_BYTES'),
     },
     hasMetrics: valueOf('METRICS') === true,
-    audit: valueOf('AUDIT') === undefined ? undefined : { sink: valueOf('AUDIT') as 'log' | 'table' },
+    audit: auditFrom(reading),
     traceUrl: valueOf('INSPECTOR_TRACE_URL') as string | undefined,
     hasSearch: valueOf('SEARCH') === true,
     hasDemoAgent: valueOf('DEMO_AGENT') === true || (valueOf('DEMO_AGENT') === undefined && !isProduction(env)),

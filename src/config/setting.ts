@@ -122,6 +122,9 @@ export const wholeNumber = (least = 0, most = Infinity): Kind => ({
 export const HIGHEST_PORT = 65_535;
 export const port = wholeNumber(1, HIGHEST_PORT);
 
+/** Up to a hundred years. */
+export const days = wholeNumber(1, 36_525);
+
 export const seconds: Kind = {
   allowed: 'a number of seconds from 0 on',
   fits: (value) => isNumber(value) && value >= 0 && Number.isFinite(value),

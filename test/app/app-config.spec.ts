@@ -44,6 +44,16 @@ const mistakes: readonly (readonly [env: NodeJS.ProcessEnv, ...problems: unknown
     'SHUTDOWN_DELAY_SECONDS is "soon"; it must be a number of seconds from 0 to 86400.',
     'SHUTDOWN_LIMIT_SECONDS is "1e3"; it must be a number of seconds from 0 to 86400.',
   ],
+  [{ AUDIT: 'file' }, 'AUDIT is "file"; it must be one of log, table.'],
+  [{ AUDIT: 'table', AUDIT_KEEP_DAYS: '0' }, 'AUDIT_KEEP_DAYS is 0; it must be a whole number from 1 to 36525.'],
+  [{ AUDIT: 'table', AUDIT_KEEP_DAY: '5' }, 'AUDIT_KEEP_DAY is not known; did you mean AUDIT_KEEP_DAYS?'],
+  ...[{ AUDIT: 'log' }, {}].map(
+    (env) =>
+      [
+        { ...env, AUDIT_KEEP_DAYS: '30' },
+        'AUDIT_KEEP_DAYS has no effect without AUDIT=table; remove the one, or set the other.',
+      ] as const,
+  ),
   [{ SESSIONS_ACCESS: 'opne' }, 'SESSIONS_ACCESS is "opne"; it must be open, or left out.'],
   [
     { SESSIONS_ACESS: 'open' },
@@ -152,6 +162,12 @@ describe('the configuration of the app', () => {
       trustedProxies: 2,
       shutdown: { delaySeconds: 0.5 },
     });
+  });
+
+  it('reads where the audit is kept, and how long', () => {
+    expect(configurationFrom({ AUDIT: 'log' }).app.audit).toEqual({ sink: 'log' });
+    const env = { AUDIT: 'table', AUDIT_KEEP_DAYS: '30' };
+    expect(configurationFrom(env).app.audit).toEqual({ sink: 'table', keepDays: 30 });
   });
 
   it('reads the access setting and the store', () => {

@@ -1,6 +1,6 @@
 import { ConfigurationError } from '../../../config/configuration-error.js';
 import { problemsOfGroup } from '../../../config/option-checks.js';
-import { type Kind, type SettingsOf, oneOf, wholeNumber } from '../../../config/setting.js';
+import { type Kind, type SettingsOf, days, oneOf } from '../../../config/setting.js';
 import type { AuditRecord } from './audit-record.js';
 
 /**
@@ -29,12 +29,9 @@ const sinkKind: Kind = {
   fits: (value) => value === 'log' || value === 'table' || typeof value === 'function',
 };
 
-/** A hundred years. */
-const MOST_DAYS = 36_525;
-
 const SETTINGS: SettingsOf<AuditOptions> = {
   sink: { kind: sinkKind },
-  keepDays: { kind: wholeNumber(1, MOST_DAYS) },
+  keepDays: { kind: days },
   onFailure: { kind: oneOf('log', 'refuse') },
 };
 
