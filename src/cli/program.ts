@@ -28,7 +28,7 @@ const EXIT_CODES = `
 Exit codes:
   0    done
   1    verify found an error, migrate --status a migration that has not run, import --verify a difference,
-       retention has left something that is due, erased found something, or export or import has left something out
+       retention has left something that is due, or cannot be read, erased found something, or export or import has left something out
   2    the command line or the configuration is wrong
   3    the store cannot be reached
   4    there is no such session

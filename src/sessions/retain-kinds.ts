@@ -1,13 +1,15 @@
 import type { RetentionRule, RetentionSettings } from '../config/retention-settings.js';
 import { type LogMarks, LogReading, kindRulesFor } from './domain/event-retention.js';
 import { EventTally, type KindCounts } from './domain/event-tally.js';
+import type { SessionKey } from './domain/ids.js';
 import { readPages } from './domain/paging.js';
 import { type RetainedSession, decideRetention, isHeld } from './domain/retention-rules.js';
 import { incarnationOf } from './domain/session-tracking.js';
 import type { Session } from './domain/session.js';
-import type { ListSessionsRequest, SessionPage } from './operations/list-sessions.js';
+import { type ListSessionsRequest, type SessionPage, listSessions } from './operations/list-sessions.js';
 import { type RetainEventsOptions, retainEvents } from './operations/retain-events.js';
 import { readMarks } from './retention/retention-marks.js';
+import type { UnreadableSessions } from './retention/unreadable-sessions.js';
 import { environmentBehind } from './service-environment.js';
 import type { SessionService } from './session.service.js';
 
@@ -33,13 +35,14 @@ export async function retainKinds(
   sessions: SessionService,
   settings: RetentionSettings,
   options: RetainKindsOptions,
+  unreadable: UnreadableSessions,
 ): Promise<RetainedKinds> {
   const { storage } = environmentBehind(sessions);
   const { hold } = settings;
   const tallies = new Map<number, EventTally>();
   for (const [number, { kinds }] of settings.rules.entries()) if (kinds) tallies.set(number, new EventTally(number));
   let held = 0;
-  for await (const page of pagesOfSessions(sessions, settings)) {
+  for await (const page of pagesOfSessions(sessions, settings, unreadable)) {
     if (options.signal?.aborted) break;
     const incarnations = page.map((session) => incarnationOf(session) ?? '');
     const marks = options.dryRun ? [] : await readMarks(storage.entries, incarnations);
@@ -49,9 +52,11 @@ export async function retainKinds(
       const retained = retainedSession(session);
       if (isHeld(retained, hold)) held += Number(decideRetention(retained, settings, options.now) !== 'held');
       else if (!new LogReading(log.rules, log.marks).isDone) {
-        for await (const found of retainEvents({ storage }, log, { ...options, hold })) {
-          for (const tally of tallies.values()) for (const event of found) tally.add(event);
-        }
+        await unreadable.unless(log.key, async () => {
+          for await (const found of retainEvents({ storage }, log, { ...options, hold })) {
+            for (const tally of tallies.values()) for (const event of found) tally.add(event);
+          }
+        });
       }
     }
   }
@@ -63,9 +68,12 @@ export async function retainKinds(
 }
 
 function logOf(session: Session, settings: RetentionSettings, now: number, marks: LogMarks = {}) {
-  const { appName, userId, id: sessionId } = session;
   const rules = kindRulesFor(retainedSession(session), settings, now);
-  return { key: { appName, userId, sessionId }, incarnation: incarnationOf(session) ?? '', rules, marks };
+  return { key: keyOf(session), incarnation: incarnationOf(session) ?? '', rules, marks };
+}
+
+export function keyOf({ appName, userId, id: sessionId }: Session): SessionKey {
+  return { appName, userId, sessionId };
 }
 
 /** What rules look at. */
@@ -77,21 +85,27 @@ export function retainedSession({ appName, lastUpdateTime, metadata: { labels } 
 async function* pagesOfSessions(
   sessions: SessionService,
   settings: RetentionSettings,
+  unreadable: UnreadableSessions,
 ): AsyncGenerator<readonly Session[], void, void> {
   const rules = settings.rules.filter(({ kinds }) => kinds);
   if (rules.length === 0) return;
   const named = rules.flatMap(({ app }) => app ?? []);
   const apps = named.length === rules.length ? new Set(named) : await sessions.listApps();
   for (const appName of apps) {
-    for await (const page of oldestFirst(sessions, { appName, orderBy: 'createTime' })) yield page.sessions;
+    for await (const page of oldestFirst(sessions, { appName, orderBy: 'createTime' }, unreadable)) yield page.sessions;
   }
 }
 
-/** Pages of sessions without their state. */
+/** Pages of sessions without their state, and without those whose texts cannot be decrypted. */
 export function oldestFirst(
   sessions: SessionService,
   of: Pick<ListSessionsRequest, 'appName' | 'orderBy' | 'filter'>,
+  unreadable: UnreadableSessions,
 ): AsyncGenerator<SessionPage, void, void> {
   const request = { ...of, order: 'asc', limit: SESSIONS_TOGETHER, includeState: false } as const;
-  return readPages((cursor) => sessions.listSessions({ ...request, cursor }));
+  const env = environmentBehind(sessions);
+  return readPages(async (cursor) => {
+    const page = await listSessions(env, { ...request, cursor }, ({ key, error }) => unreadable.add(key, error));
+    return { ...page, sessions: page.sessions.filter((session) => !unreadable.has(keyOf(session))) };
+  });
 }

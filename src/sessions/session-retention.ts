@@ -9,7 +9,8 @@ import { readPages } from './domain/paging.js';
 import { metadataOf } from './domain/session-metadata.js';
 import type { Session } from './domain/session.js';
 import type { KindCount } from './domain/event-tally.js';
-import { type RetainKindsOptions, oldestFirst, retainKinds, retainedSession } from './retain-kinds.js';
+import { type RetainKindsOptions, keyOf, oldestFirst, retainKinds, retainedSession } from './retain-kinds.js';
+import { UnreadableSessions } from './retention/unreadable-sessions.js';
 import { environmentBehind } from './service-environment.js';
 import type { SessionService } from './session.service.js';
 
@@ -40,6 +41,8 @@ export interface RetentionReport {
   readonly rules: readonly RetentionCount[];
   /** Sessions that would be due, and are held. */
   readonly held: number;
+  /** Sessions of an encrypted store whose texts cannot be decrypted: a key is missing. They are left as they are. */
+  readonly unreadable: number;
 }
 
 /** Options of {@link SessionRetention.apply}. */
@@ -48,6 +51,8 @@ export interface ApplyRetentionOptions {
   readonly dryRun?: boolean | undefined;
   /** Stops between two sessions, or pages of a log. */
   readonly signal?: AbortSignal | undefined;
+  /** Gets the error of the first session that cannot be read. The run goes on with the others. */
+  readonly onError?: ((error: unknown) => void) | undefined;
 }
 
 /**
@@ -101,48 +106,50 @@ export class SessionRetention {
    * Removes what was kept long enough, session by session, or counts it. A dry run reads all logs anew.
    * @example const { rules, held } = await retention.apply({ dryRun: true });
    */
-  async apply({ dryRun = false, signal }: ApplyRetentionOptions = {}): Promise<RetentionReport> {
+  async apply({ dryRun = false, signal, onError }: ApplyRetentionOptions = {}): Promise<RetentionReport> {
     const checkedAt = await this.#now();
     const counts: RetentionCount[] = [];
     let held = 0;
     const options = { dryRun, signal, now: checkedAt };
+    const unreadable = new UnreadableSessions(onError);
     for (const [number, rule] of this.#settings.rules.entries()) {
       if (rule.kinds) continue;
-      const found = await this.#applyRule(number, rule, options);
+      const found = await this.#applyRule(number, rule, options, unreadable);
       counts[number] = found.count;
       held += found.held;
     }
-    const kinds = await retainKinds(this.#sessions, this.#settings, options);
+    const kinds = await retainKinds(this.#sessions, this.#settings, options, unreadable);
     for (const [number, count] of kinds.counts) counts[number] = count;
-    return { dryRun, checkedAt, rules: counts, held: held + kinds.held };
+    return { dryRun, checkedAt, rules: counts, held: held + kinds.held, unreadable: unreadable.count };
   }
 
   async #applyRule(
     number: number,
     rule: RetentionRule,
     { dryRun, signal, now }: RetainKindsOptions,
+    unreadable: UnreadableSessions,
   ): Promise<{ readonly count: RetentionCount; readonly held: number }> {
     let [due, removed, held] = [0, 0, 0];
     let oldest: number | undefined;
-    for await (const session of this.#oldEnough(rule, now)) {
+    for await (const session of this.#oldEnough(rule, now, unreadable)) {
       if (signal?.aborted) break;
       const decision = decideRetention(retainedSession(session), this.#settings, now);
       if (decision === 'held' && isFirst(session, this.#settings, number, now)) held += 1;
       if (typeof decision !== 'object' || decision.rule !== number) continue;
       due += 1;
       oldest ??= session.lastUpdateTime;
-      if (!dryRun && (await this.#remove(session))) removed += 1;
+      if (!dryRun && (await unreadable.unless(keyOf(session), () => this.#remove(session)))) removed += 1;
     }
     return { count: { rule, due, removed, ...(oldest !== undefined && { oldest }) }, held };
   }
 
   /** Sessions that may be due by a rule, the oldest first. Each page is one request. */
-  async *#oldEnough(rule: RetentionRule, now: number): AsyncGenerator<Session> {
+  async *#oldEnough(rule: RetentionRule, now: number, unreadable: UnreadableSessions): AsyncGenerator<Session> {
     const apps = rule.app === undefined ? await this.#sessions.listApps() : [rule.app];
     const filter = rule.labels && { labels: { ...rule.labels } };
     const until = lastKept(rule, now);
     for (const appName of apps) {
-      const oldest = oldestFirst(this.#sessions, { appName, orderBy: 'lastUpdateTime', filter });
+      const oldest = oldestFirst(this.#sessions, { appName, orderBy: 'lastUpdateTime', filter }, unreadable);
       for await (const { sessions } of oldest) {
         for (const session of sessions) if (session.lastUpdateTime <= until) yield session;
         if ((sessions.at(-1)?.lastUpdateTime ?? 0) > until) break;
@@ -152,8 +159,7 @@ export class SessionRetention {
 
   /** Unless somebody has written meanwhile, or holds it by now. */
   async #remove(session: Session): Promise<boolean> {
-    const { appName, userId, id: sessionId } = session;
-    const key = { appName, userId, sessionId };
+    const key = keyOf(session);
     try {
       await this.#sessions.deleteSession({ ...key, loaded: session, ifUnchanged: true });
     } catch (error) {

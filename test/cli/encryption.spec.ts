@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { SessionService } from '../../src/index.js';
 import { encryptedStorage } from '../../src/sessions/encryption/encrypted-storage.js';
 import { KEY_A, KEY_B } from '../encryption/support.js';
@@ -42,6 +44,18 @@ describe('agent-sessions on an encrypted store', () => {
     expect((await run(KEY_B, 'show', 'shop', 'ann', 'new')).out).toContain('two');
     expect(JSON.parse((await run(KEY_B, 'rotate-keys', '--renew')).out)).toMatchObject({ rewrapped: 0, renewed: 1 });
     expect((await run(KEY_B, 'show', 'shop', 'ann', 'new')).out).toContain('two');
+  });
+
+  it('says of how many sessions a policy knows nothing, since a key is missing', async () => {
+    const policy = join(dirname(file.path), 'policy.json');
+    await writeFile(policy, JSON.stringify({ rules: [{ keep: '2y' }, { kinds: ['messages'], keep: '2y' }] }));
+    const known = await run(KEY_A, 'retention', policy, '--dry-run');
+    expect([known.code, JSON.parse(known.out)]).toMatchObject([0, { unreadable: 0 }]);
+    for (const args of [['--dry-run'], []]) {
+      const { code, out, err } = await run(KEY_B, 'retention', policy, ...args);
+      expect([code, JSON.parse(out)]).toMatchObject([1, { unreadable: 1 }]);
+      expect(err).toMatch(/^cannot be read: The store holds .*\n$/);
+    }
   });
 
   it('says what is missing without keys', async () => {

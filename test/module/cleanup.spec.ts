@@ -7,8 +7,10 @@ import {
   SessionsCleanup,
   SessionsModule,
   StoreUnavailableError,
+  encryptedStorage,
 } from '../../src/index.js';
 import { CLEANUP_NAME } from '../../src/sessions/module/sessions.cleanup.js';
+import { KEY_A, KEY_B } from '../encryption/support.js';
 import { KEY, startApp } from './support/apps.js';
 import { KeptLogger } from './support/kept-logger.js';
 
@@ -128,6 +130,22 @@ describe('a cleanup run', () => {
       expect.stringMatching(/: 0 sessions, 1 user states, 1 app states in \d+ ms$/),
       expect.stringMatching(/: 1 sessions, 0 user states, 0 app states in \d+ ms$/),
     ]);
+    await app.close();
+  });
+
+  it('logs once that a policy leaves out what cannot be decrypted, and finishes', async () => {
+    const clock = new FakeClock();
+    const logger = new KeptLogger();
+    const storage = new InMemorySessionStorage({ clock });
+    const lost = new SessionService({ storage: encryptedStorage(storage, { keys: KEY_B }, clock), clock });
+    for (const sessionId of ['a', 'b']) await lost.createSession({ ...KEY, sessionId, metadata: { title: 'Shoes' } });
+    const retention = { rules: [{ keep: '1h' }, { keep: '2h' }] };
+    const app = await startApp([SessionsModule.forRoot({ storage, clock, retention, encryption: { keys: KEY_A } })], {
+      logger,
+    });
+    clock.time += 2 * HOUR_MS;
+    expect(await app.get(SessionsCleanup, { strict: false }).run()).toBeDefined();
+    expect(logger.matching(/retention leaves out what it cannot read/)).toHaveLength(1);
     await app.close();
   });
 

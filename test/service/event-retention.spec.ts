@@ -9,7 +9,7 @@ import {
 } from '../../src/index.js';
 import { ManualClock } from '../../src/testing/index.js';
 import type { OpenStorage } from '../../src/testing/open-storage.js';
-import { KEY_A } from '../encryption/support.js';
+import { KEY_A, KEY_B } from '../encryption/support.js';
 import { storesAboveThePort } from '../support/stores.js';
 
 const ANN = { appName: 'shop', userId: 'ann' };
@@ -218,6 +218,48 @@ describe.each(storesAboveThePort)('the retention of what events say on $name', (
     expect(countsOf(await retain(BOTH, sealed).apply({ dryRun: true }))[0]?.[0]).toBe(0);
     await sealed.finish();
   });
+
+  it('goes on with the others where texts cannot be decrypted, and says of how many sessions', async () => {
+    const withKeys = (keys: string): SessionService =>
+      new SessionService({ storage: encryptedStorage(opened.storage, { keys }, clock), clock });
+    const lost = withKeys(KEY_B);
+    const sealed = withKeys(KEY_A);
+    // Of ann, not even the title can be read.
+    for (const sessionId of ['s', 's-2'])
+      await lost.createSession({ ...ANN, sessionId, metadata: { title: 'canary' } });
+    await append(answers('canary'), 's', lost);
+    for (const user of ['bob', 'zoe']) {
+      await sealed.createSession({ ...KEY, userId: user });
+      await sealed.append({ session: { ...KEY, userId: user, id: 's' }, event: answers('canary') });
+    }
+    // Of bob, one event cannot.
+    await overwriteFirst(sealed, { ...KEY, userId: 'bob' });
+    days(7);
+    const before = (await opened.raw()).text;
+    const onError = jest.fn();
+    const dry = await retain(BOTH, sealed).apply({ dryRun: true, onError });
+    expect([dry.unreadable, countsOf(dry)[0]?.slice(0, 2)]).toEqual([3, [1, 0]]);
+    expect(onError).toHaveBeenCalledTimes(1);
+    expect(onError).toHaveBeenCalledWith(expect.objectContaining({ code: 'ENCRYPTION_KEY_UNKNOWN' }));
+    expect((await opened.raw()).text).toBe(before);
+    expect((await retain(BOTH, sealed).apply()).rules[0]).toMatchObject({ due: 1, removed: 1 });
+    const whole = await retain({ rules: [{ keep: '7d' }] }, sealed).apply();
+    expect(whole).toMatchObject({ unreadable: 2, rules: [{ due: 2, removed: 2 }] });
+    expect(await lost.getSession(KEY)).toMatchObject({ metadata: { title: 'canary' } });
+    for (const service of [lost, sealed]) await service.finish();
+  });
+
+  /** As somebody with access to the store. */
+  async function overwriteFirst(on: SessionService, key: typeof KEY): Promise<void> {
+    const stored = await opened.storage.read({ key, window: { afterSeq: 0, limit: 1, keep: 'oldest' } });
+    const [event] = stored?.events ?? [];
+    if (!stored || !event) throw new Error('The event is there');
+    const { incarnation, lastSeq } = stored.record;
+    const payload = (event.payload ?? '').replace(/^e1\.[\w-]+\./, 'e1.other.');
+    const events = [{ seq: event.seq, id: event.id, payload }];
+    expect(await opened.storage.rebuild({ key, incarnation, lastSeq, events })).toBe(true);
+    await expect(on.listEvents(key)).rejects.toMatchObject({ code: 'ENCRYPTION_KEY_UNKNOWN' });
+  }
 });
 
 function countsOf({ rules }: RetentionReport): [number, number, object | undefined][] {

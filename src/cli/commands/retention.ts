@@ -14,12 +14,22 @@ export async function retention(
   const sessions = await context.sessions();
   const policy = new SessionRetention({ ...settings, sessions });
   policy.start();
-  const report = await policy.apply({ dryRun, signal: context.signal });
+  const report = await policy.apply({
+    dryRun,
+    signal: context.signal,
+    onError: (error) =>
+      context.output.note(`cannot be read: ${error instanceof Error ? error.message : String(error)}`),
+  });
+  const { unreadable } = report;
   const counted = ({ due, removed }: KindCount): string => (dryRun ? `${due} due` : `removed ${removed} of ${due}`);
   const lines = report.rules.flatMap(({ rule, kinds = {}, ...count }) => [
     `${counted(count)}: ${JSON.stringify(rule)}`,
     ...Object.entries(kinds).map(([kind, ofKind]) => `  ${counted(ofKind)}: ${kind}`),
   ]);
-  await context.output.result([...lines, `${report.held} held`].join('\n'), report);
-  return report.rules.some(({ due, removed }) => due > removed) ? EXIT.wrong : EXIT.done;
+  await context.output.result(
+    [...lines, `${report.held} held`, ...(unreadable > 0 ? [`${unreadable} cannot be read`] : [])].join('\n'),
+    report,
+  );
+  const isLeft = unreadable > 0 || report.rules.some(({ due, removed }) => due > removed);
+  return isLeft ? EXIT.wrong : EXIT.done;
 }

@@ -1,9 +1,10 @@
 import type { AppendOutcome, StoredEvent } from '../domain/commit.js';
-import { type StateOwner, type UserKey, scopeOfOwner } from '../domain/ids.js';
+import { EncryptionError } from '../domain/encryption-errors.js';
+import { type StateOwner, type UserKey, scopeOfOwner, sessionKeyOf } from '../domain/ids.js';
 import type { StoredPartial } from '../domain/partial-event.js';
 import { sealedFormOf } from '../domain/sealed-form.js';
 import type { LogTail } from '../storage/session-changes.js';
-import type { ListResult } from '../storage/session-list.js';
+import type { ListResult, ListedSession, UnreadableSession } from '../storage/session-list.js';
 import type { StoredSession } from '../storage/session-storage.js';
 import { type StateEntries, type StoredState, ownEntries } from '../storage/state-entries.js';
 import { openedMetadata } from './sealed-metadata.js';
@@ -77,12 +78,31 @@ export function openedSession(stored: StoredSession, open: Open): StoredSession 
 }
 
 export function openedList(list: ListResult, open: Open): ListResult {
-  const sessions = list.sessions.map(({ record, metadata, state }) => ({
+  return { ...list, sessions: list.sessions.map((listed) => openedListed(listed, open)) };
+}
+
+/** One session that cannot be opened does not fail the list of the others. */
+export function openedWhereReadable(list: ListResult, open: Open): ListResult {
+  const unreadable: UnreadableSession[] = [];
+  const sessions = list.sessions.map((listed): ListedSession => {
+    const { record } = listed;
+    try {
+      return openedListed(listed, open);
+    } catch (error) {
+      if (!(error instanceof EncryptionError)) throw error;
+      unreadable.push({ key: sessionKeyOf(record), error });
+      return { record, metadata: '', state: { session: [], user: [], app: [] } };
+    }
+  });
+  return { ...list, sessions, unreadable };
+}
+
+function openedListed({ record, metadata, state }: ListedSession, open: Open): ListedSession {
+  return {
     record,
     metadata: openedMetadata(metadata, userOf(record), open),
     state: openedState(state, record, open),
-  }));
-  return { ...list, sessions };
+  };
 }
 
 export function openedTail(tail: LogTail, key: UserKey, open: Open): LogTail {

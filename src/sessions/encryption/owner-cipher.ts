@@ -1,4 +1,4 @@
-import { UnknownEncryptionKeyError } from '../domain/encryption-errors.js';
+import { EncryptionError, UnknownEncryptionKeyError } from '../domain/encryption-errors.js';
 import { sealedFormOf } from '../domain/sealed-form.js';
 import type { DataKeys, KeyAge } from './data-keys.js';
 import { type TextOwner, type TextPlace, openText, sealEqually, sealText } from './sealed-text.js';
@@ -17,6 +17,9 @@ export interface Sealing {
   /** For texts that a store compares: the same text for the same place, also after a rotation. */
   readonly sealEqually: Seal;
 }
+
+/** The keys of an owner, nothing, or why they are not known. */
+type FoundRing = KeyRing | EncryptionError | undefined;
 
 /** Encrypts and opens texts with the keys of their owners. */
 export class OwnerCipher {
@@ -47,9 +50,9 @@ export class OwnerCipher {
    * @param map pure: it may be called twice
    */
   async opened<Result>(map: (open: Open) => Result): Promise<Result> {
-    const rings = new Map<string, KeyRing | undefined>();
+    const rings = new Map<string, FoundRing>();
     const wanted = new Map<string, TextOwner>();
-    const ringOf = (owner: TextOwner): KeyRing | undefined => {
+    const ringOf = (owner: TextOwner): FoundRing => {
       const name = nameOfOwner(owner);
       if (!rings.has(name)) rings.set(name, this.keys.known(owner));
       return rings.get(name);
@@ -61,7 +64,7 @@ export class OwnerCipher {
       }),
     );
     if (wanted.size === 0) return result;
-    const read = await this.keys.read([...wanted.values()]);
+    const read = await this.#ringsOf([...wanted.values()]);
     for (const [index, name] of [...wanted.keys()].entries()) rings.set(name, read[index]);
     return map((owner, place, text) =>
       this.#open(owner, place, text, ringOf(owner), (error) => {
@@ -70,14 +73,28 @@ export class OwnerCipher {
     );
   }
 
+  /** A data key that cannot be unwrapped fails the texts of its owner, and not those of the others. */
+  async #ringsOf(owners: readonly TextOwner[]): Promise<readonly FoundRing[]> {
+    try {
+      return await this.keys.read(owners);
+    } catch (error) {
+      if (!(error instanceof EncryptionError)) throw error;
+      if (owners.length === 1) return [error];
+      const rings: FoundRing[] = [];
+      for (const owner of owners) rings.push(...(await this.#ringsOf([owner])));
+      return rings;
+    }
+  }
+
   #open(
     owner: TextOwner,
     place: TextPlace,
     text: string,
-    ring: KeyRing | undefined,
+    ring: FoundRing,
     onUnknown: (error: UnknownEncryptionKeyError) => string,
   ): string {
     if (this.allowPlain && !sealedFormOf(text)) return text;
+    if (ring instanceof EncryptionError) throw ring;
     try {
       return openText((id) => ring?.find(id), owner, place, text);
     } catch (error) {

@@ -128,7 +128,9 @@ export class SessionsCleanup implements OnModuleInit, OnApplicationBootstrap, On
 
   /** What a policy says goes first, since its report is the proof of it. */
   async #removeAll(signal: AbortSignal): Promise<PurgeCounts> {
-    const report = await this.retention?.apply({ signal });
+    const onError = (error: unknown): void =>
+      this.#logger.error(`The retention leaves out what it cannot read: ${textOf(error)}`);
+    const report = await this.retention?.apply({ signal, onError });
     const removed = { sessions: 0, events: 0 };
     for (const one of report?.rules ?? []) removed[one.kinds ? 'events' : 'sessions'] += one.removed;
     for (const [what, count] of Object.entries(removed)) {
@@ -146,8 +148,12 @@ export class SessionsCleanup implements OnModuleInit, OnApplicationBootstrap, On
   }
 
   #warn(error: unknown): void {
-    this.#logger.warn(`The cleanup did not finish: ${error instanceof Error ? error.message : String(error)}`);
+    this.#logger.warn(`The cleanup did not finish: ${textOf(error)}`);
   }
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 /** Creates the job. Fails before anything is opened if a package is missing. A test's replacement of the service may have no hooks. */

@@ -10,6 +10,7 @@ import type { IndexEntry } from '../domain/metadata-entries.js';
 import { type SessionFilter, assertFilterSize, filterEntries } from '../domain/submitted-metadata.js';
 import { type SessionEnvironment, readFilter } from '../session-environment.js';
 import { positionOf } from '../storage/list-order.js';
+import type { UnreadableSession } from '../storage/session-list.js';
 import type {
   ListOrderBy,
   ListPosition,
@@ -71,9 +72,14 @@ export interface SessionPage {
  * A page of sessions. It is shorter if their state and metadata are large. Pages by `page` or `offset` cannot be shorter, since the next
  * page would skip sessions.
  *
+ * @param onUnreadable gets the sessions of an encrypted store that are listed without their metadata. By default, one fails the list
  * @throws LimitExceededError if a page by `page` or `offset` is too large
  */
-export async function listSessions(env: SessionEnvironment, request: ListSessionsRequest): Promise<SessionPage> {
+export async function listSessions(
+  env: SessionEnvironment,
+  request: ListSessionsRequest,
+  onUnreadable?: (session: UnreadableSession) => void,
+): Promise<SessionPage> {
   const { appName, userId } = request;
   assertStateOwner({ appName, userId });
   const limit = checkedLimit(request.limit);
@@ -91,9 +97,12 @@ export async function listSessions(env: SessionEnvironment, request: ListSession
 
   const { maxPageBytes } = env.limits;
   const filter = entries.length > 0 ? { entries, maxExamined: Math.max(MAX_EXAMINED, limit) } : undefined;
-  const wanted = { appName, userId, orderBy, order, after, offset, withState, filter, maxStateBytes: env.stateLimits };
-  const { listed, damaged, next, isCut, total } = await readPage(env.storage, wanted, limit, maxPageBytes);
+  const maxStateBytes = env.stateLimits;
+  const keepsUnreadable = onUnreadable !== undefined;
+  const wanted = { appName, userId, orderBy, order, after, offset, withState, filter, maxStateBytes, keepsUnreadable };
+  const { listed, damaged, unreadable, next, isCut, total } = await readPage(env.storage, wanted, limit, maxPageBytes);
   for (const key of damaged) env.damage.addRecord(key);
+  for (const session of unreadable) onUnreadable?.(session);
   if (isCut && offset !== undefined) throw new LimitExceededError(tooLarge(maxPageBytes), 'limit');
   const viewFilter = readFilter(env);
   const opener = new SessionOpener(env.storage);
@@ -138,6 +147,7 @@ interface ReadPage {
   readonly listed: readonly ListedSession[];
   /** Sessions whose record is damaged. */
   readonly damaged: readonly SessionKey[];
+  readonly unreadable: readonly UnreadableSession[];
   /** Where the next page begins; missing on the last page. */
   readonly next: ListPosition | undefined;
   /** Whether the page ended early. */
@@ -156,6 +166,7 @@ async function readPage(
   const bytesOf = sizeOfListed(wanted);
   const listed: ListedSession[] = [];
   const damaged: SessionKey[] = [];
+  const unreadable: UnreadableSession[] = [];
   let place = { after: wanted.after, offset: wanted.offset, withTotal: wanted.offset !== undefined };
   let total: number | undefined;
   for (;;) {
@@ -164,13 +175,16 @@ async function readPage(
     const result = await storage.list({ ...wanted, ...place, limit: size + 1, maxBytes: budget.left });
     total ??= result.total;
     damaged.push(...(result.damaged ?? []));
+    unreadable.push(...(result.unreadable ?? []));
     const { isCut, examinedTo } = result;
     for (const session of result.sessions.slice(0, size)) {
-      if (!budget.take(bytesOf(session))) return { listed, damaged, next: endOf(listed, wanted), isCut: true, total };
+      if (!budget.take(bytesOf(session)))
+        return { listed, damaged, unreadable, next: endOf(listed, wanted), isCut: true, total };
       listed.push(session);
     }
     const next = isCut || result.sessions.length > size ? endOf(listed, wanted) : examinedTo;
-    if (!next || examinedTo || listed.length >= limit) return { listed, damaged, next, isCut: false, total };
+    if (!next || examinedTo || listed.length >= limit)
+      return { listed, damaged, unreadable, next, isCut: false, total };
     place = { after: next, offset: undefined, withTotal: false };
   }
 }

@@ -1,3 +1,4 @@
+import type { SessionsError } from '../domain/errors.js';
 import type { SessionKey, StateOwner } from '../domain/ids.js';
 import type { IndexEntry, MetadataText } from '../domain/metadata-entries.js';
 import type { SessionRecord } from '../domain/session-record.js';
@@ -29,6 +30,8 @@ export interface ListRequest extends StateOwner {
   readonly withState?: boolean;
   /** The same as of `ReadRequest`, for all sessions of the page. */
   readonly maxStateBytes?: StateLimits | undefined;
+  /** Of an encrypted store: lists sessions whose texts cannot be decrypted without them, and names these, instead of failing. */
+  readonly keepsUnreadable?: boolean | undefined;
   /** Which sessions to list. Default: all. Never together with `offset` or `withTotal`. */
   readonly filter?: ListFilter | undefined;
   /**
@@ -61,6 +64,8 @@ export interface ListResult {
    * nevertheless if it can read their ids and times.
    */
   readonly damaged?: readonly SessionKey[] | undefined;
+  /** With `keepsUnreadable`: the sessions that are listed without metadata and state, and why. */
+  readonly unreadable?: readonly { readonly key: SessionKey; readonly error: SessionsError }[] | undefined;
   /** Of the whole list, if requested. */
   readonly total?: number;
   /**
@@ -74,3 +79,6 @@ export interface ListResult {
    */
   readonly examinedTo?: ListPosition | undefined;
 }
+
+/** A session whose texts cannot be decrypted. */
+export type UnreadableSession = NonNullable<ListResult['unreadable']>[number];
