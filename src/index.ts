@@ -15,6 +15,7 @@ export type {
   PartInput,
 } from './sessions/domain/content.js';
 export {
+  type BranchSummary,
   type Compaction,
   Event,
   EventActions,

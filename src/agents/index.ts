@@ -18,7 +18,7 @@ export {
   type ToMessagesOptions,
 } from './messages/to-messages.js';
 export type { TokenEstimate } from './messages/token-budget.js';
-export type { BranchOptions } from './messages/visible-events.js';
+export type { BranchOptions } from '../sessions/domain/branch-view.js';
 export {
   ApprovalAnsweredError,
   ApprovalChangedError,

@@ -54,6 +54,7 @@ export type {
   RewindRequest,
   StateChange,
   SummaryListRequest,
+  SummaryOfRequest,
   SummaryRequest,
   UpdateStateRequest,
   WatchRequest,

@@ -116,8 +116,14 @@ export interface RemotePage {
 /** A summary in the log: the event with number `seq`. */
 export type RemoteSummary = SessionSummary;
 
+/** Whose summary. */
+export interface SummaryOfRequest extends RemoteKey {
+  /** A branch of a run, such as `root.researcher`. Default: the whole conversation. */
+  readonly branch?: string | undefined;
+}
+
 /** Which session to summarise. */
-export interface SummaryRequest extends RemoteKey {
+export interface SummaryRequest extends SummaryOfRequest {
   /** Whether to summarise even if no summary is due. */
   readonly force?: boolean | undefined;
   /** The timeout. Default: 150,000 ms, since models are slow. */
@@ -125,7 +131,7 @@ export interface SummaryRequest extends RemoteKey {
 }
 
 /** Which summaries of which session. */
-export interface SummaryListRequest extends RemoteKey {
+export interface SummaryListRequest extends SummaryOfRequest {
   /** Only summaries after this event. */
   readonly afterSeq?: number | undefined;
   /** At most 1,000. Default: 100. */

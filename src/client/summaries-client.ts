@@ -1,7 +1,7 @@
 import type { SummaryOutlook } from '../summarizer/summary-outlook.js';
 import { sessionOf, summaryOf } from './paths.js';
 import { ProblemError } from './problem-error.js';
-import type { RemoteKey, RemoteSummary, SummaryListRequest, SummaryRequest } from './remote-types.js';
+import type { RemoteKey, RemoteSummary, SummaryListRequest, SummaryOfRequest, SummaryRequest } from './remote-types.js';
 import type { Requests } from './requests.js';
 import { SearchClient } from './search-client.js';
 
@@ -18,12 +18,12 @@ export abstract class SummariesClient extends SearchClient {
   }
 
   /**
-   * Returns the summary in force, or `undefined` if there is none.
+   * Returns the summary in force, or `undefined` if there is none. With `branch`: the one that readers of this branch get.
    * @example const summary = await client.getSummary({ appName: 'shop', userId: 'ann', sessionId });
    */
-  async getSummary(key: RemoteKey): Promise<RemoteSummary | undefined> {
+  async getSummary({ branch, ...key }: SummaryOfRequest): Promise<RemoteSummary | undefined> {
     try {
-      return await this.#requests.json<RemoteSummary>('GET', summaryOf(key), { isRepeatable: true });
+      return await this.#requests.json<RemoteSummary>('GET', summaryOf(key), { query: { branch }, isRepeatable: true });
     } catch (error) {
       if (error instanceof ProblemError && error.code === 'SUMMARY_NOT_FOUND') return undefined;
       throw error;
@@ -35,8 +35,8 @@ export abstract class SummariesClient extends SearchClient {
    * @example const summary = await client.createSummary({ ...key, force: true });
    */
   async createSummary(request: SummaryRequest): Promise<RemoteSummary | undefined> {
-    const { force, timeoutMs = SUMMARY_TIMEOUT_MS, ...key } = request;
-    return this.#requests.json('POST', summaryOf(key), { body: { force }, timeoutMs });
+    const { force, branch, timeoutMs = SUMMARY_TIMEOUT_MS, ...key } = request;
+    return this.#requests.json('POST', summaryOf(key), { body: { force, branch }, timeoutMs });
   }
 
   /**
@@ -51,8 +51,8 @@ export abstract class SummariesClient extends SearchClient {
    * Lists the summaries in the log, oldest first. Page with `afterSeq`.
    * @example const summaries = await client.listSummaries({ ...key, limit: 20 });
    */
-  async listSummaries({ afterSeq, limit, ...key }: SummaryListRequest): Promise<RemoteSummary[]> {
-    const options = { query: { afterSeq, limit }, isRepeatable: true };
+  async listSummaries({ afterSeq, limit, branch, ...key }: SummaryListRequest): Promise<RemoteSummary[]> {
+    const options = { query: { afterSeq, limit, branch }, isRepeatable: true };
     const path = `${sessionOf(key)}/summaries`;
     const { summaries } = await this.#requests.json<{ summaries: RemoteSummary[] }>('GET', path, options);
     return summaries;

@@ -2,7 +2,7 @@ import type { StoredEvent } from '../sessions/domain/commit.js';
 import { EncryptionError } from '../sessions/domain/encryption-errors.js';
 import { metadataChanges } from '../sessions/domain/metadata.js';
 import { eventDigest, isDigest, payloadChecksum } from '../sessions/domain/event-digest.js';
-import { isAnchor, isRewind, isSummary } from '../sessions/domain/event-inspection.js';
+import { isAnchor, isAnySummary, isRewind, isSummary } from '../sessions/domain/event-inspection.js';
 import type { LoggedEvent } from '../sessions/domain/event.js';
 import type { SessionRecord } from '../sessions/domain/session-record.js';
 import { BuiltSize, type StateLimits } from '../sessions/domain/state-size.js';
@@ -81,7 +81,7 @@ export class LogFold {
     if (compaction ?? rewind) {
       this.controls.push({ seq: event.seq, rewindTo: rewind?.toSeq, summaryTo: compaction?.toSeq });
     }
-    if (!isSummary(event)) {
+    if (!isAnySummary(event)) {
       this.tipSeq = event.seq;
       this.lastUpdateTime = Math.max(this.lastUpdateTime, stored.appendedAt);
     }

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { isRewind, isSummary } from '../sessions/domain/event-inspection.js';
+import { isAnySummary, isRewind } from '../sessions/domain/event-inspection.js';
 import type { SessionRecord } from '../sessions/domain/session-record.js';
 import { TaskTracker } from '../sessions/lifecycle.js';
 import type { AfterAppend } from '../sessions/session-hooks.js';
@@ -61,7 +61,7 @@ export class AppendHook {
 
   #onAppend(append: AfterAppend): void {
     const { key, event, record } = append;
-    if (isSummary(event) || isRewind(event)) return;
+    if (isAnySummary(event) || isRewind(event)) return;
     const { worker, pendingCalls, warn } = this.options;
     // A new session under the id of a deleted one has no failures yet.
     if (event.seq === 1) worker.forgetFailures(key);

@@ -2,14 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { EventConflictError, StaleSessionError } from '../sessions/domain/errors.js';
 import type { EventInput, LoggedEvent } from '../sessions/domain/event.js';
 import { EMPTY_SOURCE } from '../sessions/domain/loaded-view.js';
+import { isBranchSummary } from '../sessions/domain/event-inspection.js';
 import { summaryIdOf } from '../sessions/domain/ids.js';
 import { retryUnknown } from '../sessions/domain/retry-overtaken.js';
 import { SessionOpener } from '../sessions/operations/create-session.js';
 import type { SessionRecord } from '../sessions/domain/session-record.js';
 import type { SessionService } from '../sessions/session.service.js';
+import { coverageOf } from './session-summary.js';
 
 /**
- * Appends a summary. Its id is derived from the last event that it covers, so that it is stored once. Returns `undefined` if the
+ * Appends a summary. Its id is derived from its branch and the last event that it covers, so that it is stored once. Returns `undefined` if the
  * session has changed in the meantime: the input was rewound, or another process was faster.
  *
  * @param record of the session as it was when the input was read
@@ -19,7 +21,8 @@ export async function appendSummary(
   record: SessionRecord,
   summary: EventInput,
 ): Promise<LoggedEvent | undefined> {
-  const baseId = summaryIdOf(summary.actions?.compaction?.toSeq ?? 0);
+  const { toSeq = 0 } = coverageOf(summary) ?? {};
+  const baseId = isBranchSummary(summary) ? `${summary.invocationId}:${toSeq}` : summaryIdOf(toSeq);
   // The first id is taken if the summary was rewound and is written again. An app that sets event ids may have taken the
   // second one as well: without a third, every append would call the model without result.
   for (const id of [baseId, `${baseId}:${record.marksSeq}`, `${baseId}:${randomUUID()}`]) {

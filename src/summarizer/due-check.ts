@@ -1,6 +1,6 @@
 import { LONGEST_DELAY_MS } from '../sessions/domain/coordination-rules.js';
 import { subtractCounters } from '../sessions/domain/counters.js';
-import { isRewind, isSummary } from '../sessions/domain/event-inspection.js';
+import { isAnySummary, isRewind } from '../sessions/domain/event-inspection.js';
 import type { LoggedEvent } from '../sessions/domain/event.js';
 import type { SessionKey } from '../sessions/domain/ids.js';
 import { readableEvent } from '../sessions/domain/damaged-event.js';
@@ -111,5 +111,5 @@ function newestIn({ events }: StoredSession): LoggedEvent | undefined {
   const newest = events.at(-1);
   if (!newest?.payload) return undefined;
   const event = readableEvent(newest);
-  return isSummary(event) || isRewind(event) ? undefined : event;
+  return isAnySummary(event) || isRewind(event) ? undefined : event;
 }

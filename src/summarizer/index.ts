@@ -17,6 +17,7 @@ export { DEFAULT_PROMPT, DEFAULT_SEGMENT_PROMPT } from './summary-prompt.js';
 export type { SummarizerDependencies, SummarizerOptions } from './summarizer-options.js';
 export {
   type CreateSummaryRequest,
+  type GetSummaryRequest,
   type ListSummariesRequest,
   type SummaryCounts,
   SummarizerSessionManager,

@@ -20,6 +20,7 @@ interface RequestedSummariesOptions {
 /** How a summary is requested. */
 interface Requested {
   readonly force: boolean;
+  readonly branch?: string | undefined;
   readonly dueSince?: DueTrigger | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -63,12 +64,13 @@ export class RequestedSummaries {
 
   async #create(
     key: SessionKey,
-    { force, dueSince }: Requested,
+    { force, branch, dueSince }: Requested,
     signal: AbortSignal,
   ): Promise<SessionSummary | undefined> {
     const { worker, agenda } = this.options;
     for (;;) {
-      const outcome = await worker.summarize(key, { force, signal, trigger: dueSince ?? agenda.triggerOf(key) });
+      const trigger = dueSince ?? agenda.triggerOf(key);
+      const outcome = await worker.summarize(key, { force, branch, signal, trigger });
       if (outcome.kind === 'done') return outcome.summary;
       await new Promise((resolve) => setTimeout(resolve, BUSY_RETRY_MS));
       signal.throwIfAborted();

@@ -1,6 +1,6 @@
 import { isSummary, textsOf } from '../sessions/domain/event-inspection.js';
 import type { Part } from '../sessions/domain/content.js';
-import type { Compaction, EventInput, LoggedEvent } from '../sessions/domain/event.js';
+import type { Compaction, EventInput, EventLike, LoggedEvent } from '../sessions/domain/event.js';
 import { isCount } from '../sessions/domain/input-checks.js';
 import type { Session } from '../sessions/domain/session.js';
 
@@ -13,6 +13,8 @@ const HEADINGS: readonly string[] = [HEADING, NEXT_HEADING];
 /** A summary in the log: the event with number `seq`. */
 export interface SessionSummary {
   readonly sessionId: string;
+  /** The branch whose readers get it; missing for a summary of the whole conversation. */
+  readonly branch?: string | undefined;
   readonly text: string;
   /** Of how many parts the text consists: more than one only with the setting `segments`. */
   readonly segments: number;
@@ -62,6 +64,11 @@ export function summaryEvent(text: string, draft: SummaryDraft, kept: readonly P
   };
 }
 
+/** What a summary covers, and how it was made; `undefined` for other events. */
+export function coverageOf({ actions }: EventLike): Compaction | undefined {
+  return actions?.compaction ?? actions?.branchSummary;
+}
+
 /** The parts of a summary that stay when the next one is written; none if it is full, and all becomes one part again. */
 export function keptParts(previous: LoggedEvent | undefined, segments: number): readonly Part[] {
   const parts = previous?.content?.parts ?? [];
@@ -69,13 +76,15 @@ export function keptParts(previous: LoggedEvent | undefined, segments: number): 
 }
 
 export function summaryOf(sessionId: string, event: LoggedEvent, seqInForce: number): SessionSummary {
-  const { compaction } = event.actions;
+  const compaction = coverageOf(event);
+  const branch = event.actions.branchSummary?.branch;
   const count = (name: keyof Compaction): number | undefined => countIn(compaction, name);
   const [original, compressed] = [count('originalEventCount') ?? 0, count('compressedEventCount') ?? 0];
   return {
     sessionId,
+    ...(branch !== undefined && { branch }),
     text: textOfSummary(event),
-    segments: event.content?.parts?.length ?? 0,
+    segments: branch === undefined ? (event.content?.parts?.length ?? 0) : 1,
     seq: event.seq,
     fromSeq: compaction?.fromSeq ?? 0,
     toSeq: compaction?.toSeq ?? 0,
@@ -103,8 +112,8 @@ export function isFinalSummary(event: LoggedEvent): boolean {
  *
  * @example const texts = session.events.filter(({ actions }) => actions.compaction).map(textOfSummary);
  */
-export function textOfSummary(event: EventInput): string {
-  return textsOf(event).map(withoutHeading).join('\n');
+export function textOfSummary(event: EventLike): string {
+  return event.actions?.branchSummary?.text ?? textsOf(event).map(withoutHeading).join('\n');
 }
 
 function withoutHeading(text: string): string {

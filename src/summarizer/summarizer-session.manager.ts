@@ -2,9 +2,9 @@ import { Logger } from '@nestjs/common';
 import { checkOptionNames } from '../config/option-checks.js';
 import { DEFAULT_LIMITS } from '../config/session-settings.js';
 import { MOST_PER_READ } from '../sessions/domain/byte-budget.js';
-import { SessionNotFoundError } from '../sessions/domain/errors.js';
+import { InvalidInputError, SessionNotFoundError } from '../sessions/domain/errors.js';
 import { isSummary } from '../sessions/domain/event-inspection.js';
-import { type SessionKey, checkedSessionKey } from '../sessions/domain/ids.js';
+import { type SessionKey, checkedSessionKey, nameProblem } from '../sessions/domain/ids.js';
 import { readableEvent } from '../sessions/domain/damaged-event.js';
 import { loggedEvent } from '../sessions/domain/stored-json.js';
 import { fieldNames, optionalCount, refuseMisspelled, requireRequest } from '../sessions/domain/input-checks.js';
@@ -12,6 +12,7 @@ import { type SessionReference, referencedKey } from '../sessions/domain/session
 import { environmentBehind } from '../sessions/service-environment.js';
 import type { SessionStorage } from '../sessions/storage/session-storage.js';
 import { AppendHook } from './append-hook.js';
+import { summariesOfBranch, summaryForBranch } from './branch-summaries.js';
 import { type SummaryInputLimits, coveredBy, readSummaryInput } from './conversation/summary-input.js';
 import { DueCheck } from './due-check.js';
 import { cappedText } from './models/capped-text.js';
@@ -33,14 +34,27 @@ export interface CreateSummaryRequest {
   readonly session: SessionReference;
   /** Whether to write a summary even if no threshold is met. */
   readonly force?: boolean | undefined;
+  /**
+   * A branch of a run, such as `root.researcher`: the summary is one of what this branch sees, and only its readers get it. Without `force`, it
+   * is due if the thresholds are met by the events that neither it nor the summary of the whole covers.
+   */
+  readonly branch?: string | undefined;
   /** What `hooks.onDue` said, so that what one event made due is due here as well. It writes nothing if a summary came since. */
   readonly dueSince?: DueTrigger | undefined;
   /** Aborts the request. No summary is written then. */
   readonly signal?: AbortSignal | undefined;
 }
 
+/** The request of `getSessionSummary`. */
+export interface GetSummaryRequest extends SessionKey {
+  /** The summary that readers of this branch get: that of the branch, or else that of the whole conversation. */
+  readonly branch?: string | undefined;
+}
+
 /** The request of `listSummaries`. */
 export interface ListSummariesRequest extends SessionKey {
+  /** Only summaries of this branch. Without it: those of the whole conversation. */
+  readonly branch?: string | undefined;
   /** Only summaries after this event. */
   readonly afterSeq?: number | undefined;
   /** Maximum number of summaries. Default: all. */
@@ -57,8 +71,16 @@ export interface SummaryCounts {
 
 /** The fields of requests with more than the key of a session. */
 const REQUEST_FIELDS = {
-  createSessionSummary: fieldNames<CreateSummaryRequest>({ session: true, force: true, dueSince: true, signal: true }),
+  createSessionSummary: fieldNames<CreateSummaryRequest>({
+    session: true,
+    force: true,
+    branch: true,
+    dueSince: true,
+    signal: true,
+  }),
+  getSessionSummary: fieldNames<GetSummaryRequest>({ appName: true, userId: true, sessionId: true, branch: true }),
   listSummaries: fieldNames<ListSummariesRequest>({
+    branch: true,
     appName: true,
     userId: true,
     sessionId: true,
@@ -123,6 +145,7 @@ export class SummarizerSessionManager {
     this.#inputLimits = { keepRecentEvents: checked.keepRecentEvents, maxInputLength: checked.maxInputLength };
     const writer = new SummaryWriter({
       ...common,
+      check,
       prompt: new SummaryPrompt(prompt),
       segmentPrompt: new SummaryPrompt(segmentPrompt, 'segmentPrompt'),
       onListenerError: logErrors('A listener to stored summaries failed'),
@@ -155,12 +178,15 @@ export class SummarizerSessionManager {
    * @example const summary = await summaries.createSessionSummary({ session, force: true });
    */
   async createSessionSummary(request: CreateSummaryRequest): Promise<SessionSummary | undefined> {
-    const { session, force = false, dueSince, signal } = checkedFields('createSessionSummary', request);
+    const { session, force = false, branch, dueSince, signal } = checkedFields('createSessionSummary', request);
     const key = referencedKey(session);
+    assertBranch(branch);
     if (dueSince !== undefined) assertTrigger(dueSince);
+    if (dueSince !== undefined && branch !== undefined)
+      throw new InvalidInputError('is of the whole conversation, not of a branch', 'dueSince');
     if (!(await this.#storage.read({ key }))) throw new SessionNotFoundError(key.sessionId);
     try {
-      return await this.#requested.create(key, { force, dueSince, signal });
+      return await this.#requested.create(key, { force, branch, dueSince, signal });
     } catch (error) {
       if (error instanceof SummaryFailedError) this.#failed++;
       throw error;
@@ -168,11 +194,14 @@ export class SummarizerSessionManager {
   }
 
   /**
-   * Returns the summary that readers of a session see, if there is one.
+   * Returns the summary that readers of a session see, or those of a branch, if there is one. Its `branch` says which one it is.
    * @example const summary = await summaries.getSessionSummary({ appName: 'shop', userId: 'ann', sessionId });
    */
-  async getSessionSummary(request: SessionKey): Promise<SessionSummary | undefined> {
-    const key = checkedSessionKey(request);
+  async getSessionSummary(request: GetSummaryRequest): Promise<SessionSummary | undefined> {
+    const { branch, ...of } = checkedFields('getSessionSummary', request);
+    const key = checkedSessionKey(of);
+    assertBranch(branch);
+    if (branch !== undefined) return summaryForBranch(this.#storage, key, branch);
     const read = await this.#storage.read({ key, withSummary: true });
     if (!read) throw new SessionNotFoundError(key.sessionId);
     return read.summary && summaryOf(key.sessionId, loggedEvent(read.summary), read.record.marks.summarySeq);
@@ -183,9 +212,14 @@ export class SummarizerSessionManager {
    * @example const all = await summaries.listSummaries({ appName: 'shop', userId: 'ann', sessionId });
    */
   async listSummaries(request: ListSummariesRequest): Promise<SessionSummary[]> {
-    const { afterSeq, limit, ...of } = checkedFields('listSummaries', request);
+    const { afterSeq, limit, branch, ...of } = checkedFields('listSummaries', request);
     const key = checkedSessionKey(of);
+    assertBranch(branch);
     const part = { afterSeq: optionalCount(afterSeq, 'afterSeq'), limit: optionalCount(limit, 'limit') };
+    if (branch !== undefined) {
+      const all = await summariesOfBranch(this.#storage, key, branch);
+      return all.filter(({ seq }) => seq > (part.afterSeq ?? 0)).slice(0, part.limit);
+    }
     const summaries = await readSummaries(this.#storage, { ...key, ...part });
     if (!summaries) throw new SessionNotFoundError(key.sessionId);
     return summaries;
@@ -260,6 +294,12 @@ export class SummarizerSessionManager {
     const reason = error instanceof Error ? error.message : String(error);
     this.#logger.warn(`${what}: ${cappedText(reason.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim(), MAX_REASON_LENGTH)}`);
   }
+}
+
+/** A branch is a name: a blank one would be that of nobody. */
+function assertBranch(branch: string | undefined): void {
+  const problem = branch === undefined ? undefined : nameProblem(branch);
+  if (problem) throw new InvalidInputError(problem, 'branch');
 }
 
 /** Reads the summaries page by page; `undefined` if there is no such session. */

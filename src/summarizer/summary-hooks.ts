@@ -7,6 +7,8 @@ import type { DueTrigger } from './summary-agenda.js';
 /** The input of a hook before the model is called. */
 export interface BeforeSummary {
   readonly key: SessionKey;
+  /** Of which branch it is a summary; missing for the whole conversation. */
+  readonly branch?: string | undefined;
   readonly events: readonly LoggedEvent[];
   readonly conversation: readonly ConversationLine[];
   readonly previousSummary?: string | undefined;
@@ -15,6 +17,8 @@ export interface BeforeSummary {
 /** The answer of a model before it is stored. */
 export interface AfterSummary {
   readonly key: SessionKey;
+  /** Of which branch it is a summary; missing for the whole conversation. */
+  readonly branch?: string | undefined;
   readonly text: string;
   readonly toSeq: number;
 }

@@ -27,6 +27,8 @@ export interface SummaryWorkerOptions {
 
 export interface SummarizeOptions {
   readonly force: boolean;
+  /** Of which branch; missing for the whole conversation. */
+  readonly branch?: string | undefined;
   readonly signal: AbortSignal;
   /** The event that made the session due, if known. */
   readonly trigger?: DueTrigger | undefined;
@@ -170,13 +172,14 @@ export class SummaryWorker {
     }
   }
 
-  async #write(key: SessionKey, { force, signal, trigger }: SummarizeOptions): Promise<SummaryOutcome> {
+  async #write(key: SessionKey, { force, branch, signal, trigger }: SummarizeOptions): Promise<SummaryOutcome> {
     const { check, writer } = this.#options;
-    const isDue = async (): Promise<boolean> => !force && (await check.isStillDue(key, signal, trigger));
+    const isOfWhole = branch === undefined;
+    const isDue = async (): Promise<boolean> => isOfWhole && !force && check.isStillDue(key, signal, trigger);
     let summary: SessionSummary | undefined;
     // Repeats: events that were appended while the model worked may have made the next summary due.
-    for (let isLeft = force || (await isDue()); isLeft;) {
-      const outcome = await writer.write(key, force, signal);
+    for (let isLeft = force || !isOfWhole || (await isDue()); isLeft;) {
+      const outcome = await writer.write(key, { isForced: force, branch }, signal);
       if (outcome.kind !== 'written') return { kind: 'done', summary, isCancelled: outcome.kind === 'cancelled' };
       ({ summary } = outcome);
       isLeft = outcome.isPart || (await isDue());

@@ -8,7 +8,10 @@ import {
   coveredBy,
   readSummaryInput,
 } from './conversation/summary-input.js';
+import { branchSummaryEvent } from './branch-summaries.js';
+import { readBranchInput } from './conversation/branch-input.js';
 import { appendSummary } from './append-summary.js';
+import type { DueCheck } from './due-check.js';
 import { cappedText } from './models/capped-text.js';
 import { isCount } from '../sessions/domain/input-checks.js';
 import { callWithin } from '../sessions/domain/timeouts.js';
@@ -25,7 +28,7 @@ import {
   textOfSummary,
 } from './session-summary.js';
 import { SummaryFailedError } from './summary-errors.js';
-import type { AfterSummary, SummaryHooks } from './summary-hooks.js';
+import type { AfterSummary, BeforeSummary, SummaryHooks } from './summary-hooks.js';
 import type { SummaryPrompt } from './summary-prompt.js';
 
 export interface SummaryWriterOptions extends Omit<SummaryInputLimits, 'isForced'> {
@@ -37,12 +40,20 @@ export interface SummaryWriterOptions extends Omit<SummaryInputLimits, 'isForced
   readonly segmentPrompt: SummaryPrompt;
   readonly segments: number;
   readonly hooks: SummaryHooks;
+  readonly check: Pick<DueCheck, 'isDue'>;
   readonly maxSummaryLength: number;
   /** How many summaries are written at the same time, automatic and requested ones together. */
   readonly concurrency: number;
   readonly timeoutMs: number;
   /** Called if a listener to stored summaries fails. */
   readonly onListenerError: (error: unknown) => void;
+}
+
+/** Which summary to write. */
+export interface WantedSummary {
+  readonly isForced: boolean;
+  /** Of which branch; missing for the whole conversation. If it is not forced, the writer checks whether one of a branch is due. */
+  readonly branch?: string | undefined;
 }
 
 export type WritingOutcome =
@@ -68,17 +79,18 @@ export class SummaryWriter {
     this.#semaphore = new Semaphore(options.concurrency);
   }
 
-  write(key: SessionKey, isForced: boolean, signal: AbortSignal): Promise<WritingOutcome> {
-    const write = (): Promise<WritingOutcome> => this.#write(key, isForced, signal);
+  write(key: SessionKey, wanted: WantedSummary, signal: AbortSignal): Promise<WritingOutcome> {
+    const write = (): Promise<WritingOutcome> => this.#write(key, wanted, signal);
     return this.#semaphore.run(() => tracedWork('summary', () => key, write), signal);
   }
 
-  async #write(key: SessionKey, isForced: boolean, signal: AbortSignal): Promise<WritingOutcome> {
-    const input = await readSummaryInput(this.options.storage, key, { ...this.options, isForced });
+  async #write(key: SessionKey, wanted: WantedSummary, signal: AbortSignal): Promise<WritingOutcome> {
+    const { branch } = wanted;
+    const input = await this.#inputOf(key, wanted, signal);
     if (!input) return NOTHING;
-    const kept = keptParts(input.previous, this.options.segments);
+    const kept = branch === undefined ? keptParts(input.previous, this.options.segments) : [];
     const prompt = kept.length > 0 ? this.options.segmentPrompt : this.options.prompt;
-    const request = await this.#requestFor(key, input, { prompt, isSegment: kept.length > 0 }, signal);
+    const request = await this.#requestFor({ key, branch }, input, { prompt, isSegment: kept.length > 0 }, signal);
     if (!request) return CANCELLED;
     const startedAt = performance.now();
     const answer = await this.#runWithTimeout('', signal, (ended) =>
@@ -86,19 +98,32 @@ export class SummaryWriter {
     );
     const answered = this.#checkedAnswer(answer);
     const draft = this.#draftOf(input, prompt, answer, performance.now() - startedAt);
-    const text = await this.#textAfterHooks({ key, text: answered, toSeq: draft.toSeq }, signal);
+    const text = await this.#textAfterHooks({ key, branch, text: answered, toSeq: draft.toSeq }, signal);
     if (text === undefined) return CANCELLED;
     // If the lease is lost, another process writes the summary.
     signal.throwIfAborted();
-    const stored = await appendSummary(this.options.sessions, input.record, summaryEvent(text, draft, kept));
+    const event = branch === undefined ? summaryEvent(text, draft, kept) : branchSummaryEvent(text, draft, branch);
+    const stored = await appendSummary(this.options.sessions, input.record, event);
     if (!stored) return NOTHING;
     const summary = summaryOf(key.sessionId, stored, stored.seq);
     this.options.hooks.stored(key, summary, this.options.onListenerError);
     return { kind: 'written', summary, isPart: input.isPart };
   }
 
-  async #requestFor(
+  async #inputOf(
     key: SessionKey,
+    { isForced, branch }: WantedSummary,
+    signal: AbortSignal,
+  ): Promise<SummaryInput | undefined> {
+    const { storage, check } = this.options;
+    const limits = { ...this.options, isForced };
+    if (branch === undefined) return readSummaryInput(storage, key, limits);
+    const input = await readBranchInput(storage, key, branch, limits);
+    return input && (isForced || (await check.isDue(input.facts, signal))) ? input : undefined;
+  }
+
+  async #requestFor(
+    of: Pick<BeforeSummary, 'key' | 'branch'>,
     { events, previous }: SummaryInput,
     { prompt, isSegment }: { readonly prompt: SummaryPrompt; readonly isSegment: boolean },
     signal: AbortSignal,
@@ -106,7 +131,7 @@ export class SummaryWriter {
     const { hooks, maxInputLength, maxSummaryLength } = this.options;
     const previousSummary = previous && textOfSummary(previous);
     const lines = shortenedLines(linesOf(events), maxInputLength);
-    const before = { key, events, conversation: lines, previousSummary };
+    const before = { ...of, events, conversation: lines, previousSummary };
     const conversation = await this.#runWithTimeout('a hook before it failed: ', signal, () => hooks.before(before));
     if (!conversation || conversation.length === 0) return undefined;
     const parts = { conversation, previousSummary, maxSummaryLength };

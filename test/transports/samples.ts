@@ -185,6 +185,7 @@ export function sessionOf(json: SessionJson): Session {
 
 export const FULL_SUMMARY: SessionSummary = {
   sessionId: 'cart',
+  branch: 'root.writer',
   text: 'They spoke of \u2028 cheese 😀.',
   segments: 3,
   seq: LARGE,

@@ -1,6 +1,7 @@
 import type { Content, FunctionCall } from '../../sessions/domain/content.js';
 import { InvalidInputError } from '../../sessions/domain/errors.js';
 import type { EventInput, LoggedEvent } from '../../sessions/domain/event.js';
+import { isBranchSummary } from '../../sessions/domain/event-inspection.js';
 import { type NamedCall, type NumberedCall, type Speaker, nameOf } from '../../sessions/domain/open-calls.js';
 import type { Session } from '../../sessions/domain/session.js';
 import { isReservedAuthor } from '../../sessions/domain/reserved-words.js';
@@ -100,9 +101,14 @@ export class AgentContext {
     return this.invocation.messages.contents;
   }
 
-  /** The conversation: the view of the session, without approvals and without events that only control turns. */
+  /**
+   * The conversation: the view of the session, without approvals and without events that only control turns. Summaries of branches are
+   * among them, for `toMessages`: they have no content.
+   */
   get history(): readonly LoggedEvent[] {
-    return this.session.events.filter((event) => !isControlEvent(event) && !isApprovalEvent(event));
+    return this.session.events.filter(
+      (event) => isBranchSummary(event) || (!isControlEvent(event) && !isApprovalEvent(event)),
+    );
   }
 
   /**

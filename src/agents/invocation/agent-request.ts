@@ -1,6 +1,7 @@
 import type { Clock } from '../../sessions/domain/clock.js';
 import { InvalidInputError } from '../../sessions/domain/errors.js';
 import { type EventInput, type LoggedEvent, keepFilledInTimestamp } from '../../sessions/domain/event.js';
+import { isBranchSummary } from '../../sessions/domain/event-inspection.js';
 import { type ModelRequest, givenRanges } from '../../sessions/domain/model-request.js';
 import { eventsGiven, givenMessages } from '../messages/given-messages.js';
 import {
@@ -41,7 +42,9 @@ export class AgentRequest<F extends MessageFormat = MessageFormat> {
     const { format, tokenBudget: _budget, ...how } = options;
     const isCut = format !== undefined && options.tokenBudget !== undefined;
     const messages = format === undefined ? undefined : givenMessages(history, options);
-    this.events = messages ? eventsGiven(history, messages) : history;
+    this.events = messages
+      ? eventsGiven(history, messages, options)
+      : history.filter((event) => !isBranchSummary(event));
     // What was dropped leaves no trace, such as another id of a call, so that the events alone make the same messages again.
     const made = isCut ? givenMessages(this.events, how) : messages;
     this.#messages = made && format && messagesIn(format, made);

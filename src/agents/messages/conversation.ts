@@ -50,8 +50,11 @@ export interface ConversationMessage {
 /** Events as {@link toMessages} reads them: of a session, of `listEvents`, or of ADK for TypeScript. */
 export type ConversationEvent = Pick<
   EventLike,
-  'content' | 'author' | 'branch' | 'partial' | 'actions' | 'interrupted'
->;
+  'content' | 'author' | 'branch' | 'partial' | 'actions' | 'interrupted' | 'redaction'
+> & {
+  /** Without it, no summary of a branch covers the event. */
+  readonly seq?: number | undefined;
+};
 
 /** Joins neighbours of one role, for vendors that demand that roles alternate. Tool results count as the user's. */
 export function alternating(messages: readonly ConversationMessage[]): ConversationMessage[] {

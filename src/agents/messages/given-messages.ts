@@ -1,9 +1,10 @@
+import { type BranchOptions, branchView } from '../../sessions/domain/branch-view.js';
 import { InvalidInputError } from '../../sessions/domain/errors.js';
 import type { ConversationEvent, ConversationMessage } from './conversation.js';
 import { pairMessages } from './paired-calls.js';
 import { type UnpairedMessage, isCut, messageOf, noteMessage, ownCallIds } from './said-parts.js';
 import { type TokenEstimate, estimatedTokens, withinBudget } from './token-budget.js';
-import { type BranchOptions, visibleEvents } from './visible-events.js';
+import { visibleEvents } from './visible-events.js';
 
 /** What a conversation becomes for an agent, before it takes the form of a vendor. */
 export interface GivenMessagesOptions extends BranchOptions {
@@ -43,7 +44,7 @@ export function givenMessages<Given extends ConversationEvent>(
   options: GivenMessagesOptions,
 ): readonly GivenMessage<Given>[] {
   const { agent, thoughts = true, cutNote = CUT_NOTE, tokenBudget, estimateTokens = estimatedTokens } = options;
-  const visible = events.flatMap((event) => visibleEvents([event], options).map((seen) => ({ event, seen })));
+  const visible = visibleEvents(events, options);
   const ownCalls = ownCallIds(
     visible.map(({ seen }) => seen),
     agent,
@@ -65,13 +66,14 @@ export function givenMessages<Given extends ConversationEvent>(
   return given.filter(({ message }) => fitting.has(message));
 }
 
-/** The events of which these messages say something, in the order of the conversation. */
+/** The events of which these messages say something, in the order in which readers of the branch get them. */
 export function eventsGiven<Given extends ConversationEvent>(
   events: readonly Given[],
   messages: readonly GivenMessage<Given>[],
+  branch: BranchOptions,
 ): Given[] {
   const given = new Set(messages.flatMap((each) => each.events));
-  return events.filter((event) => given.has(event));
+  return branchView(events, branch).filter((event) => given.has(event));
 }
 
 function withoutThoughts<Given extends ConversationEvent>(

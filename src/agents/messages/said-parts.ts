@@ -45,7 +45,8 @@ export function messageOf(
   agent: string | undefined,
   ownCalls: ReadonlySet<string>,
 ): UnpairedMessage {
-  if (isSummary(event)) return summaryMessage(event);
+  if (isSummary(event)) return summaryMessage(textsOf(event).join('\n'));
+  if (event.actions?.branchSummary) return summaryMessage(event.actions.branchSummary.text);
   const parts = event.content?.parts ?? [];
   if (isForeign(event, agent)) return toldMessage(event.author ?? 'unknown', parts, ownCalls);
   const role = roleOf(event);
@@ -79,9 +80,8 @@ export function noteMessage(text: string): UnpairedMessage {
 }
 
 /** The words of ADK. */
-function summaryMessage(event: ConversationEvent): UnpairedMessage {
-  const text = `[Previous Context Summary]:\n${textsOf(event).join('\n')}`;
-  return { role: 'user', parts: [{ type: 'text', text }], begins: 'summary' };
+function summaryMessage(text: string): UnpairedMessage {
+  return { role: 'user', parts: [textPart(`[Previous Context Summary]:\n${text}`)], begins: 'summary' };
 }
 
 /** What another agent said and did, as a message of the user, in the words of ADK. Its thoughts stay its own. */

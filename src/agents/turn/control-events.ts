@@ -195,12 +195,14 @@ export function isOfAnswer(event: EventLike): boolean {
 }
 
 /**
- * Whether the event only controls turns, and says nothing.
+ * Whether the event only controls turns, or sums up one branch, and says nothing to readers of the conversation.
  *
  * @example const shown = session.events.filter((event) => !isControlEvent(event));
  */
 export function isControlEvent({ actions }: EventLike): boolean {
-  return Boolean(actions?.queued ?? actions?.stop ?? actions?.withdrawn ?? actions?.discarded);
+  return Boolean(
+    actions?.queued ?? actions?.stop ?? actions?.withdrawn ?? actions?.discarded ?? actions?.branchSummary,
+  );
 }
 
 /** The message that begins or joins an invocation. */

@@ -1,7 +1,7 @@
 import type { SessionLimits } from '../../config/session-settings.js';
 import type { StateChanges } from '../../state/state-changes.js';
 import { InvalidInputError, LimitExceededError } from './errors.js';
-import { isRewind, isSummary } from './event-inspection.js';
+import { isAnySummary, isRewind, isSummary } from './event-inspection.js';
 import type { SubmittedEvent } from './submitted-event.js';
 
 /** A validated event of a batch, and its place in the input. */
@@ -37,8 +37,9 @@ function assertDifferentIds(events: readonly BatchEvent[]): void {
  * what it hides in one commit. A summary has its own commit.
  */
 function assertAppendableTogether({ event }: SubmittedEvent, path: string, index: number): void {
-  if (isSummary(event)) {
-    throw new InvalidInputError('a summary must be appended alone, not in a batch', `${path}.actions.compaction`);
+  if (isAnySummary(event)) {
+    const action = isSummary(event) ? 'compaction' : 'branchSummary';
+    throw new InvalidInputError('a summary must be appended alone, not in a batch', `${path}.actions.${action}`);
   }
   if (isRewind(event) && index > 0) {
     throw new InvalidInputError('a rewind must be the first event of a batch', `${path}.actions.rewind`);

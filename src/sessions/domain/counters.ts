@@ -1,4 +1,4 @@
-import { isByUser, isRewind, isSummary, textsOf } from './event-inspection.js';
+import { isAnySummary, isByUser, isRewind, textsOf } from './event-inspection.js';
 import type { EventInput } from './event.js';
 import { isCount } from './input-checks.js';
 
@@ -35,7 +35,7 @@ const MOST_TOKENS = 1e9;
 
 /** What one event adds. Summaries and rewinds add nothing. */
 export function countsOf(event: EventInput): Counters {
-  if (isSummary(event) || isRewind(event)) return NO_COUNTS;
+  if (isAnySummary(event) || isRewind(event)) return NO_COUNTS;
   const contentLength = lengthOf(event);
   const tokens = event.usageMetadata?.totalTokenCount;
   return {

@@ -1,6 +1,7 @@
+import { isRedacted } from './event-inspection.js';
 import { crc32 } from 'node:zlib';
 import { digestOf } from './json-digest.js';
-import { isRedacted, redactedEvent, redactionOf } from './redacted-event.js';
+import { redactedEvent, redactionOf } from './redacted-event.js';
 import { epochMilliseconds } from './clock.js';
 import type { StoredEvent } from './commit.js';
 import type { Event } from './event.js';

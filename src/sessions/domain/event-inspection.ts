@@ -69,6 +69,20 @@ export function isSummary(event: Inspected): boolean {
 }
 
 /**
+ * Whether the event is a summary of what one branch of a run sees. It says nothing to others, and the view is the same without it.
+ *
+ * @example const shown = events.filter((event) => !isBranchSummary(event));
+ */
+export function isBranchSummary(event: Inspected): boolean {
+  return Boolean(event.actions?.branchSummary);
+}
+
+/** Whether the event is a summary of any kind. Such an event adds to no counter, makes nobody stale and renews no session. */
+export function isAnySummary(event: Inspected): boolean {
+  return isSummary(event) || isBranchSummary(event);
+}
+
+/**
  * Whether the event takes earlier events back.
  *
  * @example if (events.some(isRewind)) await readAgain();
@@ -102,4 +116,9 @@ export type Answer = LoggedEvent & { readonly modelRequest: ModelRequest };
 
 export function isAnswer(event: LoggedEvent): event is Answer {
   return event.modelRequest !== undefined && event.modelRequest !== null;
+}
+
+/** Whether all that the event said was redacted. */
+export function isRedacted({ redaction }: Pick<EventLike, 'redaction'>): boolean {
+  return Boolean(redaction) && !Array.isArray(redaction?.kinds);
 }

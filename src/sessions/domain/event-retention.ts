@@ -1,9 +1,10 @@
+import { isRedacted } from './event-inspection.js';
 import { EVENT_KINDS, type EventKind, type RetentionSettings } from '../../config/retention-settings.js';
 import { canonicalJson } from './canonical-json.js';
 import type { StoredEvent } from './commit.js';
 import { kindsOf } from './event-kinds.js';
 import type { LoggedEvent } from './event.js';
-import { isRedacted, redactedEvent, redactionOf } from './redacted-event.js';
+import { redactedEvent, redactionOf } from './redacted-event.js';
 import { type RetainedSession, fitsRule, lastKept } from './retention-rules.js';
 
 /** Which rule counts for a kind of events of a session, and until when they were kept long enough. */

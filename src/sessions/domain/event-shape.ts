@@ -38,6 +38,7 @@ export function assertEventShape(event: EventLike): void {
   for (const [field, kind] of EVENT_FIELDS) assertKind(allFields(event)[field], kind, '$.', field);
   assertParts(event.content?.parts);
   assertControl(event.actions?.compaction, ['fromSeq', 'toSeq'], '$.actions.compaction');
+  assertBranchSummary(event.actions?.branchSummary, '$.actions.branchSummary');
   assertControl(event.actions?.rewind, ['toSeq'], '$.actions.rewind');
   if (isSet(event.actions?.compaction) && isSet(event.actions?.rewind)) {
     throw new InvalidInputError('an event is a summary or a rewind, not both', '$.actions');
@@ -70,11 +71,26 @@ function assertParts(parts: unknown): void {
   }
 }
 
+/** That of a fork may cover none of its events. */
+function assertBranchSummary(summary: unknown, path: string): void {
+  if (!isSet(summary)) return;
+  assertControl(summary, ['fromSeq', 'toSeq'], path, 0);
+  for (const field of ['branch', 'text']) {
+    const value = isPlainObject(summary) ? summary[field] : undefined;
+    if (typeof value !== 'string') throw new InvalidInputError('must be a string', `${path}.${field}`);
+  }
+}
+
 /** Summaries and rewinds refer to events by ascending `seq`. */
-function assertControl(control: unknown, seqFields: readonly string[], path: string): void {
+function assertControl(
+  control: unknown,
+  seqFields: readonly string[],
+  path: string,
+  from = seqFields.length > 1 ? 1 : 0,
+): void {
   if (!isSet(control)) return;
   if (!isPlainObject(control)) throw new InvalidInputError('must be an object', path);
-  let lowest = seqFields.length > 1 ? 1 : 0;
+  let lowest = from;
   for (const field of seqFields) {
     const seq = control[field];
     if (typeof seq !== 'number' || !Number.isSafeInteger(seq) || seq < lowest) {

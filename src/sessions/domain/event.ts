@@ -19,6 +19,12 @@ export interface Compaction {
   readToSeq?: number;
 }
 
+/** A summary of what one branch of a run sees, up to the event `toSeq`. Only readers of that branch get it. */
+export interface BranchSummary extends Compaction {
+  branch: string;
+  text: string;
+}
+
 /** Takes the conversation back to its state after event `toSeq`. */
 export interface Rewind {
   toSeq: number;
@@ -141,6 +147,8 @@ interface OwnActions {
   stop?: object;
   /** A waiting message, or approvals, that were taken back. */
   withdrawn?: { readonly invocationId?: string };
+  /** What the readers of a branch get in place of earlier events. */
+  branchSummary?: BranchSummary;
   /** Whether the text that partial events with this id had said was taken back. */
   discarded?: boolean;
   /** Whether the invocation waits for approvals. */

@@ -1,6 +1,6 @@
 import type { StoredEvent } from './commit.js';
-import type { LoggedEvent } from './event.js';
-import { isAnchor, isRewind, isSummary } from './event-inspection.js';
+import type { BranchSummary, LoggedEvent } from './event.js';
+import { isAnchor, isAnySummary, isRewind, isSummary } from './event-inspection.js';
 import { summaryIdOf } from './ids.js';
 import type { InitialEvent, InitialLog } from './session-record.js';
 import { groupOf } from './event-group.js';
@@ -152,6 +152,18 @@ function stretchesOf(copies: readonly Copy[]): readonly (SeqRange & { readonly s
   return stretches.toSorted((a, b) => a.from - b.from);
 }
 
+/** The last event of the fork that was not after this one in the source; 0 if the fork has none. */
+function placeIn(copies: readonly Copy[], seq: number): number {
+  return copies.findLastIndex(({ stored }) => stored.seq <= seq) + 1;
+}
+
+/** A summary of a branch covers what the fork has of the events that it covers. `readToSeq` says only when it was written. */
+function summaryIn(copies: readonly Copy[], { seq: _seq, ...event }: LoggedEvent, summary: BranchSummary): string {
+  const { readToSeq: _readTo, ...rest } = summary;
+  const [fromSeq, toSeq] = [placeIn(copies, summary.fromSeq), placeIn(copies, summary.toSeq)];
+  return JSON.stringify({ ...event, actions: { ...event.actions, branchSummary: { ...rest, fromSeq, toSeq } } });
+}
+
 /** What a model was given has other numbers in the fork, which may not have all of it. */
 function renumbered({ seq: _seq, ...event }: LoggedEvent, stretches: ReturnType<typeof stretchesOf>): string {
   return JSON.stringify({
@@ -171,9 +183,14 @@ function initialLog(copies: readonly Copy[]): Pick<Fork, 'log' | 'textHashes'> {
     const copied = become ? JSON.stringify(become(seq)) : stored.payload;
     const event = loggedEvent({ payload: copied, seq });
     for (const hash of hashesIn(event.modelRequest)) textHashes.add(hash);
-    const payload = event.modelRequest ? renumbered(event, stretches) : copied;
+    const { branchSummary } = event.actions;
+    const payload = branchSummary
+      ? summaryIn(copies, event, branchSummary)
+      : event.modelRequest
+        ? renumbered(event, stretches)
+        : copied;
     replay.add(event);
-    if (!isSummary(event)) tipSeq = seq;
+    if (!isAnySummary(event)) tipSeq = seq;
     if (isSummary(event) || isRewind(event)) marksSeq = seq;
     highWater = Math.max(highWater, event.timestamp, stored.appendedAt);
     const { id, timestamp } = event;

@@ -82,6 +82,7 @@ const ACTIONS = namesOf<EventActions>({
   awaitsApproval: true,
   approvalAnswer: true,
   failure: true,
+  branchSummary: true,
   redacts: true,
 });
 const EVENT = namesOf<Event>({

@@ -1,6 +1,7 @@
 import type { Content, Part } from './content.js';
 import { countsOf } from './counters.js';
-import type { Event, EventActions, EventInput, EventLike, LoggedEvent, Redaction } from './event.js';
+import type { Event, EventActions, EventInput, LoggedEvent, Redaction } from './event.js';
+import { isRedacted } from './event-inspection.js';
 import { RESERVED } from './reserved-words.js';
 import { kindOfPart } from './event-kinds.js';
 import { digestOf } from './json-digest.js';
@@ -27,11 +28,6 @@ export function redactionOf(
   };
   if (!kinds || isRedacted(event)) return note;
   return { ...note, kinds: [...new Set([...(gone ?? []), ...kinds])].toSorted() };
-}
-
-/** Whether all that the event said was redacted. */
-export function isRedacted({ redaction }: Pick<EventLike, 'redaction'>): boolean {
-  return Boolean(redaction) && !Array.isArray(redaction?.kinds);
 }
 
 /** What stays of an event: what others refer to, and what is counted. Nothing that somebody has said. */
@@ -79,6 +75,7 @@ function redactedActions(actions: EventActions, takesState: boolean): object {
     if (asked) kept[name] = Object.fromEntries(Object.keys(asked).map((id) => [id, {}]));
   }
   if (actions.queued) kept.queued = redactedMessage(actions.queued);
+  if (actions.branchSummary) kept.branchSummary = { ...actions.branchSummary, text: REDACTED_TEXT };
   if (actions.failure) kept.failure = { ...actions.failure, reason: REDACTED_TEXT };
   return kept;
 }

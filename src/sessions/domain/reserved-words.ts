@@ -41,7 +41,7 @@ export const RESERVED = {
   state: { graphHead: 'langgraph:', agUiRequest: 'temp:ag-ui' },
 } as const;
 
-/** Fields of `actions` that only runs write. One alone makes an event control runs, whatever it holds. */
+/** Fields of `actions` that only runs and summaries write. One alone is an order to the product, whatever it holds. */
 export const RESERVED_ACTIONS: ReadonlySet<string> = new Set([
   'queued',
   'stop',
@@ -50,6 +50,7 @@ export const RESERVED_ACTIONS: ReadonlySet<string> = new Set([
   'awaitsApproval',
   'approvalAnswer',
   'failure',
+  'branchSummary',
 ]);
 
 /** Authors of events that no agent can be. Clients are the first. */

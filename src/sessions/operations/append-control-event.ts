@@ -18,7 +18,7 @@ type ControlPart = Pick<Commit, 'marks' | 'counterIncrements' | 'preconditions' 
 const NO_SEQ = -1;
 
 /**
- * Appends a summary or a rewind, and the events of its batch. It changes the view, depending on the session's current state. So it is planned from
+ * Appends a summary or a rewind, and the events of its batch. What it does depends on the session's current state. So it is planned from
  * a read, and planned again if another writer was faster.
  */
 export async function appendControlEvent(
@@ -52,10 +52,12 @@ export async function appendControlEvent(
 
 /** Summaries and rewinds must refer to retained events. */
 function placeProblem(record: SessionRecord, { actions }: Event): InvalidInputError | undefined {
-  const { rewind, compaction } = actions;
+  const { rewind, compaction, branchSummary } = actions;
   if (rewind) return retentionProblem(record, rewind.toSeq, '$.actions.rewind.toSeq');
-  if (!compaction || compaction.toSeq <= record.lastSeq) return undefined;
-  return new InvalidInputError(`must be at most ${record.lastSeq}, the last event`, '$.actions.compaction.toSeq');
+  const toSeq = (compaction ?? branchSummary)?.toSeq ?? 0;
+  if (toSeq <= record.lastSeq) return undefined;
+  const path = `$.actions.${compaction ? 'compaction' : 'branchSummary'}.toSeq`;
+  return new InvalidInputError(`must be at most ${record.lastSeq}, the last event`, path);
 }
 
 /** The view changed since the summary was made. */
@@ -82,6 +84,8 @@ async function controlPart(
   commit: Commit,
 ): Promise<ControlPart> {
   if (actions.rewind) return { ...(await rewindPart(env, record, actions.rewind)), endsTurn: rewindEndsTurn(commit) };
+  // It leaves the view of the whole as it is.
+  if (actions.branchSummary) return { counterIncrements: NO_COUNTS, preconditions: { marksSeq: record.marksSeq } };
   const { toSeq } = actions.compaction ?? { toSeq: 0 };
   return {
     marks: marksAfterSummary(record.marks, toSeq, await coveredBy(toSeq, env, record)),

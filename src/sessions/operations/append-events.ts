@@ -1,6 +1,6 @@
 import type { AppendOutcome } from '../domain/commit.js';
 import { InvalidInputError, LimitExceededError } from '../domain/errors.js';
-import { isRewind, isSummary } from '../domain/event-inspection.js';
+import { isAnySummary, isRewind } from '../domain/event-inspection.js';
 import type { EventInput, LoggedEvent } from '../domain/event.js';
 import { optionalCount, optionalFlag } from '../domain/input-checks.js';
 import type { EndedPartials } from '../domain/partial-event.js';
@@ -93,11 +93,11 @@ export async function commitEvents(
 
   // A summary is alone in its commit, and a rewind comes first.
   const event = append.events.find(isControl)?.submitted.event;
-  if (marksSeq !== undefined && !(event && isSummary(event))) {
+  if (marksSeq !== undefined && !(event && isAnySummary(event))) {
     throw new InvalidInputError('is only allowed for summaries', 'expectedMarksSeq');
   }
   // A model has been asked for the summary already, and it makes the session shorter.
-  const overQuota = request.overQuota ?? (event && isSummary(event));
+  const overQuota = request.overQuota ?? (event && isAnySummary(event));
   if (env.quotas) await takeQuotas(env.quotas, append, overQuota);
   const texts = append.events.flatMap(({ submitted }) => submitted.texts);
   const fresh = texts.length > 0 ? await keepTexts(env, key, texts) : [];
@@ -127,7 +127,7 @@ async function takeQuotas(quotas: QuotaKeeper, { key, commit }: PreparedAppend, 
 }
 
 function isControl({ submitted: { event } }: PreparedEvent): boolean {
-  return isSummary(event) || isRewind(event);
+  return isAnySummary(event) || isRewind(event);
 }
 
 /** The events to append together, and their session. */

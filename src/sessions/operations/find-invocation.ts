@@ -1,13 +1,12 @@
-import { InvalidInputError, SessionNotFoundError } from '../domain/errors.js';
-import { type GroupSearch, REWINDS, groupOf, groupOfInvocation } from '../domain/event-group.js';
+import { InvalidInputError } from '../domain/errors.js';
+import { REWINDS, groupOfInvocation } from '../domain/event-group.js';
 import { isAnchor, isSummary } from '../domain/event-inspection.js';
 import type { LoggedEvent } from '../domain/event.js';
-import { sessionKeyOf } from '../domain/ids.js';
 import { type SeqRange, isInRanges } from '../domain/seq-ranges.js';
 import type { SessionRecord } from '../domain/session-record.js';
 import { loggedEvent } from '../domain/stored-json.js';
-import { EventGroups } from '../storage/event-groups.js';
 import type { SessionStorage } from '../storage/session-storage.js';
+import { EventFinder } from './event-finder.js';
 import type { LogPoints } from './read-log.js';
 
 /** The last event before an invocation: before its first event that is retained and not rewound. */
@@ -18,7 +17,7 @@ export async function placeBefore(
   record: SessionRecord,
 ): Promise<number> {
   const { firstSeq, lastSeq } = record;
-  const found = new EventFinder(storage, log, record);
+  const found = new EventFinder(storage, record);
   const group = groupOfInvocation(invocationId);
   let seq = await found.find({ group, direction: 'next', from: firstSeq });
   if (seq === 0) throw problemOf('no event that is kept belongs to it');
@@ -35,34 +34,6 @@ export async function placeBefore(
     );
   }
   return seq - 1;
-}
-
-/** Asks the store for events of a group. If it cannot tell, this reads the log, once. */
-class EventFinder {
-  #groups: EventGroups | undefined;
-
-  constructor(
-    private readonly storage: SessionStorage,
-    private readonly log: LogPoints,
-    private readonly record: SessionRecord,
-  ) {}
-
-  async find(search: GroupSearch): Promise<number> {
-    if (this.#groups) return this.#groups.find(search);
-    const key = sessionKeyOf(this.record);
-    const read = await this.storage.read({ key, find: search });
-    if (read?.record.incarnation !== this.record.incarnation) throw new SessionNotFoundError(key.sessionId);
-    if (read.found !== undefined) return read.found;
-    this.#groups = await this.#readGroups();
-    return this.#groups.find(search);
-  }
-
-  async #readGroups(): Promise<EventGroups> {
-    const groups = new EventGroups();
-    const { firstSeq: from, lastSeq: to } = this.record;
-    for await (const stored of this.log.read({ from, to })) groups.add(groupOf(loggedEvent(stored)), stored.seq);
-    return groups;
-  }
 }
 
 /** What is rewound after the last event, in reverse order. A rewind that was rewound itself has no effect. */

@@ -3,7 +3,7 @@ import { assertBatch } from '../domain/batch-rules.js';
 import type { Commit, Preconditions } from '../domain/commit.js';
 import { type Counters, NO_COUNTS, addCounters } from '../domain/counters.js';
 import { assertDefinedState } from '../domain/defined-state.js';
-import { isSummary } from '../domain/event-inspection.js';
+import { isAnySummary } from '../domain/event-inspection.js';
 import { DAY_MS } from '../domain/expiry.js';
 import { assertEventShape } from '../domain/event-shape.js';
 import { type SubmittedEvent, submitEvent } from '../domain/submitted-event.js';
@@ -160,7 +160,7 @@ function plusCounts(sum: Counters, { submitted }: PreparedEvent): Counters {
 }
 
 function isOfSummary({ submitted }: PreparedEvent): boolean {
-  return isSummary(submitted.event);
+  return isAnySummary(submitted.event);
 }
 
 /** Most events report no tokens. Summaries report those of their model. */

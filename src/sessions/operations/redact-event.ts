@@ -1,15 +1,16 @@
 import { inBatches } from '../domain/batches.js';
+import { isOfBranch } from '../domain/branch-view.js';
 import { canonicalJson } from '../domain/canonical-json.js';
 import { CHECKPOINT_EVERY } from '../domain/checkpoint.js';
 import type { StoredEvent } from '../domain/commit.js';
 import { readableEvent } from '../domain/damaged-event.js';
 import { InvalidInputError, SessionNotFoundError } from '../domain/errors.js';
-import { textsOf } from '../domain/event-inspection.js';
+import { isRedacted, textsOf } from '../domain/event-inspection.js';
 import type { LoggedEvent } from '../domain/event.js';
 import { type SessionKey, checkedSessionKey, sessionKeyOf } from '../domain/ids.js';
 import { isCount, optionalFlag } from '../domain/input-checks.js';
 import { checkedReason } from '../domain/reason.js';
-import { isRedacted, redactedEvent, redactionNews, redactionOf } from '../domain/redacted-event.js';
+import { redactedEvent, redactionNews, redactionOf } from '../domain/redacted-event.js';
 import { type SessionRecord, retentionProblem } from '../domain/session-record.js';
 import { referenceTo } from '../domain/session.js';
 import { isTrimmed, loggedEvent } from '../domain/stored-json.js';
@@ -124,13 +125,18 @@ async function otherPlaces(
   for await (const stored of readLog(storage, record, { from: event.seq + 1, to: record.lastSeq })) {
     if (isTrimmed(stored)) continue;
     const other = readableEvent(stored);
-    const { compaction } = other.actions;
-    const covers = compaction && compaction.fromSeq <= event.seq && compaction.toSeq >= event.seq;
+    const covers = coversEvent(other, event);
     const repeats = texts !== '' && textsOf(other).join('\n') === texts;
     const sets = values.size > 0 && [...valuesIn(other)].some(([key, value]) => values.get(key) === value);
     if (isRedacted(other) ? sets : covers || repeats || sets) found.push(other.seq);
   }
   return found;
+}
+
+function coversEvent({ actions: { compaction, branchSummary } }: LoggedEvent, { seq, branch }: LoggedEvent): boolean {
+  if (branchSummary && !isOfBranch(branch, branchSummary)) return false;
+  const covered = compaction ?? branchSummary;
+  return covered !== undefined && covered.fromSeq <= seq && covered.toSeq >= seq;
 }
 
 function valuesIn({ actions: { stateDelta } }: LoggedEvent): Map<string, string> {

@@ -1,16 +1,16 @@
-import { SessionNotFoundError } from '../../sessions/domain/errors.js';
-import { readableEvent } from '../../sessions/domain/damaged-event.js';
 import type { LoggedEvent } from '../../sessions/domain/event.js';
-import { type SessionKey, sessionKeyOf } from '../../sessions/domain/ids.js';
-import { type SeqRange, countOf, isInRanges, oldestOf } from '../../sessions/domain/seq-ranges.js';
+import type { SessionKey } from '../../sessions/domain/ids.js';
+import { type SeqRange, countOf } from '../../sessions/domain/seq-ranges.js';
 import type { SessionRecord } from '../../sessions/domain/session-record.js';
 import { loggedEvent } from '../../sessions/domain/stored-json.js';
 import { rangesAbove, rangesBelow } from '../../sessions/domain/seq-ranges.js';
 import { visibleRanges } from '../../sessions/domain/visible-ranges.js';
-import type { EventWindow, SessionStorage } from '../../sessions/storage/session-storage.js';
+import type { SessionStorage } from '../../sessions/storage/session-storage.js';
+import { coverageOf } from '../session-summary.js';
 import type { CoveredEvents } from '../summary-outlook.js';
 import { linesOf } from './conversation-lines.js';
 import { CutPoints, MAX_PENDING_EVENTS, callsAnsweredIn } from './cut-points.js';
+import { VisibleLog } from './visible-log.js';
 
 /** The input of a summary: the oldest visible events, up to a valid cut point. */
 export interface SummaryInput {
@@ -37,7 +37,6 @@ export interface SummaryInputLimits {
 
 /** Enough to find pending calls, and in most conversations also the beginning of a turn. */
 const LOOKBACK = MAX_PENDING_EVENTS;
-const PAGE_SIZE = 200;
 /** A call may be answered thousands of events later: a check after each event would take quadratic time. */
 const GROWTH_BEFORE_NEXT_CHECK = 1.125;
 
@@ -61,14 +60,14 @@ export async function readSummaryInput(
 }
 
 class SummaryInputReader {
-  readonly #visible: readonly SeqRange[];
+  readonly #log: VisibleLog;
 
   constructor(
-    private readonly storage: SessionStorage,
+    storage: SessionStorage,
     private readonly record: SessionRecord,
     private readonly limits: SummaryInputLimits,
   ) {
-    this.#visible = visibleRanges(record);
+    this.#log = new VisibleLog(storage, record);
   }
 
   async read(): Promise<Pick<SummaryInput, 'events' | 'isPart'> | undefined> {
@@ -79,10 +78,10 @@ class SummaryInputReader {
   /** Reads the newest events, and more of them if they contain no valid cut point. */
   async #lastToCover(): Promise<number | undefined> {
     const { keepRecentEvents, isForced, onPendingCall } = this.limits;
-    const count = countOf(this.#visible);
+    const count = countOf(this.#log.ranges);
     if (count <= keepRecentEvents) return undefined;
     for (let newest = keepRecentEvents + LOOKBACK; ; newest *= 4) {
-      const events = await this.#read({ inView: true, limit: newest });
+      const events = await this.#log.read({ inView: true, limit: newest });
       const isWhole = events.length >= count;
       const cutPoints = new CutPoints(events, { isWhole, isForced });
       const wanted = events.length - keepRecentEvents;
@@ -96,13 +95,13 @@ class SummaryInputReader {
 
   /** The oldest events, as many as `maxInputLength` allows. */
   async #oldestUpTo(toSeq: number): Promise<Pick<SummaryInput, 'events' | 'isPart'>> {
-    const ranges = rangesBelow(this.#visible, toSeq + 1);
+    const ranges = rangesBelow(this.#log.ranges, toSeq + 1);
     const events: LoggedEvent[] = [];
     let length = 0;
     /** How many events at the beginning have no text. */
     let withoutText = 0;
     let nextCheckAt = 0;
-    for await (const event of this.#oldest(ranges)) {
+    for await (const event of this.#log.oldest(ranges)) {
       events.push(event);
       length += linesOf([event]).reduce((sum, { text }) => sum + text.length, 0);
       if (length === 0) withoutText = events.length;
@@ -117,29 +116,14 @@ class SummaryInputReader {
   /** The last cut point before the last of these events. */
   async #lastCutWithin(events: readonly LoggedEvent[], unread: readonly SeqRange[]): Promise<number> {
     if (events.length === 1) return 0;
-    const answered = await callsAnsweredIn(events, this.#oldest(unread));
+    const answered = await callsAnsweredIn(events, this.#log.oldest(unread));
     return new CutPoints(events, { isWhole: true, answeredLater: answered }).lastUpTo(events.length - 1);
-  }
-
-  async *#oldest(ranges: readonly SeqRange[]): AsyncGenerator<LoggedEvent> {
-    for (let unread = ranges; unread.length > 0;) {
-      const page = oldestOf(unread, PAGE_SIZE);
-      yield* await this.#read({ ranges: page });
-      unread = rangesAbove(unread, page.at(-1)?.to ?? Infinity);
-    }
-  }
-
-  async #read(window: EventWindow): Promise<LoggedEvent[]> {
-    const { sessionId, incarnation } = this.record;
-    const read = await this.storage.read({ key: sessionKeyOf(this.record), window });
-    if (read?.record.incarnation !== incarnation) throw new SessionNotFoundError(sessionId);
-    // A store may return more events than requested, and events that were appended after the request.
-    return read.events.filter(({ seq }) => isInRanges(seq, window.ranges ?? this.#visible)).map(readableEvent);
   }
 }
 
 /** What a summary of this input covers. A fork may begin with a summary, which covers no event of its own log. */
 export function coveredBy({ events, previous }: Pick<SummaryInput, 'events' | 'previous'>): CoveredEvents {
-  const fromSeq = Math.max(1, previous?.actions.compaction?.fromSeq ?? events[0]?.seq ?? 0);
+  const before = previous && coverageOf(previous);
+  const fromSeq = Math.max(1, before?.fromSeq ?? events[0]?.seq ?? 0);
   return { fromSeq, toSeq: events.at(-1)?.seq ?? 0, events: events.length };
 }

@@ -8,7 +8,11 @@ import { flag, integer, listOf, number, one, optional, shape, text } from '../..
 import { SUMMARISES } from '../../sessions/transport/request-writes.js';
 import type { SessionSummary } from '../session-summary.js';
 import { type CoveredEvents, MEASURES, type SummaryOutlook, type ThresholdState } from '../summary-outlook.js';
-import { SummarizerSessionManager } from '../summarizer-session.manager.js';
+import {
+  type GetSummaryRequest,
+  type ListSummariesRequest,
+  SummarizerSessionManager,
+} from '../summarizer-session.manager.js';
 import { SummaryNotFoundError } from '../summary-errors.js';
 
 const SUMMARY_EXAMPLE = {
@@ -31,10 +35,12 @@ const SUMMARY_EXAMPLE = {
 };
 
 const SUMMARY = shape<SessionSummary>('SessionSummary', {
-  description: 'A summary of the beginning of a conversation, as it is stored in the log.',
+  description:
+    'A summary of the beginning of a conversation, or of what one branch saw of it, as it is stored in the log.',
   example: SUMMARY_EXAMPLE,
   fields: {
     sessionId: id(),
+    branch: optional(text('The branch whose readers get it; missing for a summary of the whole conversation.')),
     text: text(),
     segments: integer('Of how many parts the text consists. A new part leaves those before it as they are.'),
     seq: integer('The number of the summary in the log.'),
@@ -122,15 +128,18 @@ export const SUMMARIES = surface({
   services: { summaries: SummarizerSessionManager },
   operations: {
     getSummary: row({
-      summary: 'Returns the summary that readers of the session see',
+      summary: 'Returns the summary that readers of the session see, or those of a branch',
       access: ['read', 'session'],
+      request: {
+        branch: optional(text('What readers of this branch get: its summary, or else that of the whole conversation.')),
+      },
       result: SUMMARY,
-      run: (key: SessionKey, { services }) => services.summaries.getSessionSummary(key),
+      run: (request: GetSummaryRequest, { services }) => services.summaries.getSessionSummary(request),
       route: {
         at: `GET ${SESSION}/summary`,
         answers: 'The summary.',
         holds: 'much',
-        missing: ({ sessionId }: SessionKey) => new SummaryNotFoundError(sessionId),
+        missing: ({ sessionId }: GetSummaryRequest) => new SummaryNotFoundError(sessionId),
         problems: { 404: NOT_FOUND },
       },
       graphql: { type: 'query', name: 'sessionSummary', isNullable: true },
@@ -140,10 +149,13 @@ export const SUMMARIES = surface({
       description:
         'Waits for the model, and for a summary that is already being written. The newest events are not summarised.',
       access: ['write', 'session', SUMMARISES],
-      request: { force: optional(flag('Summarise even if it is not due yet.', { default: false })) },
+      request: {
+        force: optional(flag('Summarise even if it is not due yet.', { default: false })),
+        branch: optional(text('Summarise what this branch sees, for its readers only.')),
+      },
       result: SUMMARY,
-      run: ({ force, ...key }: SessionKey & { readonly force?: boolean }, { services }) =>
-        services.summaries.createSessionSummary({ session: referenceTo(key), force }),
+      run: ({ force, branch, ...key }: GetSummaryRequest & { readonly force?: boolean }, { services }) =>
+        services.summaries.createSessionSummary({ session: referenceTo(key), force, branch }),
       route: {
         at: `POST ${SESSION}/summary`,
         answers: 'The new summary.',
@@ -173,10 +185,11 @@ export const SUMMARIES = surface({
       access: ['read', 'session'],
       request: {
         limit: PAGE.limit,
+        branch: optional(text('Only summaries of this branch. Default: those of the whole conversation.')),
         afterSeq: optional(integer('Only summaries after this event.')),
       },
       result: SUMMARY_LIST,
-      async run(request: SessionKey & { readonly limit?: number; readonly afterSeq?: number }, { services }) {
+      async run(request: ListSummariesRequest, { services }) {
         const limit = checkedLimit(request.limit);
         return { summaries: await services.summaries.listSummaries({ ...request, limit }), limit };
       },

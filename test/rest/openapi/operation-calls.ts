@@ -250,7 +250,12 @@ export const OPERATION_CALLS: Readonly<Record<string, OperationCalls>> = {
   getSummaryOutlook: { method: 'outlook', calls: [{ status: 200 }] },
   getSummary: {
     method: 'getSessionSummary',
-    calls: [{ status: 200, ids: { sessionId: 'long' } }, { status: 404 }],
+    calls: [
+      { status: 200, ids: { sessionId: 'long' } },
+      { status: 404 },
+      { status: 404, query: '?branch=root.a' },
+      { status: 400, query: '?branch=+' },
+    ],
   },
   createSummary: {
     method: 'createSessionSummary',
@@ -260,13 +265,14 @@ export const OPERATION_CALLS: Readonly<Record<string, OperationCalls>> = {
       { status: 403, body: { force: true }, headers: deny('writes') },
       { status: 502, body: { force: true }, failure: 'model' },
       { status: 400, body: { force: 'yes' } },
+      { status: 400, body: { branch: '' } },
     ],
   },
   listSummaries: {
     method: 'listSummaries',
     calls: [
       { status: 200, ids: { sessionId: 'long' } },
-      { status: 200, query: '?limit=1&afterSeq=0' },
+      { status: 200, query: '?limit=1&afterSeq=0&branch=root.a' },
       { status: 400, query: '?limit=1001' },
     ],
   },

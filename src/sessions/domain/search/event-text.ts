@@ -1,6 +1,7 @@
+import { isRedacted } from '../event-inspection.js';
 import type { Part } from '../content.js';
 import type { EventLike } from '../event.js';
-import { REDACTED_TEXT, isRedacted } from '../redacted-event.js';
+import { REDACTED_TEXT } from '../redacted-event.js';
 
 /** The rest of an event is not searched. */
 export const MAX_SEARCHED_CHARACTERS = 8_000;

@@ -1,5 +1,5 @@
 import { type Counters, NO_COUNTS, addCounters, subtractCounters } from '../../domain/counters.js';
-import { isRewind, isSummary } from '../../domain/event-inspection.js';
+import { isAnySummary, isRewind, isSummary } from '../../domain/event-inspection.js';
 import { LogReplay } from '../../domain/log-replay.js';
 import type { NumberedEvent } from '../../domain/session-record.js';
 import type { InitialEvent } from '../../domain/session-record.js';
@@ -151,7 +151,7 @@ function replayed(events: readonly ReadEvent[], firstSeq: number, snapshot: Snap
     part.lastSeq = event.seq;
     part.highWater = Math.max(part.highWater, highWater);
     if (isSummary(event) || isRewind(event)) part.marksSeq = event.seq;
-    if (isSummary(event)) continue;
+    if (isAnySummary(event)) continue;
     part.tipSeq = event.seq;
     part.lastUpdateTime = Math.max(part.lastUpdateTime, appendedAt);
   }

@@ -1,0 +1,69 @@
+import { branchView } from '../../sessions/domain/branch-view.js';
+import { NO_COUNTS, addCounters, countsOf } from '../../sessions/domain/counters.js';
+import { isAnySummary } from '../../sessions/domain/event-inspection.js';
+import type { LoggedEvent } from '../../sessions/domain/event.js';
+import type { SessionKey } from '../../sessions/domain/ids.js';
+import { loggedEvent } from '../../sessions/domain/stored-json.js';
+import type { SessionStorage } from '../../sessions/storage/session-storage.js';
+import type { SummaryFacts } from '../thresholds.js';
+import { linesOf } from './conversation-lines.js';
+import { CutPoints } from './cut-points.js';
+import type { SummaryInput, SummaryInputLimits } from './summary-input.js';
+import { VisibleLog } from './visible-log.js';
+
+/** The input of a summary of a branch, and the facts by which it is due. */
+export interface BranchInput extends SummaryInput {
+  readonly facts: SummaryFacts;
+}
+
+/**
+ * Reads what readers of a branch see and its last summary does not cover, if there is something to summarise. Without a summary of the
+ * branch, that of the whole conversation is the one to go on from: readers of the branch get the new one in its place.
+ */
+export async function readBranchInput(
+  storage: SessionStorage,
+  key: SessionKey,
+  branch: string,
+  limits: SummaryInputLimits,
+): Promise<BranchInput | undefined> {
+  const read = await storage.read({ key, withSummary: true });
+  if (!read) return undefined;
+  const { record, now } = read;
+  const visible: LoggedEvent[] = read.summary ? [loggedEvent(read.summary)] : [];
+  for await (const event of new VisibleLog(storage, record).oldest()) visible.push(...seenBy(branch, event));
+  const view = branchView(visible, { branch });
+  const [first] = view;
+  const previous = first && isAnySummary(first) ? first : undefined;
+  const uncovered = previous ? view.slice(1) : view;
+  const part = oldestPart(uncovered, limits);
+  if (!part) return undefined;
+  const since = uncovered.map((event) => countsOf(event)).reduce(addCounters, NO_COUNTS);
+  const facts = { key, since, idleMs: now - record.lastUpdateTime, event: uncovered.at(-1) };
+  return { record, previous, left: uncovered.length - part.events.length, facts, ...part };
+}
+
+/** What other branches said is not kept in memory. */
+function seenBy(branch: string, event: LoggedEvent): LoggedEvent[] {
+  return event.actions.branchSummary?.branch === branch ? [event] : branchView([event], { branch });
+}
+
+/** All but the newest events, or as many of them as a model gets at once. */
+function oldestPart(
+  events: readonly LoggedEvent[],
+  { keepRecentEvents, maxInputLength, isForced }: SummaryInputLimits,
+): Pick<SummaryInput, 'events' | 'isPart'> | undefined {
+  const cutPoints = new CutPoints(events, { isWhole: true, isForced });
+  const all = cutPoints.lastUpTo(events.length - keepRecentEvents);
+  if (all <= 0) return undefined;
+  let length = 0;
+  const tooLongAt = events.findIndex((event) => (length += lengthOf(event)) > maxInputLength);
+  if (tooLongAt < 0 || tooLongAt >= all) return { events: events.slice(0, all), isPart: false };
+  // Lines that are too long are shortened, if there is no cut before.
+  const fitting = events.slice(0, cutPoints.lastUpTo(tooLongAt));
+  const isPart = fitting.some((event) => lengthOf(event) > 0);
+  return { events: isPart ? fitting : events.slice(0, all), isPart };
+}
+
+function lengthOf(event: LoggedEvent): number {
+  return linesOf([event]).reduce((sum, { text }) => sum + text.length, 0);
+}
