@@ -1,6 +1,7 @@
 import { LONGEST_DELAY_MS } from '../sessions/domain/coordination-rules.js';
 import { subtractCounters } from '../sessions/domain/counters.js';
-import { isAnySummary, isRewind } from '../sessions/domain/event-inspection.js';
+import { isAnySummary, isBranchSummary, isRewind } from '../sessions/domain/event-inspection.js';
+import type { StoredEvent } from '../sessions/domain/commit.js';
 import type { LoggedEvent } from '../sessions/domain/event.js';
 import type { SessionKey } from '../sessions/domain/ids.js';
 import { readableEvent } from '../sessions/domain/damaged-event.js';
@@ -83,9 +84,21 @@ export class DueCheck {
       : Boolean(isMet);
   }
 
+  /** The session with its newest event. Summaries of branches do not count: they say nothing of the conversation. */
   async #readNewest(key: SessionKey): Promise<StoredSession | undefined> {
-    return this.options.storage.read({ key, window: { limit: 1 } });
+    const { storage } = this.options;
+    const read = await storage.read({ key, window: { limit: 1 } });
+    if (!read?.events.some(isOfBranchAlone)) return read;
+    const more = await storage.read({ key, window: { limit: MOST_BRANCHES + 1 } });
+    return more && { ...more, events: more.events.filter((event) => !isOfBranchAlone(event)) };
   }
+}
+
+/** As many branches may get a summary after one of the whole conversation. */
+const MOST_BRANCHES = 32;
+
+function isOfBranchAlone(stored: StoredEvent): boolean {
+  return stored.payload !== undefined && isBranchSummary(readableEvent(stored));
 }
 
 export function factsOf(

@@ -44,11 +44,24 @@ describe.each(storeOfEachEncoding)('summaries of a branch on $name', (store) => 
     const session = await open.sessions.getSession({ ...KEY, sessionId });
     if (!session) throw new Error('no session');
     return toMessages(session, { format: 'openai', branch }).map(({ content }) =>
-      (typeof content === 'string' ? content : JSON.stringify(content))
+      (typeof content === 'string' ? content : JSON.stringify(content ?? null))
         .replace('[Previous Context Summary]:\n', '= ')
         .replace('Summary of the conversation so far:\n', 'whole: '),
     );
   }
+
+  it('leave the summary of the whole as complete as it was, so that idle time cuts no last turn', async () => {
+    await open.destroy();
+    open = await SummarizedSessions.open(store, { idleSeconds: 600, keepRecentEvents: 2, autoSummarize: false });
+    const longTurn = ['r1', 'r2', 'r3', 'r4'].map((text) => by('researcher', text));
+    await open.append(...turns(1, 2), user('q'), ...longTurn);
+    open.clock.advanceSeconds(601);
+    expect(await open.summaries.createSessionSummary({ session: SESSION })).toMatchObject({ text: 'summary 1' });
+    expect(await summarise(RESEARCHER)).toMatchObject({ text: 'summary 2' });
+    open.clock.advanceSeconds(601);
+    expect(await open.summaries.createSessionSummary({ session: SESSION })).toBeUndefined();
+    expect((await open.summaries.outlook(KEY)).isDue).toBe(false);
+  });
 
   it('stand for readers of the branch in place of what they cover, and for nobody else', async () => {
     const before = [await seen(), await seen(WRITER)];
