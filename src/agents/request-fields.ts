@@ -1,4 +1,4 @@
-import { fieldNames, refuseMisspelled, requireRequest } from '../sessions/domain/input-checks.js';
+import { fieldNames, requestCheck } from '../sessions/domain/input-checks.js';
 import type { ExpireApprovalsRequest } from './ask/expired-approvals.js';
 import type { AnswerRequest, RunRequest, StopRunRequest } from './ask/run-request.js';
 import type { CloseAgentsOptions } from './agent-options.js';
@@ -45,14 +45,8 @@ const AGENT_REQUEST_FIELDS = {
 } as const;
 
 /**
- * Returns the request of a method. Refuses a field that is one of the method's in another spelling.
+ * Checks the request of a method of `AgentSessions`.
  *
  * @example checkedAgentRequest('run', { ...key, newMessage: 'Hello', polcy: 'enqueue' }); // throws: `did you mean policy?`
  */
-export function checkedAgentRequest<Request extends object>(
-  method: keyof typeof AGENT_REQUEST_FIELDS,
-  request: Request,
-): Request {
-  refuseMisspelled(requireRequest(request), AGENT_REQUEST_FIELDS[method], method);
-  return request;
-}
+export const checkedAgentRequest = requestCheck(AGENT_REQUEST_FIELDS);

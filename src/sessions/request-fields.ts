@@ -1,5 +1,5 @@
 import type { SessionKey, UserKey } from './domain/ids.js';
-import { fieldNames as fields, refuseMisspelled, requireRequest } from './domain/input-checks.js';
+import { fieldNames, requestCheck } from './domain/input-checks.js';
 import type * as operations from './operations/index.js';
 
 const APP = { appName: true } as const;
@@ -10,16 +10,21 @@ const SEEN = { minSeq: true } as const;
 const IN_TURN = { expectedVersion: true, turn: true, endTurn: true } as const;
 const STATE_CHANGES = { stateDelta: true, stateRemovals: true } as const;
 
-const CREATE = fields<operations.CreateSessionRequest>({ ...SESSION, state: true, metadata: true, turnsOnly: true });
+const CREATE = fieldNames<operations.CreateSessionRequest>({
+  ...SESSION,
+  state: true,
+  metadata: true,
+  turnsOnly: true,
+});
 const APPEND = { session: true, ...IN_TURN, transaction: true } as const;
 const TURN = { ...SESSION, holder: true, ttlMs: true, requestId: true } as const;
 
 /** The fields of the requests of `SessionService`, by its methods. */
 export const REQUEST_FIELDS = {
   createSession: CREATE,
-  getSession: fields<operations.GetSessionRequest>({ ...SESSION, config: true }),
+  getSession: fieldNames<operations.GetSessionRequest>({ ...SESSION, config: true }),
   getOrCreateSession: CREATE,
-  listSessions: fields<operations.ListSessionsRequest>({
+  listSessions: fieldNames<operations.ListSessionsRequest>({
     ...USER,
     ...PAGE,
     orderBy: true,
@@ -29,8 +34,8 @@ export const REQUEST_FIELDS = {
     filter: true,
     within: true,
   }),
-  deleteSession: fields<operations.DeleteSessionRequest>({ ...SESSION, loaded: true, ifUnchanged: true }),
-  listEvents: fields<operations.ListEventsRequest>({
+  deleteSession: fieldNames<operations.DeleteSessionRequest>({ ...SESSION, loaded: true, ifUnchanged: true }),
+  listEvents: fieldNames<operations.ListEventsRequest>({
     ...SESSION,
     ...PAGE,
     ...SEEN,
@@ -39,7 +44,7 @@ export const REQUEST_FIELDS = {
     invocationId: true,
     modelRequests: true,
   }),
-  explainView: fields<operations.ExplainViewRequest>({
+  explainView: fieldNames<operations.ExplainViewRequest>({
     ...SESSION,
     ...PAGE,
     ...SEEN,
@@ -47,8 +52,8 @@ export const REQUEST_FIELDS = {
     fromSeq: true,
     toSeq: true,
   }),
-  getModelRequest: fields<operations.ModelRequestQuery>({ ...SESSION, ...SEEN, seq: true, since: true }),
-  watch: fields<operations.WatchSessionRequest>({
+  getModelRequest: fieldNames<operations.ModelRequestQuery>({ ...SESSION, ...SEEN, seq: true, since: true }),
+  watch: fieldNames<operations.WatchSessionRequest>({
     ...SESSION,
     afterSeq: true,
     partials: true,
@@ -57,8 +62,8 @@ export const REQUEST_FIELDS = {
     stateDeltas: true,
     gate: true,
   }),
-  stateAt: fields<operations.StateAtRequest>({ ...SESSION, ...SEEN, seq: true }),
-  stateChanges: fields<operations.StateChangesRequest>({
+  stateAt: fieldNames<operations.StateAtRequest>({ ...SESSION, ...SEEN, seq: true }),
+  stateChanges: fieldNames<operations.StateChangesRequest>({
     ...SESSION,
     ...SEEN,
     afterSeq: true,
@@ -66,16 +71,27 @@ export const REQUEST_FIELDS = {
     limit: true,
     cursor: true,
   }),
-  append: fields<operations.AppendEventRequest>({ ...APPEND, event: true, expectedMarksSeq: true }),
-  appendBatch: fields<operations.AppendEventsRequest>({ ...APPEND, events: true, endPartials: true, overQuota: true }),
-  change: fields<operations.ChangeSessionRequest>({ ...SESSION, config: true, turn: true, endTurn: true }),
-  beginTurn: fields<operations.BeginTurnRequest>(TURN),
-  getTurn: fields<SessionKey>(SESSION),
-  redactEvent: fields<operations.RedactEventRequest>({ ...SESSION, seq: true, reason: true, state: true, turn: true }),
-  renewTurn: fields<operations.RenewTurnRequest>({ ...SESSION, token: true, ttlMs: true }),
-  endTurn: fields<operations.EndTurnRequest>({ ...SESSION, token: true }),
-  eraseUser: fields<operations.EraseUserRequest>({ ...USER, reason: true }),
-  rewindSession: fields<operations.RewindSessionRequest>({
+  append: fieldNames<operations.AppendEventRequest>({ ...APPEND, event: true, expectedMarksSeq: true }),
+  appendBatch: fieldNames<operations.AppendEventsRequest>({
+    ...APPEND,
+    events: true,
+    endPartials: true,
+    overQuota: true,
+  }),
+  change: fieldNames<operations.ChangeSessionRequest>({ ...SESSION, config: true, turn: true, endTurn: true }),
+  beginTurn: fieldNames<operations.BeginTurnRequest>(TURN),
+  getTurn: fieldNames<SessionKey>(SESSION),
+  redactEvent: fieldNames<operations.RedactEventRequest>({
+    ...SESSION,
+    seq: true,
+    reason: true,
+    state: true,
+    turn: true,
+  }),
+  renewTurn: fieldNames<operations.RenewTurnRequest>({ ...SESSION, token: true, ttlMs: true }),
+  endTurn: fieldNames<operations.EndTurnRequest>({ ...SESSION, token: true }),
+  eraseUser: fieldNames<operations.EraseUserRequest>({ ...USER, reason: true }),
+  rewindSession: fieldNames<operations.RewindSessionRequest>({
     ...SESSION,
     toSeq: true,
     invocationId: true,
@@ -83,26 +99,23 @@ export const REQUEST_FIELDS = {
     turn: true,
     onServerState: true,
   }),
-  forkSession: fields<operations.ForkSessionRequest>({
+  forkSession: fieldNames<operations.ForkSessionRequest>({
     ...SESSION,
     atSeq: true,
     newSessionId: true,
     onServerState: true,
   }),
-  getUserState: fields<UserKey>(USER),
-  updateUserState: fields<UserKey & operations.SharedStateChanges>({ ...USER, ...STATE_CHANGES }),
-  getAppState: fields<{ appName: string }>(APP),
-  updateAppState: fields<{ appName: string } & operations.SharedStateChanges>({ ...APP, ...STATE_CHANGES }),
-  getUsage: fields<operations.GetUsageRequest>({ ...SESSION, period: true }),
-  checkBudget: fields<operations.CheckBudgetRequest>(SESSION),
+  getUserState: fieldNames<UserKey>(USER),
+  updateUserState: fieldNames<UserKey & operations.SharedStateChanges>({ ...USER, ...STATE_CHANGES }),
+  getAppState: fieldNames<{ appName: string }>(APP),
+  updateAppState: fieldNames<{ appName: string } & operations.SharedStateChanges>({ ...APP, ...STATE_CHANGES }),
+  getUsage: fieldNames<operations.GetUsageRequest>({ ...SESSION, period: true }),
+  checkBudget: fieldNames<operations.CheckBudgetRequest>(SESSION),
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
 /**
- * Returns the request of a method. Refuses a field that is one of the method's in another spelling.
+ * Checks the request of a method of `SessionService`.
  *
  * @example checkedRequest('listSessions', { appName: 'shop', lmit: 20 }); // throws: `did you mean limit?`
  */
-export function checkedRequest<Request extends object>(method: keyof typeof REQUEST_FIELDS, request: Request): Request {
-  refuseMisspelled(requireRequest(request), REQUEST_FIELDS[method], method);
-  return request;
-}
+export const checkedRequest = requestCheck(REQUEST_FIELDS);

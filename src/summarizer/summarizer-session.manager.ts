@@ -7,7 +7,7 @@ import { isSummary } from '../sessions/domain/event-inspection.js';
 import { type SessionKey, checkedSessionKey, nameProblem } from '../sessions/domain/ids.js';
 import { readableEvent } from '../sessions/domain/damaged-event.js';
 import { loggedEvent } from '../sessions/domain/stored-json.js';
-import { fieldNames, optionalCount, refuseMisspelled, requireRequest } from '../sessions/domain/input-checks.js';
+import { fieldNames, optionalCount, requestCheck, requireRequest } from '../sessions/domain/input-checks.js';
 import { type SessionReference, referencedKey } from '../sessions/domain/session.js';
 import { environmentBehind } from '../sessions/service-environment.js';
 import type { SessionStorage } from '../sessions/storage/session-storage.js';
@@ -89,10 +89,7 @@ const REQUEST_FIELDS = {
   }),
 } as const;
 
-function checkedFields<Request extends object>(method: keyof typeof REQUEST_FIELDS, request: Request): Request {
-  refuseMisspelled(requireRequest(request), REQUEST_FIELDS[method], method);
-  return request;
-}
+const checkedFields = requestCheck(REQUEST_FIELDS);
 
 const MAX_REASON_LENGTH = 500;
 const NO_THRESHOLD =

@@ -43,6 +43,17 @@ export function refuseMisspelled(given: object, known: readonly string[], of: st
   }
 }
 
+/**
+ * Makes the check of the requests of a class, by its methods: it returns the request, and refuses a field that is one of the method's in
+ * another spelling.
+ */
+export function requestCheck<Method extends string>(fields: Readonly<Record<Method, readonly string[]>>) {
+  return <Request extends object>(method: Method, request: Request): Request => {
+    refuseMisspelled(requireRequest(request), fields[method], method);
+    return request;
+  };
+}
+
 /** Whether the value is a whole number from 0 on. */
 export function isCount(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
