@@ -6,7 +6,7 @@ import type { SessionKey } from '../../sessions/domain/ids.js';
 import { loggedEvent } from '../../sessions/domain/stored-json.js';
 import type { SessionStorage } from '../../sessions/storage/session-storage.js';
 import type { SummaryFacts } from '../thresholds.js';
-import { linesOf } from './conversation-lines.js';
+import { lengthOf } from './conversation-lines.js';
 import { CutPoints } from './cut-points.js';
 import type { SummaryInput, SummaryInputLimits } from './summary-input.js';
 import { VisibleLog } from './visible-log.js';
@@ -62,8 +62,4 @@ function oldestPart(
   const fitting = events.slice(0, cutPoints.lastUpTo(tooLongAt));
   const isPart = fitting.some((event) => lengthOf(event) > 0);
   return { events: isPart ? fitting : events.slice(0, all), isPart };
-}
-
-function lengthOf(event: LoggedEvent): number {
-  return linesOf([event]).reduce((sum, { text }) => sum + text.length, 0);
 }

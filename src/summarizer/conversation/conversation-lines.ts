@@ -13,6 +13,11 @@ export function linesOf(events: readonly LoggedEvent[]): ConversationLine[] {
   });
 }
 
+/** How many characters a model reads of an event. */
+export function lengthOf(event: LoggedEvent): number {
+  return linesOf([event]).reduce((sum, { text }) => sum + text.length, 0);
+}
+
 /** Shortens the longest lines evenly until all lines together have at most `budget` characters. */
 export function shortenedLines(lines: readonly ConversationLine[], budget: number): readonly ConversationLine[] {
   const lengths = lines.map(({ text }) => text.length);

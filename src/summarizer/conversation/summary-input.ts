@@ -8,7 +8,7 @@ import { visibleRanges } from '../../sessions/domain/visible-ranges.js';
 import type { SessionStorage } from '../../sessions/storage/session-storage.js';
 import { coverageOf } from '../session-summary.js';
 import type { CoveredEvents } from '../summary-outlook.js';
-import { linesOf } from './conversation-lines.js';
+import { lengthOf } from './conversation-lines.js';
 import { CutPoints, MAX_PENDING_EVENTS, callsAnsweredIn } from './cut-points.js';
 import { VisibleLog } from './visible-log.js';
 
@@ -103,7 +103,7 @@ class SummaryInputReader {
     let nextCheckAt = 0;
     for await (const event of this.#log.oldest(ranges)) {
       events.push(event);
-      length += linesOf([event]).reduce((sum, { text }) => sum + text.length, 0);
+      length += lengthOf(event);
       if (length === 0) withoutText = events.length;
       if (length <= this.limits.maxInputLength || events.length < nextCheckAt) continue;
       const point = await this.#lastCutWithin(events, rangesAbove(ranges, event.seq));
