@@ -1,11 +1,10 @@
 import type { RetentionRule, RetentionSettings } from '../config/retention-settings.js';
 import { type LogMarks, LogReading, kindRulesFor } from './domain/event-retention.js';
 import { EventTally, type KindCounts } from './domain/event-tally.js';
-import type { SessionKey } from './domain/ids.js';
 import { readPages } from './domain/paging.js';
 import { type RetainedSession, decideRetention, isHeld } from './domain/retention-rules.js';
 import { incarnationOf } from './domain/session-tracking.js';
-import type { Session } from './domain/session.js';
+import { type Session, referencedKey } from './domain/session.js';
 import { type ListSessionsRequest, type SessionPage, listSessions } from './operations/list-sessions.js';
 import { type RetainEventsOptions, retainEvents } from './operations/retain-events.js';
 import { readMarks } from './retention/retention-marks.js';
@@ -69,11 +68,7 @@ export async function retainKinds(
 
 function logOf(session: Session, settings: RetentionSettings, now: number, marks: LogMarks = {}) {
   const rules = kindRulesFor(retainedSession(session), settings, now);
-  return { key: keyOf(session), incarnation: incarnationOf(session) ?? '', rules, marks };
-}
-
-export function keyOf({ appName, userId, id: sessionId }: Session): SessionKey {
-  return { appName, userId, sessionId };
+  return { key: referencedKey(session), incarnation: incarnationOf(session) ?? '', rules, marks };
 }
 
 /** What rules look at. */
@@ -106,6 +101,6 @@ export function oldestFirst(
   const env = environmentBehind(sessions);
   return readPages(async (cursor) => {
     const page = await listSessions(env, { ...request, cursor }, ({ key, error }) => unreadable.add(key, error));
-    return { ...page, sessions: page.sessions.filter((session) => !unreadable.has(keyOf(session))) };
+    return { ...page, sessions: page.sessions.filter((session) => !unreadable.has(referencedKey(session))) };
   });
 }

@@ -7,9 +7,9 @@ import { SessionHeldError, decideRetention, isHeld, lastKept } from './domain/re
 import type { UserKey } from './domain/ids.js';
 import { readPages } from './domain/paging.js';
 import { metadataOf } from './domain/session-metadata.js';
-import type { Session } from './domain/session.js';
+import { type Session, referencedKey } from './domain/session.js';
 import type { KindCount } from './domain/event-tally.js';
-import { type RetainKindsOptions, keyOf, oldestFirst, retainKinds, retainedSession } from './retain-kinds.js';
+import { type RetainKindsOptions, oldestFirst, retainKinds, retainedSession } from './retain-kinds.js';
 import { UnreadableSessions } from './retention/unreadable-sessions.js';
 import { environmentBehind } from './service-environment.js';
 import type { SessionService } from './session.service.js';
@@ -138,7 +138,7 @@ export class SessionRetention {
       if (typeof decision !== 'object' || decision.rule !== number) continue;
       due += 1;
       oldest ??= session.lastUpdateTime;
-      if (!dryRun && (await unreadable.unless(keyOf(session), () => this.#remove(session)))) removed += 1;
+      if (!dryRun && (await unreadable.unless(referencedKey(session), () => this.#remove(session)))) removed += 1;
     }
     return { count: { rule, due, removed, ...(oldest !== undefined && { oldest }) }, held };
   }
@@ -159,7 +159,7 @@ export class SessionRetention {
 
   /** Unless somebody has written meanwhile, or holds it by now. */
   async #remove(session: Session): Promise<boolean> {
-    const key = keyOf(session);
+    const key = referencedKey(session);
     try {
       await this.#sessions.deleteSession({ ...key, loaded: session, ifUnchanged: true });
     } catch (error) {
