@@ -51,12 +51,16 @@ export class AskedEvents {
   async #renderedEach(entries: readonly ChatEntry[], model: WrappableModel): Promise<Rendered[] | undefined> {
     const known = this.#rendered.get(model) ?? new Map<string, Rendered>();
     this.#rendered.set(model, known);
-    const keys = entries.map(({ message }) => JSON.stringify(message));
-    const missing = entries.filter((_, index) => !known.has(keys[index] ?? ''));
-    const made = await renderedEach(missing, model, this.options);
+    const named = entries.map((entry) => ({ entry, name: JSON.stringify(entry.message) }));
+    const missing = named.filter(({ name }) => !known.has(name));
+    const made = await renderedEach(
+      missing.map(({ entry }) => entry),
+      model,
+      this.options,
+    );
     if (!made) return undefined;
-    for (const [index, { message }] of missing.entries()) known.set(JSON.stringify(message), made[index] ?? []);
-    return keys.map((key) => known.get(key) ?? []);
+    for (const [index, { name }] of missing.entries()) known.set(name, made[index] ?? []);
+    return named.map(({ name }) => known.get(name) ?? []);
   }
 }
 
