@@ -41,9 +41,10 @@ const page = [
   ...minimum.results.minimum.rows.filter(({ unit }) => unit === 'bytes').flatMap(footprintParagraph),
   '### Targets that are missed',
   '',
-  'Shares are of the time of the process, by `node --cpu-prof`; calls and pages are counted. `bench/targets.mjs` has the texts.',
+  '[bench/targets.mjs](../bench/targets.mjs) says where the time of each of them goes, and what was tried.',
   '',
-  ...missedTargets(minimum.results.minimum.rows).flatMap(missedParagraph),
+  ...table(['operation', 'reached', 'target'], missedTargets(minimum.results.minimum.rows).map(missedCells)),
+  '',
   '## Beside other stores',
   '',
   `Load: ${peers.machine.load}.`,
@@ -118,8 +119,8 @@ function footprintParagraph({ ours, raw }) {
   ];
 }
 
-/** One paragraph for an operation that misses its target, with the figure of each store. */
-function missedParagraph({ missed, target: { ratio, rate }, text }) {
+/** An operation that misses its target, with the figure of each store. */
+function missedCells({ missed, target: { ratio, rate } }) {
   const figures = missed.map(({ what, ours, ratio: reached }) => {
     const figure = ratio === undefined ? whole.format(ours) : reached.toFixed(2);
     const store = STORES[what.split(',')[0]];
@@ -127,9 +128,7 @@ function missedParagraph({ missed, target: { ratio, rate }, text }) {
   });
   const isOfStore = STORES[missed[0].what.split(',')[0]] !== undefined;
   const operation = isOfStore ? missed[0].what.replace(/^\w+, /, '') : missed[0].what;
-  const wanted = ratio ?? `${whole.format(rate)} a second`;
-  const title = operation[0].toUpperCase() + operation.slice(1);
-  return [`**${title}: ${figures.join(', ')}; the target is ${wanted}.** ${text}`, ''];
+  return [operation, figures.join(', '), ratio ?? `${whole.format(rate)} a second`];
 }
 
 function machineOf(machine) {
