@@ -81,7 +81,7 @@ export { invocationOfApproval } from './invocation/approval-ids.js';
 export { isApprovalEvent } from './invocation/approvals.js';
 export { invocationOfMessage, isDiscard } from './turn/control-events.js';
 export { type Followed, type FollowedEnd, followInvocation } from './ask/follow.js';
-export { hasEnded } from './invocation/invocation-tail.js';
+export { hasEnded } from './invocation/invocation-end.js';
 export { approvalsIn } from './invocation/pending-approvals.js';
 export { beginInOrder } from './ask/run-reading.js';
 export { sessionsOfAgents } from './sessions-of-agents.js';

@@ -1,5 +1,5 @@
 import { type QueueEntry, type QueuedMessage, queueEvent } from '../../src/agents/turn/control-events.js';
-import { lastInvocation, showsLastInvocation } from '../../src/agents/invocation/invocation-tail.js';
+import { lastInvocation, showsLastInvocation } from '../../src/agents/invocation/last-invocation.js';
 import { type QueueMember, queueWatchIn, queueWatchOf } from '../../src/agents/ask/queue-watch.js';
 import { readNewestUntil, readQueue } from '../../src/agents/ask/queue.js';
 import { findEventOf, storedInvocation } from '../../src/agents/turn/stored-invocation.js';

@@ -9,12 +9,8 @@ import type { AgentEnvironment } from '../turn/agent-environment.js';
 import { approvalMarksIn, hasApprovals, isAskedBy, waitingEvent, withoutApprovals } from '../invocation/approvals.js';
 import { dequeuedEvent, discardsOf, queuedIn } from '../turn/control-events.js';
 import type { DueRun } from './due-run.js';
-import {
-  InvocationTail,
-  interruptedResponses,
-  lastInvocation,
-  showsLastInvocation,
-} from '../invocation/invocation-tail.js';
+import { InvocationEnd, interruptedResponses } from '../invocation/invocation-end.js';
+import { lastInvocation, showsLastInvocation } from '../invocation/last-invocation.js';
 import { readNewestUntil } from './queue.js';
 import { withoutRewound } from '../../sessions/domain/rewound-in-log.js';
 import { storedInvocation } from '../turn/stored-invocation.js';
@@ -65,7 +61,7 @@ export class DeadRunRepairs {
     const { invocationId, messageSeq } = last;
     // Only a message that interrupts gets its turn before one that was handed over.
     const isHandedOver = queuedIn(session).has(invocationId);
-    const isClosed = !isHandedOver && new InvocationTail(this.due.agentName, last.events).isClosed;
+    const isClosed = !isHandedOver && new InvocationEnd(this.due.agentName, last.events).isClosed;
     // After the final event of one agent, another one may have spoken when the process died.
     if (isClosed && !turn.takesOver) return [];
     const said = await this.said(session);
@@ -79,7 +75,7 @@ export class DeadRunRepairs {
     }
     const idOf = new Map(ofLast.map((event) => [nameOf(event), event.id]));
     const why = isHandedOver ? 'interrupted' : 'died';
-    const closing = new InvocationTail(this.due.agentName, [...kept, ...ofLast])
+    const closing = new InvocationEnd(this.due.agentName, [...kept, ...ofLast])
       .closing(invocationId, why)
       .map((event) => {
         const id = event.interrupted ? idOf.get(nameOf(event)) : undefined;
@@ -93,12 +89,12 @@ export class DeadRunRepairs {
 
   /** What leaves an invocation waiting for its approvals: who is asked may answer later than a process lives. */
   #waiting(session: Session, invocationId: string, events: readonly LoggedEvent[]): EventInput[] {
-    const tail = new InvocationTail(this.due.agentName, events);
-    if (tail.isWaiting) return [];
+    const end = new InvocationEnd(this.due.agentName, events);
+    if (end.isWaiting) return [];
     const marks = [...approvalMarksIn(session.id, session.metadata).values()];
     const mark = marks.find((each) => each.invocationId === invocationId);
     const author = mark?.runBy ?? mark?.agentName ?? this.due.agentName;
     const waiting = { ...eventBy({ author }, invocationId), ...waitingEvent() };
-    return [...interruptedResponses(invocationId, events, tail, session), waiting];
+    return [...interruptedResponses(invocationId, events, end, session), waiting];
   }
 }

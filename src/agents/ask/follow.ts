@@ -6,7 +6,7 @@ import { type AgentEnvironment, runningInvocation } from '../turn/agent-environm
 import type { WatchedEvent } from '../../sessions/operations/state-history.js';
 import type { RunEvents } from '../turn/run-events.js';
 import { isControlEvent, isDiscard, invocationOfMessage, queueEntryOf } from '../turn/control-events.js';
-import { InvocationTail } from '../invocation/invocation-tail.js';
+import { InvocationEnd } from '../invocation/invocation-end.js';
 
 /** The invocation to follow, from its message on. */
 export interface Followed {
@@ -40,7 +40,7 @@ export async function followInvocation(
   signal: AbortSignal,
 ): Promise<FollowedEnd> {
   const { sessions } = env;
-  const tail = new InvocationTail(agentName);
+  const end = new InvocationEnd(agentName);
   const events: LoggedEvent[] = [];
   let seq = afterSeq;
   const take = ({ position: _position, ...event }: WatchedEvent): void => {
@@ -53,9 +53,9 @@ export async function followInvocation(
     seq = event.seq;
     // It is not over, whatever one of its agents has said.
     const entry = queueEntryOf(event);
-    if (entry?.handedOver && entry.invocationId === invocationId) tail.reopen();
+    if (entry?.handedOver && entry.invocationId === invocationId) end.reopen();
     if (event.invocationId !== invocationId || (isControlEvent(event) && !isDiscard(event))) return;
-    tail.add(event);
+    end.add(event);
     if (invocationOfMessage(event) !== undefined) return;
     events.push(event);
     shown.add(event);
@@ -75,7 +75,7 @@ export async function followInvocation(
     const ended = AbortSignal.any([over.signal, signal]);
     for await (const event of sessions.watch({ ...key, afterSeq, partials: true, signal: ended })) {
       take(event);
-      if (tail.isClosed || isRewind(event)) await check();
+      if (end.isClosed || isRewind(event)) await check();
     }
     for (let isMore = true; isMore;) {
       const page = await sessions.listEvents({ ...key, afterSeq: seq, limit: PAGE });
@@ -85,5 +85,5 @@ export async function followInvocation(
   } finally {
     clearInterval(timer);
   }
-  return { events, isClosed: tail.isClosed };
+  return { events, isClosed: end.isClosed };
 }

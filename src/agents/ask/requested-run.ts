@@ -100,7 +100,7 @@ export class RequestedRun {
       case 'follow':
         return this.#followTaken(message, by);
       case 'stand in':
-        return { sight: (await this.#runAbandoned()) ? 'ran' : 'alone' };
+        return { sight: (await this.#answerFirstInQueue()) ? 'ran' : 'alone' };
       case 'pause':
         return this.#pause();
       case 'back off':
@@ -142,8 +142,8 @@ export class RequestedRun {
     return { sight: this.signal.aborted ? 'aborted' : 'paused' };
   }
 
-  /** Answers what was abandoned before this message. Returns whether there was something. */
-  async #runAbandoned(): Promise<boolean> {
+  /** Answers the message before this one that its process has left. Returns whether there was one. */
+  async #answerFirstInQueue(): Promise<boolean> {
     this.#throwIfHandedOver();
     return this.#standIn.runFirst(this.signal, this.#entry);
   }
@@ -300,7 +300,7 @@ export class RequestedRun {
         return { status, invocationId, events, session: await this.#load() };
       }
       if (!isFirst) await this.#pause();
-      if (isFirst || !signal.aborted) await this.#runAbandoned();
+      if (isFirst || !signal.aborted) await this.#answerFirstInQueue();
       await this.#pause(this.#standIn.failures);
     }
   }

@@ -3,10 +3,6 @@ import { isInRanges } from '../../sessions/domain/seq-ranges.js';
 import type { EventInput, LoggedEvent } from '../../sessions/domain/event.js';
 import type { Session } from '../../sessions/domain/session.js';
 import type { HeldTurn } from '../../sessions/operations/turns.js';
-import { ApprovalExpiredError, ApprovalNotFoundError } from '../errors/approval-errors.js';
-import { answerIdOf } from '../invocation/approval-ids.js';
-import { answerEvent, answerNoteOf, answeredError, answersIn, refusalEvent } from '../invocation/approval-answers.js';
-import { approvalMarksIn, isExpired, questionsIn, withoutApprovals } from '../invocation/approvals.js';
 import type { AgentEnvironment } from '../turn/agent-environment.js';
 import { AgentsClosingError } from '../errors/closing-error.js';
 import type { RunEvents } from '../turn/run-events.js';
@@ -21,7 +17,6 @@ import {
   stopRequestOf,
   dequeuedEvent,
   withdrawEvent,
-  withdrawnApprovalsEvent,
 } from '../turn/control-events.js';
 import {
   type DueRun,
@@ -36,14 +31,13 @@ import {
   wholeDue,
 } from './due-run.js';
 import { failureIn } from '../errors/failure-reason.js';
-import type { GivenApproval } from '../invocation/invocation-approvals.js';
-import { checkedAnswer } from '../invocation/approval-answers.js';
-import { InvocationTail, interruptedResponses, lastInvocation } from '../invocation/invocation-tail.js';
+import { InvocationEnd, interruptedResponses } from '../invocation/invocation-end.js';
+import { lastInvocation } from '../invocation/last-invocation.js';
 import { Invocation } from '../invocation/invocation.js';
 import type { InvocationStart } from '../invocation/invocation-messages.js';
 import { InvocationStop, isHandOver } from '../turn/turn-news.js';
 import { untilNotOvertaken, withdrawApprovals } from '../invocation/withdrawn-approvals.js';
-import type { StandardSchema } from '../../state/standard-schema.js';
+import { type Continuation, answeredApproval, refuseIfGone } from './answer-approval.js';
 import { DeadRunRepairs } from './dead-run-repairs.js';
 import type { QueuePlace } from '../turn/queue-place.js';
 import { findMessage } from './queue.js';
@@ -51,17 +45,8 @@ import { BudgetHold } from '../invocation/run-budget.js';
 import type { GivenAnswer, RunResult } from './run-request.js';
 import type { RunHandler } from '../invocation/agent-context.js';
 import { endOf } from '../invocation/run-status.js';
-import { type StoredInvocation, findEventOf, storedInvocation } from '../turn/stored-invocation.js';
+import { storedInvocation } from '../turn/stored-invocation.js';
 import { TurnLog, isPassing } from '../turn/turn-log.js';
-
-/** How an invocation goes on. */
-interface Continuation {
-  /** The caller knows the events up to here. */
-  readonly afterSeq?: number;
-  /** Starts again with this answer. */
-  readonly given?: GivenApproval;
-  readonly agentName?: string;
-}
 
 /** Others are before it. */
 export interface GaveWay {
@@ -205,30 +190,12 @@ export class TurnWork {
     }
   }
 
-  /** Stores the answer, and goes on where the invocation asked. */
-  async #answered(
-    turn: HeldTurn,
-    session: Session,
-    { approvalId, content, schemas, isExpiry }: GivenAnswer,
-  ): Promise<RunResult> {
-    const marks = approvalMarksIn(session.id, session.metadata);
-    const mark = marks.get(approvalId);
-    if (mark) {
-      const isLate = isExpired(mark, this.env.clock.now());
-      const event = isLate ? refusalEvent(approvalId, 'expired', mark) : answerEvent(approvalId, content, mark);
-      const [[, answer] = []] = answersIn(event);
-      if (!isLate) await checkedAnswer(answer, schemaOf(schemas, mark.tool));
-      const given = { approvalId, answer, event };
-      const agentName = mark.runBy ?? mark.agentName;
-      const result = await this.#goOn(turn, session, mark.messageSeq, { given, agentName });
-      if (isLate && !isExpiry) throw new ApprovalExpiredError(approvalId, mark.expiresAt);
-      return result;
-    }
-    const stored = await findEventOf(this.env, this.due.key, this.due.invocationId, answerIdOf(approvalId));
-    if (!stored) throw new ApprovalNotFoundError(approvalId);
-    const { messageSeq = 0, refused } = answerNoteOf(stored) ?? {};
-    if (refused !== undefined || !isSameContent(stored, content)) throw answeredError(approvalId, stored);
-    return this.#goOn(turn, session, messageSeq, { afterSeq: stored.seq });
+  /** Goes on where the invocation asked, with the answer. */
+  async #answered(turn: HeldTurn, session: Session, answer: GivenAnswer): Promise<RunResult> {
+    const { messageSeq, tooLate, ...continuation } = await answeredApproval(this.env, this.due, session, answer);
+    const result = await this.#goOn(turn, session, messageSeq, continuation);
+    if (tooLate) throw tooLate;
+    return result;
   }
 
   /** The request is repeated, or an approval is answered: returns what was stored, or goes on where the process died. */
@@ -243,7 +210,7 @@ export class TurnWork {
     const output = due.output && { ...due.output, author: agentName };
     const found = await storedInvocation(env, due.key, messageSeq);
     const { message: stored, events: earlier } = found;
-    if (given && due.answer) await this.#refuseIfGone(turn, session, due.answer, found);
+    if (given && due.answer) await refuseIfGone(env, turn, session, due.answer, found);
     if (queuedIn(session).has(invocationId)) {
       await env.sessions.appendEvents({ session, events: [dequeuedEvent([invocationId])], turn });
     }
@@ -255,45 +222,28 @@ export class TurnWork {
     // Of an answered approval, the caller gets what follows the answer.
     const shown = given ? [] : earlier.filter((event) => event.seq > (afterSeq ?? 0) && isOfAnswer(event));
     for (const event of shown) this.shown.add(event);
-    const tail = new InvocationTail(this.due.agentName, earlier);
+    const end = new InvocationEnd(this.due.agentName, earlier);
     if (stored && stored.invocationId !== invocationId) {
       // Another invocation took the message, and its turn is over.
-      const status = tail.isClosed ? endOf(shown, stored.invocationId, { ...due, agentName }) : 'interrupted';
+      const status = end.isClosed ? endOf(shown, stored.invocationId, { ...due, agentName }) : 'interrupted';
       return { status, invocationId: stored.invocationId, events: shown, session };
     }
-    const mayHaveDied = !given && (turn.takesOver || !tail.isClosed);
+    const mayHaveDied = !given && (turn.takesOver || !end.isClosed);
     const said = mayHaveDied ? await this.#repairs.said(session) : [];
     // After the final event of one agent, another one may have spoken when the process died or closed.
     const left = this.#handedOver;
     const isHandedOver = left !== undefined && earlier.every(({ seq }) => seq < left.seq);
     const isRetried = due.retriesFailure && failureIn(shown.at(-1) ?? {}) !== undefined;
     const goesOn = given !== undefined || isHandedOver || isRetried;
-    if (!goesOn && tail.isClosed && !said.some((event) => event.invocationId === invocationId)) {
+    if (!goesOn && end.isClosed && !said.some((event) => event.invocationId === invocationId)) {
       return { status: endOf(shown, invocationId, { ...due, agentName }), invocationId, events: shown, session };
     }
     const messages = [{ invocationId, message: stored?.content ?? message, isQueued: false }];
     const start = { invocationId, agentName, output, messages, messageSeq, isResumed: true, earlier, shown, given };
     if (isRetried) await env.sessions.checkBudget(due.key);
     const opening = given || isRetried ? await this.#repairs.repairs(session, turn) : discardsOf(said);
-    const responses = interruptedResponses(invocationId, earlier, tail, session);
+    const responses = interruptedResponses(invocationId, earlier, end, session);
     return this.#carryOut(turn, session, start, [...opening, ...responses]);
-  }
-
-  /** A rewind takes back what was asked, and a stop answers it. */
-  async #refuseIfGone(
-    turn: HeldTurn,
-    session: Session,
-    { approvalId }: GivenAnswer,
-    { events, rewound }: StoredInvocation,
-  ): Promise<void> {
-    // A stop may have been faster than this turn, which does not keep it out.
-    const answered = events.find(({ id }) => id === answerIdOf(approvalId));
-    if (answered) throw answeredError(approvalId, answered);
-    const asked = events.findLast((event) => questionsIn(event).some(([id]) => id === approvalId));
-    if (!asked || !isInRanges(asked.seq, rewound)) return;
-    const withdrawal = withoutApprovals([withdrawnApprovalsEvent()], session, (id) => id === approvalId);
-    await this.env.sessions.appendEvents({ session, events: withdrawal, turn });
-    throw new ApprovalNotFoundError(approvalId);
   }
 
   /** A stop may have come while the invocation asked, so that its turn did not learn of it. */
@@ -340,8 +290,4 @@ export class TurnWork {
 
 function isStopped(events: readonly LoggedEvent[], invocationId: string): boolean {
   return events.some((event) => stopRequestOf(event)?.invocationId === invocationId);
-}
-
-function schemaOf(schemas: GivenAnswer['schemas'], tool = ''): StandardSchema | undefined {
-  return schemas && Object.hasOwn(schemas, tool) ? schemas[tool] : undefined;
 }

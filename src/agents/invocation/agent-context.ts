@@ -13,7 +13,7 @@ import { isControlEvent } from '../turn/control-events.js';
 import { assertIsEvent, authoredEvent, iteratorOf } from './handler-events.js';
 import type { InvocationApprovals } from './invocation-approvals.js';
 import type { InvocationMessages } from './invocation-messages.js';
-import type { InvocationTail } from './invocation-tail.js';
+import type { InvocationEnd } from './invocation-end.js';
 import { ToolContext } from './tool-context.js';
 import { type DoneTools, ToolRun } from './tool-run.js';
 import type { TurnLog } from '../turn/turn-log.js';
@@ -38,7 +38,7 @@ export interface InvocationView {
   readonly messages: InvocationMessages;
   readonly approvals: InvocationApprovals;
   /** Knows the calls of all agents. */
-  readonly tail: InvocationTail;
+  readonly end: InvocationEnd;
   /** What tools have done is stored even if the invocation ends before the handler yields it. */
   readonly done: DoneTools;
 }
@@ -159,7 +159,7 @@ export class AgentContext {
    * }
    */
   tool(call: FunctionCall): ToolContext {
-    const found = this.invocation.tail.find(call);
+    const found = this.invocation.end.find(call);
     const isOwn = !found || nameOf(found) === this.#name;
     return new ToolContext(isOwn ? this : this.as(found.author, found.branch), found?.call ?? call);
   }
@@ -239,12 +239,12 @@ export class AgentContext {
     call?: FunctionCall,
     number?: number,
   ): Promise<ApprovalResult<Payload>> {
-    const found = call && this.invocation.tail.find(call);
+    const found = call && this.invocation.end.find(call);
     return this.invocation.approvals.request(request, { speaker: this.#speaker, call, found, number });
   }
 
   get #openCalls(): readonly NumberedCall[] {
-    return this.invocation.tail.openCalls.filter((call) => nameOf(call) === this.#name);
+    return this.invocation.end.openCalls.filter((call) => nameOf(call) === this.#name);
   }
 
   get #name(): string {

@@ -22,7 +22,7 @@ import {
   questionsIn,
   withoutApprovals,
 } from './approvals.js';
-import type { InvocationTail } from './invocation-tail.js';
+import type { InvocationEnd } from './invocation-end.js';
 import { ApprovalPending } from './tool-context.js';
 import type { TurnLog } from '../turn/turn-log.js';
 
@@ -72,7 +72,7 @@ export class InvocationApprovals {
     { invocationId, earlier, given }: AskingInvocation,
     private readonly log: Pick<TurnLog, 'session' | 'env' | 'report' | 'append' | 'news' | 'signal'>,
     /** What the invocation would leave behind. */
-    private readonly tail: InvocationTail,
+    private readonly end: InvocationEnd,
   ) {
     this.#invocationId = invocationId;
     this.#given = given;
@@ -166,7 +166,7 @@ export class InvocationApprovals {
     try {
       const marked = withoutApprovals([answer], log.session, (id) => answerIdOf(id) === answer.id);
       for (const event of await log.append(marked, { withState: false })) {
-        this.tail.add(event);
+        this.end.add(event);
         this.add(event);
       }
     } catch (error) {

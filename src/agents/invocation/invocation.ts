@@ -18,7 +18,7 @@ import {
 import { InvocationApprovals } from './invocation-approvals.js';
 import { InvocationMessages, type InvocationStart } from './invocation-messages.js';
 import { InvocationStop, untilAborted } from '../turn/turn-news.js';
-import { type Interruption, InvocationTail, KEPT_AT_THE_END } from './invocation-tail.js';
+import { type Interruption, InvocationEnd, KEPT_AT_THE_END } from './invocation-end.js';
 import { type OutputRule, reportedOutput, withOutput } from './output-key.js';
 import { RunBudget } from './run-budget.js';
 import type { RunHandler } from './agent-context.js';
@@ -37,7 +37,7 @@ export class Invocation {
   readonly #output: OutputRule | undefined;
   readonly messages: InvocationMessages;
   readonly #stored: LoggedEvent[];
-  readonly tail: InvocationTail;
+  readonly end: InvocationEnd;
   readonly approvals: InvocationApprovals;
   #early: EarlyAnswers | undefined;
   #isTaking = false;
@@ -54,10 +54,10 @@ export class Invocation {
     this.isResumed = start.isResumed;
     this.#output = start.output && reportedOutput(start.output, log);
     this.messages = new InvocationMessages(start, log);
-    this.tail = new InvocationTail(start.agentName, start.earlier);
+    this.end = new InvocationEnd(start.agentName, start.earlier);
     this.#stored = [...start.shown];
-    if (start.isResumed) this.tail.reopen();
-    this.approvals = new InvocationApprovals(start, log, this.tail);
+    if (start.isResumed) this.end.reopen();
+    this.approvals = new InvocationApprovals(start, log, this.end);
   }
 
   get session(): Session {
@@ -76,7 +76,7 @@ export class Invocation {
   /** Events of the invocation that were stored for its beginning. */
   adopt(events: readonly LoggedEvent[]): void {
     for (const event of events) {
-      this.tail.add(event);
+      this.end.add(event);
       this.approvals.add(event);
       this.messages.adopt(event);
       if (isByUser(event)) continue;
@@ -87,12 +87,12 @@ export class Invocation {
 
   /** Ends the invocation soon, with a clean log. A handler that may just have said everything can return, and is not handed over. */
   stop(why: InvocationStop['why']): void {
-    this.log.news.stop(why, why === 'handed over' && (this.tail.isClosed || this.#isTaking));
+    this.log.news.stop(why, why === 'handed over' && (this.end.isClosed || this.#isTaking));
   }
 
   /** Runs the handler to its end. In every case the turn ends with a clean log, unless it was lost. */
   async run(handler: RunHandler): Promise<RunStatus> {
-    if (this.isResumed) this.#early = new EarlyAnswers(handler, this.tail.openCalls, this.log);
+    if (this.isResumed) this.#early = new EarlyAnswers(handler, this.end.openCalls, this.log);
     const events = iteratorOf(() => handler(new AgentContext(this)));
     try {
       for (;;) {
@@ -108,14 +108,14 @@ export class Invocation {
     } catch (error) {
       // A handler that ignores the signal may go on, but nothing that it yields is stored.
       void events.return?.()?.catch(() => undefined);
-      return this.#end(error);
+      return this.#afterError(error);
     } finally {
       this.log.news.end();
     }
   }
 
   /** Ends the turn after an error, which may be the wish to stop or to wait. */
-  async #end(error: unknown): Promise<RunStatus> {
+  async #afterError(error: unknown): Promise<RunStatus> {
     if (error instanceof AgentsClosingError && this.log.env.draining.aborted) this.stop('handed over');
     const { reason } = this.log.news.signal;
     if (reason instanceof InvocationStop) {
@@ -127,13 +127,13 @@ export class Invocation {
     if (this.signal.aborted || !(refusal || error instanceof ApprovalPending)) return this.#fail(error);
     // Other agents may still run tools, which nobody may run again.
     await untilAborted(this.done.settled(), this.signal);
-    if (this.signal.aborted) return this.#end(error);
+    if (this.signal.aborted) return this.#afterError(error);
     if (refusal) return this.#refuse(refusal);
     try {
       await this.#suspend();
       return 'waiting';
     } catch (problem) {
-      return this.log.news.signal.reason instanceof InvocationStop ? this.#end(problem) : this.#fail(problem);
+      return this.log.news.signal.reason instanceof InvocationStop ? this.#afterError(problem) : this.#fail(problem);
     }
   }
 
@@ -163,15 +163,15 @@ export class Invocation {
   async #take(event: EventInput): Promise<void> {
     assertIsEvent(event, 'yield');
     const stamped = this.#stamped(event);
-    this.#early?.check(stamped, this.tail.openCalls);
+    this.#early?.check(stamped, this.end.openCalls);
     if (stamped.partial !== true) {
-      const whole = this.tail.withUsage(stamped);
+      const whole = this.end.withUsage(stamped);
       await this.#append([whole]);
       if (this.#budget.decidesAfter(whole)) await this.log.checkBudget();
       return;
     }
     // It is not in the log; its text is kept if no final event follows.
-    this.tail.add(stamped);
+    this.end.add(stamped);
     const { id, ...place } = this.log.say(stamped);
     this.shown.add({
       ...stamped,
@@ -187,30 +187,30 @@ export class Invocation {
     if (last?.partial === true) await this.#take(last);
     await this.approvals.storeUnread();
     this.approvals.noteUnasked();
-    const ends: EventInput[] = [];
-    const tail = this.tail.copy();
+    const closing: EventInput[] = [];
+    const end = this.end.copy();
     const add = (...events: readonly EventInput[]): void => {
-      for (const event of events) tail.add(event);
-      ends.push(...events);
+      for (const event of events) end.add(event);
+      closing.push(...events);
     };
     if (last && last.partial !== true) {
-      const ending = tail.withUsage(this.#stamped(last));
-      this.#early?.check(ending, this.tail.openCalls);
+      const ending = end.withUsage(this.#stamped(last));
+      this.#early?.check(ending, this.end.openCalls);
       add(ending);
     }
-    const said = this.#said(tail);
-    add(...tail.responses(this.invocationId, 'The agent ended without a response of this tool.'), ...said);
+    const said = this.#said(end);
+    add(...end.responses(this.invocationId, 'The agent ended without a response of this tool.'), ...said);
     const hasPending = hasApprovals(this.session, isAskedBy(this.invocationId));
     const mustCommit = this.log.hasPendingState || this.log.hasUncompleted;
-    if (!tail.isClosed || hasPending || (ends.length === 0 && mustCommit)) {
+    if (!end.isClosed || hasPending || (closing.length === 0 && mustCommit)) {
       add({ invocationId: this.invocationId, author: this.agentName, turnComplete: true });
     }
-    if (ends.length > 0) await this.#append(this.#withoutApprovals(ends), { endsTurn: true });
+    if (closing.length > 0) await this.#append(this.#withoutApprovals(closing), { endsTurn: true });
   }
 
   /** What was said in partial events only is an answer all the same. */
-  #said(tail = this.tail): EventInput[] {
-    return tail.said(this.invocationId).map((event) => this.#stamped(event));
+  #said(end = this.end): EventInput[] {
+    return end.said(this.invocationId).map((event) => this.#stamped(event));
   }
 
   /** Nobody can answer approvals of an invocation that has ended. */
@@ -231,7 +231,7 @@ export class Invocation {
 
   /** What tools have done since the last event. */
   #responses(): EventInput[] {
-    return this.done.responses(this.tail.openCalls).map((event) => this.#stamped(event));
+    return this.done.responses(this.end.openCalls).map((event) => this.#stamped(event));
   }
 
   /**
@@ -243,7 +243,7 @@ export class Invocation {
     const done = this.#responses();
     const hasNews = done.length > 0 || this.#said().length > 0;
     // An answer to an approval that nobody has read is given again.
-    if (!unread || hasNews || !this.tail.isWaiting) {
+    if (!unread || hasNews || !this.end.isWaiting) {
       await this.log.leave([...done, this.messages.handOver(this.session.id, this.agentName)]);
     }
     throw new AgentsClosingError(this.invocationId);
@@ -252,7 +252,7 @@ export class Invocation {
   /** Ends the turn because of an answer that does not fit: the approval waits for another one. */
   async #refuse(refusal: InvalidInputError): Promise<never> {
     const done = [...this.#said(), ...this.#responses()];
-    if (done.length > 0 || !this.tail.isWaiting || this.log.hasUncompleted) {
+    if (done.length > 0 || !this.end.isWaiting || this.log.hasUncompleted) {
       await this.#append([...done, this.#stamped(waitingEvent())], { endsTurn: true });
     }
     throw refusal;
@@ -265,10 +265,10 @@ export class Invocation {
     });
     const done = this.#responses();
     for (const { withState, withText, withDone } of KEPT_AT_THE_END) {
-      const tail = this.tail.copy();
+      const end = this.end.copy();
       const responses = withDone ? done : [];
-      for (const event of responses) tail.add(event);
-      const closing = [...responses, ...tail.closing(this.invocationId, why, { withText, failure })];
+      for (const event of responses) end.add(event);
+      const closing = [...responses, ...end.closing(this.invocationId, why, { withText, failure })];
       try {
         return await this.#append(this.#withoutApprovals(closing), { endsTurn: true, withState });
       } catch (error) {
@@ -280,17 +280,17 @@ export class Invocation {
   async #append(events: readonly EventInput[], options: Parameters<TurnLog['append']>[1] = {}): Promise<void> {
     const stored = await this.log.append(events, options);
     for (const event of stored) {
-      this.tail.add(event);
+      this.end.add(event);
       this.approvals.add(event);
       this.#stored.push(event);
       this.shown.add(event);
     }
-    this.done.keepOnly(this.tail.openCalls);
+    this.done.keepOnly(this.end.openCalls);
   }
 
   #stamped(event: EventInput): EventInput {
     const authored = authoredEvent(event, this.agentName, { invocationId: this.invocationId });
-    const open = this.tail.openCalls.map(({ call }) => call);
+    const open = this.end.openCalls.map(({ call }) => call);
     const stamped = withUniqueCallIds(authored, open, this.log.env.newId);
     return this.#output ? withOutput(stamped, this.#output) : stamped;
   }

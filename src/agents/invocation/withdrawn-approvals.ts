@@ -15,7 +15,7 @@ import { type AgentEnvironment, holderOf } from '../turn/agent-environment.js';
 import { refusalEvent } from './approval-answers.js';
 import { type ApprovalMark, approvalMarksIn, isAskedBy, withoutApprovals } from './approvals.js';
 import { stopEvent, withdrawnApprovalsEvent } from '../turn/control-events.js';
-import { InvocationTail } from './invocation-tail.js';
+import { InvocationEnd } from './invocation-end.js';
 import { storedInvocation } from '../turn/stored-invocation.js';
 
 /**
@@ -49,9 +49,9 @@ async function eventsOf(
   const { events, rewound } = await storedInvocation(env, key, messageSeq);
   const kept = events.filter(({ seq }) => !isInRanges(seq, rewound));
   if (kept.length === 0) return [withdrawnApprovalsEvent()];
-  const tail = new InvocationTail(runBy, kept);
+  const end = new InvocationEnd(runBy, kept);
   const answers = asked.map(([approvalId]) => refusalEvent(approvalId, 'withdrawn', mark));
-  return [stopEvent({ invocationId }), ...answers, ...tail.closing(invocationId, 'stopped')];
+  return [stopEvent({ invocationId }), ...answers, ...end.closing(invocationId, 'stopped')];
 }
 
 /** Without a turn, because the one of another invocation may be held; in a turn if the session accepts nothing else. */

@@ -5,7 +5,7 @@ import { summaryIdOf } from './ids.js';
 import type { InitialEvent, InitialLog } from './session-record.js';
 import { groupOf } from './event-group.js';
 import { LogReplay } from './log-replay.js';
-import { hashesIn, renumberedRequest } from './model-request.js';
+import { type ModelRequest, hashesIn, renumberedRequest } from './model-request.js';
 import { type SeqRange, isInRanges } from './seq-ranges.js';
 import { stateDifference, StateFold } from './state-history.js';
 import { loggedEvent } from './stored-json.js';
@@ -165,11 +165,23 @@ function summaryIn(copies: readonly Copy[], { seq: _seq, ...event }: LoggedEvent
 }
 
 /** What a model was given has other numbers in the fork, which may not have all of it. */
-function renumbered({ seq: _seq, ...event }: LoggedEvent, stretches: ReturnType<typeof stretchesOf>): string {
-  return JSON.stringify({
-    ...event,
-    ...(event.modelRequest && { modelRequest: renumberedRequest(event.modelRequest, stretches) }),
-  });
+function renumbered(
+  { seq: _seq, ...event }: LoggedEvent,
+  request: ModelRequest,
+  stretches: ReturnType<typeof stretchesOf>,
+): string {
+  return JSON.stringify({ ...event, modelRequest: renumberedRequest(request, stretches) });
+}
+
+/** What names other events has their numbers in the fork. Undefined for an event that names none. */
+function textInFork(
+  event: LoggedEvent,
+  copies: readonly Copy[],
+  stretches: ReturnType<typeof stretchesOf>,
+): string | undefined {
+  const { branchSummary } = event.actions;
+  if (branchSummary) return summaryIn(copies, event, branchSummary);
+  return event.modelRequest && renumbered(event, event.modelRequest, stretches);
 }
 
 function initialLog(copies: readonly Copy[]): Pick<Fork, 'log' | 'textHashes'> {
@@ -183,12 +195,6 @@ function initialLog(copies: readonly Copy[]): Pick<Fork, 'log' | 'textHashes'> {
     const copied = become ? JSON.stringify(become(seq)) : stored.payload;
     const event = loggedEvent({ payload: copied, seq });
     for (const hash of hashesIn(event.modelRequest)) textHashes.add(hash);
-    const { branchSummary } = event.actions;
-    const payload = branchSummary
-      ? summaryIn(copies, event, branchSummary)
-      : event.modelRequest
-        ? renumbered(event, stretches)
-        : copied;
     replay.add(event);
     if (!isAnySummary(event)) tipSeq = seq;
     if (isSummary(event) || isRewind(event)) marksSeq = seq;
@@ -200,7 +206,7 @@ function initialLog(copies: readonly Copy[]): Pick<Fork, 'log' | 'textHashes'> {
       timestamp,
       anchor: isAnchor(event),
       group: groupOf(event),
-      payload: payload ?? '',
+      payload: textInFork(event, copies, stretches) ?? copied ?? '',
       appendedAt,
       highWater,
     });

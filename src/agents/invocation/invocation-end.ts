@@ -15,7 +15,7 @@ import { plainCopyOf } from '../../sessions/domain/plain-copy.js';
 import { answeredCalls, callKey, longRunningCallsIn } from '../../sessions/domain/tool-pairs.js';
 import { FAILURE_MESSAGES } from '../errors/agent-failed-error.js';
 import { approvalMarksIn, awaitsApproval, questionsIn } from './approvals.js';
-import { isControlEvent, invocationOfMessage } from '../turn/control-events.js';
+import { isControlEvent } from '../turn/control-events.js';
 import { type Failure, failedBy } from '../errors/failure-reason.js';
 import { UnfinishedAnswers } from './unfinished-answers.js';
 import { isIdFor } from './unique-call-ids.js';
@@ -43,10 +43,10 @@ export const KEPT_AT_THE_END = [true, false].flatMap((withDone) => [
  * its events in order.
  *
  * @example
- * const tail = new InvocationTail('support', events);
- * if (!tail.isClosed) events.push(...tail.closing('inv-1', 'died'));
+ * const end = new InvocationEnd('support', events);
+ * if (!end.isClosed) events.push(...end.closing('inv-1', 'died'));
  */
-export class InvocationTail {
+export class InvocationEnd {
   readonly #open = new Map<string, readonly NumberedCall[]>();
   #unfinished = new UnfinishedAnswers();
   #calls = 0;
@@ -63,8 +63,8 @@ export class InvocationTail {
   }
 
   /** The same, for events that are not stored yet. */
-  copy(): InvocationTail {
-    const copy = new InvocationTail(this.#last.author);
+  copy(): InvocationEnd {
+    const copy = new InvocationEnd(this.#last.author);
     for (const [key, calls] of this.#open) copy.#open.set(key, calls);
     copy.#unfinished = this.#unfinished.copy();
     copy.#calls = this.#calls;
@@ -184,7 +184,7 @@ export class InvocationTail {
  * @example if (!hasEnded(events)) resume(invocationId);
  */
 export function hasEnded(events: Iterable<EventInput>): boolean {
-  return new InvocationTail('', events).isClosed;
+  return new InvocationEnd('', events).isClosed;
 }
 
 /** A handler may name a call as the model made it. */
@@ -192,46 +192,19 @@ function isSame(open: FunctionCall, { id, name, args }: FunctionCall): boolean {
   return isIdFor(open.id, id) && open.name === (name ?? '') && isDeepStrictEqual(open.args ?? {}, args ?? {});
 }
 
-/** An invocation among other events. */
-interface FoundInvocation {
-  readonly invocationId: string;
-  /** Its first message. */
-  readonly messageSeq: number;
-  readonly events: readonly LoggedEvent[];
-}
-
-/** The last invocation in a view, if its message came through `AgentSessions`. */
-export function lastInvocation(events: readonly LoggedEvent[]): FoundInvocation | undefined {
-  const invocationId = lastSaid(events)?.invocationId;
-  if (!invocationId) return undefined;
-  const own = events.filter((event) => event.invocationId === invocationId);
-  const message = own.find((event) => invocationOfMessage(event) !== undefined);
-  return message && { invocationId, messageSeq: message.seq, events: own };
-}
-
-/** Whether events before these cannot change what {@link lastInvocation} finds. */
-export function showsLastInvocation(events: readonly LoggedEvent[]): boolean {
-  const last = lastSaid(events);
-  return last !== undefined && (!last.invocationId || lastInvocation(events) !== undefined);
-}
-
-function lastSaid(events: readonly LoggedEvent[]): LoggedEvent | undefined {
-  return events.findLast((event) => !isControlEvent(event) && event.author !== 'system');
-}
-
 /**
  * Responses to the open calls of an invocation whose tools may have begun: nobody may call them again. If it waits, each tool is
  * done, or has not passed what it asks. If a process has left it in the middle, that is known only of calls that still ask.
  *
- * @param tail what the events leave behind
+ * @param end what the events leave behind
  */
 export function interruptedResponses(
   invocationId: string,
   events: readonly LoggedEvent[],
-  tail: Pick<InvocationTail, 'isWaiting' | 'openCalls'>,
+  end: Pick<InvocationEnd, 'isWaiting' | 'openCalls'>,
   session: Pick<Session, 'id' | 'metadata'>,
 ): EventInput[] {
-  if (tail.isWaiting) return [];
+  if (end.isWaiting) return [];
   const marks = approvalMarksIn(session.id, session.metadata);
   const asking = new Set<string | undefined>();
   for (const event of events.filter((each) => !isByUser(each))) {
@@ -239,6 +212,6 @@ export function interruptedResponses(
     for (const { id } of getFunctionCalls(event)) asking.delete(id);
     for (const [approvalId, { call }] of questionsIn(event)) if (call && marks.has(approvalId)) asking.add(call.id);
   }
-  const interrupted = tail.openCalls.filter(({ call: { id } }) => id === undefined || !asking.has(id));
+  const interrupted = end.openCalls.filter(({ call: { id } }) => id === undefined || !asking.has(id));
   return problemResponses(interrupted, invocationId, 'The tool was interrupted.');
 }
