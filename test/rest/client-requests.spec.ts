@@ -107,6 +107,15 @@ describe('the client', () => {
     expect(await told()).toBe('');
   });
 
+  it.each(names)('tells what it has seen in %s if it may be old, and else does not', async (name) => {
+    const [{ request }] = casesOf(name, 'rest').slice(-1) as [Case];
+    server.answer = () => Response.json({ ...SMALL_EVENT, seq: 4 });
+    await server.client.appendEvent({ ...KEY, event: { author: 'user' } });
+    server.answer = () => Response.json({ events: [] });
+    await call(server.client, name, request).catch(() => undefined);
+    expect(/\bminSeq=4\b/.test(server.sent.at(-1)?.query ?? '')).toBe('minSeq' in (ROWS[name].request ?? {}));
+  });
+
   it('asks for a stream with all that it takes', async () => {
     const request = { afterSeq: 3, stateDeltas: true, partials: true };
     const event = { ...SMALL_EVENT, partial: true, position: '3.4-17', offset: 0 };

@@ -1,10 +1,18 @@
 import { HttpException, Injectable, UnauthorizedException } from '@nestjs/common';
-import { StaleSessionError, StoreUnavailableError } from '../../src/index.js';
+import { StoreUnavailableError } from '../../src/index.js';
 import { mountDocs } from '../../src/openapi/index.js';
 import { type AccessRequest, OpenAccess } from '../../src/sessions/rest/index.js';
 import { SummaryFailedError } from '../../src/summarizer/index.js';
 import { type ApiDocument, Described, type DescribedOperation } from './openapi/described.js';
-import { OPERATION_CALLS, type OperationCall, refusedAlways, TURN_TOKEN } from './openapi/operation-calls.js';
+import {
+  OPERATION_IDS,
+  type OperationCall,
+  TURN_TOKEN,
+  callsOf,
+  firstMethodOf,
+  refusedAlways,
+  refusedByRow,
+} from './openapi/operation-calls.js';
 import { type Answer, RestApp, frameworks } from './rest-app.js';
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 's' };
@@ -27,7 +35,6 @@ class DenyingAccess extends OpenAccess {
 
 const failures = {
   store: () => new StoreUnavailableError('The store is away.', true),
-  stale: () => new StaleSessionError(1, 2),
   bug: () => new Error('A bug'),
   model: () => new SummaryFailedError('gpt', 'its answer was empty'),
 } as const;
@@ -37,8 +44,6 @@ async function fetchText(url: string): Promise<string> {
   expect(response.status).toBe(200);
   return response.text();
 }
-
-const operations = Object.keys(OPERATION_CALLS);
 
 describe.each(frameworks)('the OpenAPI document on %s', (framework) => {
   let app: RestApp;
@@ -94,17 +99,16 @@ describe.each(frameworks)('the OpenAPI document on %s', (framework) => {
 
   it('has exactly the existing routes', () => {
     const ids = described.operations.map(({ operation }) => operation.operationId);
-    expect(ids.toSorted()).toEqual(operations.toSorted());
+    expect(ids.toSorted()).toEqual(OPERATION_IDS.toSorted());
     if (framework === 'Fastify') return;
     const documented = described.operations.map(({ route }) => route);
     const routes = app.routes().filter((route) => / \/(apps|run|list-apps)/.test(route));
     expect(documented.toSorted()).toEqual(routes.map((route) => route.replace(/:(\w+)/g, '{$1}')).toSorted());
   });
 
-  it.each(operations)('describes all responses of %s', async (id) => {
+  it.each(OPERATION_IDS)('describes all responses of %s', async (id) => {
     const each = described.operation(id);
-    const { method, calls, hasNoIds } = OPERATION_CALLS[id] ?? { calls: [] };
-    expect(method).toBeDefined();
+    const [method, calls] = [firstMethodOf(id), callsOf(id)];
     const [good = { status: 0 }] = calls;
     const wrong: OperationCall[] = [
       { ...good, status: 400, ids: { appName: '%20', userId: '%20' } },
@@ -113,11 +117,11 @@ describe.each(frameworks)('the OpenAPI document on %s', (framework) => {
       { ...good, status: 500, failure: 'bug' },
       { ...good, status: 503, failure: 'store' },
     ];
-    const refused = hasNoIds ? [] : [...wrong, ...refusedAlways(each, good)];
+    const refused = each.route.endsWith('apps') ? [] : [...wrong, ...refusedAlways(each, good)];
     const problems: string[] = [];
     const seen = new Set<string>(each.operation.operationId === 'streamEvents' ? ['200'] : []);
-    for (const call of [...calls, ...refused]) {
-      if (call.failure && method) {
+    for (const call of [...refusedByRow(id, good), ...calls, ...refused]) {
+      if (call.failure) {
         const error = failures[call.failure]();
         const owner = [app.summaries, app.search].find((service) => method in service) ?? app.sessions;
         jest
@@ -186,7 +190,7 @@ describe.each(frameworks)('the OpenAPI document on %s', (framework) => {
     expect(described.valueProblems({ $ref: '#/components/schemas/Event' }, data)).toEqual([]);
   });
 
-  it.each(operations)('lists all parameters of %s', async (id) => {
+  it.each(OPERATION_IDS)('lists all parameters of %s', async (id) => {
     const each = described.operation(id);
     const namesKnownTo = async (call: OperationCall): Promise<string[]> => {
       const { body } = await ask(each, call);
@@ -198,7 +202,7 @@ describe.each(frameworks)('the OpenAPI document on %s', (framework) => {
     if (names.length > 0)
       expect((await namesKnownTo({ status: 400, query: '?nope=1' })).toSorted()).toEqual(names.toSorted());
     for (const { name, schema } of query) {
-      const asked = new URLSearchParams(OPERATION_CALLS[id]?.calls[0]?.query);
+      const asked = new URLSearchParams(callsOf(id)[0]?.query);
       asked.set(name, 'nope');
       const { body } = await ask(each, { status: 400, query: `?${asked.toString()}` });
       const [, allowed] = /must be one of the following values: (.*)$/.exec(String(body.detail)) ?? [];

@@ -6,7 +6,7 @@ import * as summaryErrors from '../../src/summarizer/summary-errors.js';
 import { ERROR_SAMPLES } from '../transports/error-samples.js';
 import { type Case, asJson, casesOf } from '../transports/made-cases.js';
 import type { Values } from '../transports/made-requests.js';
-import { NOT_REMOTE, OPERATIONS, callsFor, methodOf } from '../transports/operations.js';
+import { NOT_REMOTE, OPERATIONS, callsFor, methodOf, statusOf } from '../transports/operations.js';
 import { RecordingService, linesOf, linesOfCalls } from '../transports/recording-service.js';
 import { restRequest } from '../transports/rest-requests.js';
 import { AGENT_ROWS, ROWS, ROW_NAMES, type RowName, routeOf } from '../transports/rows.js';
@@ -15,8 +15,6 @@ import { type Answer, RestApp, frameworks } from './rest-app.js';
 
 /** Those that call the service. Streams have tests of their own, and so have agents: test/agents. */
 const names = ROW_NAMES.filter((name) => ROWS[name].route && name !== 'streamEvents' && !AGENT_ROWS.includes(name));
-
-const STATUS: Readonly<Record<string, number>> = { GET: 200, PATCH: 200, POST: 201, DELETE: 204 };
 
 describe.each(frameworks)('the operations between REST and the service on %s', (framework) => {
   const service = new RecordingService();
@@ -39,14 +37,14 @@ describe.each(frameworks)('the operations between REST and the service on %s', (
   });
 
   it.each(names)('pass on the requests and the results of %s', async (name) => {
-    const { status, answers = (result: unknown) => asJson(result) } = OPERATIONS[name];
+    const { answers = (result: unknown) => asJson(result) } = OPERATIONS[name];
     const [method = ''] = ROWS[name].route?.at.split(' ') ?? [];
     for (const { request, reply } of casesOf(name, 'rest')) {
       service.reply({ [methodOf(name)]: reply });
       const answer = await send(name, request);
       expect(linesOfCalls(service.calls)).toEqual(linesOfCalls(callsFor(name, request)));
       const body = answers(reply as never, request);
-      expect([answer.status, linesOf(answer.body)]).toEqual([status ?? STATUS[method], linesOf(body ?? {})]);
+      expect([answer.status, linesOf(answer.body)]).toEqual([statusOf(name), linesOf(body ?? {})]);
       expect(tagsOf(answer)).toEqual(tagsFor(answer, method, reply, body));
     }
   });

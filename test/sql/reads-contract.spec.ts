@@ -18,16 +18,15 @@ import { REPLICATIONS, type Replication } from '../support/replications.js';
 import { openExistingDatabase } from '../../src/sessions/storage/typeorm/connect/open-database.js';
 import { EMPTY_TABLES, readRawTables } from '../support/sql-raw-data.js';
 import { chosenStoreNames } from '../support/store-names.js';
+import { methodOf } from '../transports/operations.js';
+import { ROWS, ROW_NAMES } from '../transports/rows.js';
 import { until } from '../support/until.js';
 
-const READS: readonly (keyof SessionReads & keyof SessionClient)[] = [
+/** Those whose row takes `minSeq`, and lists. */
+const READS = [
   'listSessions',
-  'listEvents',
-  'explainView',
-  'getModelRequest',
-  'stateAt',
-  'stateChanges',
-];
+  ...ROW_NAMES.filter((name) => 'minSeq' in (ROWS[name].request ?? {})).map(methodOf),
+] as readonly (keyof SessionReads & keyof SessionClient)[];
 
 const [postgres] = REPLICATIONS;
 if (postgres && chosenStoreNames().includes('postgres'))

@@ -5,7 +5,7 @@ import type { SessionSearch } from '../../src/search/index.js';
 import type { SummarizerSessionManager } from '../../src/summarizer/index.js';
 import type { Values } from './made-requests.js';
 import type { Call } from './recording-service.js';
-import type { RowName } from './rows.js';
+import { ROWS, type RowName } from './rows.js';
 import {
   FULL_EVENT,
   FULL_SESSION,
@@ -367,6 +367,14 @@ export function callsFor(name: RowName, request: Values): readonly Call[] {
 export function methodOf(name: RowName): Method {
   const { calls } = OPERATIONS[name];
   return typeof calls === 'string' ? calls : calls[0];
+}
+
+const STATUS: Readonly<Record<string, number>> = { GET: 200, PATCH: 200, POST: 201, DELETE: 204 };
+
+/** The status of a REST answer to a request that succeeds. */
+export function statusOf(name: RowName): number {
+  const [method = ''] = ROWS[name].route?.at.split(' ') ?? [];
+  return OPERATIONS[name].status ?? STATUS[method] ?? 200;
 }
 
 /** Methods of the services that no client reaches, and why. */
