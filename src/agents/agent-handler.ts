@@ -1,6 +1,6 @@
 import { SetMetadata } from '@nestjs/common';
 import { sessionParametersOf } from '../sessions/transport/session-params.js';
-import type { AgentOptions } from './agent-registry.js';
+import type { AgentOptions } from './handler-options.js';
 import type { RunHandler } from './invocation/agent-context.js';
 
 /** The metadata of a class that answers messages. */

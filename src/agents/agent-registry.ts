@@ -1,35 +1,12 @@
-import { inspect } from 'node:util';
 import { ConfigurationError } from '../config/configuration-error.js';
 import { withDefaults } from '../config/with-defaults.js';
 import { SessionsError } from '../sessions/domain/errors.js';
 import { assertId } from '../sessions/domain/ids.js';
-import type { StandardSchema } from '../state/standard-schema.js';
 import type { AgentRun } from './ask/agent-run.js';
 import type { AgentSessions } from './agent-sessions.js';
-import type { RunPolicy } from './turn/control-events.js';
 import type { AnswerRequest, RunRequest } from './ask/run-request.js';
+import { type AgentOptions, checkHandlerOptions, namesOf } from './handler-options.js';
 import type { RunHandler } from './invocation/agent-context.js';
-
-/** An agent that answers the messages of an app. */
-export interface AgentOptions {
-  /**
-   * The app whose messages it answers, several, or a function that says which: one agent for all tenants, if each is an app. An agent
-   * that names an app goes before a function.
-   */
-  readonly app: string | readonly string[] | ((appName: string) => boolean);
-  /** The author of its events. Default: the name of the app. */
-  readonly name?: string | undefined;
-  /** What happens with messages that overlap, unless the request says otherwise. Default: `reject`. */
-  readonly policy?: RunPolicy | undefined;
-  /** How long `debounce` waits for further messages, unless the request says otherwise. Default: 1,000 ms. */
-  readonly quietMs?: number | undefined;
-  readonly outputKey?: string | undefined;
-  readonly outputSchema?: StandardSchema | undefined;
-  /** Learns why an output does not fit `outputSchema`. If it throws, the run fails, and nothing is saved. Default: a warning in the log. */
-  readonly onMismatch?: ((problem: string) => void) | undefined;
-  /** Checks the payloads of answers to approvals, by the name of the tool that asks. */
-  readonly approvals?: Readonly<Record<string, StandardSchema>> | undefined;
-}
 
 /**
  * No agent answers the messages of the app.
@@ -68,18 +45,14 @@ export class AgentRegistry {
    * @example registry.register({ app: 'support' }, answer);
    */
   register(options: AgentOptions, handler: RunHandler): void {
+    checkHandlerOptions(options);
     const { app } = options;
+    const names = namesOf(app);
     if (typeof app === 'function') {
       this.#choosing.push({ options, handler, chooses: app });
       return;
     }
-    const names: readonly unknown[] = Array.isArray(app) ? app : [app];
-    for (const name of names.length > 0 ? names : [app]) {
-      if (typeof name !== 'string' || name === '') {
-        throw new ConfigurationError([
-          `The app of an agent is ${inspect(app)}; it must be the name of the app whose messages it answers, several, or a function of a name.`,
-        ]);
-      }
+    for (const name of names as readonly string[]) {
       if (this.#named.has(name)) {
         throw new ConfigurationError([`Two agents answer messages of the app ${JSON.stringify(name)}.`]);
       }

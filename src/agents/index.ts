@@ -36,7 +36,8 @@ export type {
 export { AgentFailedError, type AgentFailedOptions, type FailedRun } from './errors/agent-failed-error.js';
 export type { Failure, FailureReason } from './errors/failure-reason.js';
 export { type Agent, AgentHandler } from './agent-handler.js';
-export { AgentNotFoundError, type AgentOptions, AgentRegistry } from './agent-registry.js';
+export { AgentNotFoundError, AgentRegistry } from './agent-registry.js';
+export type { AgentOptions } from './handler-options.js';
 export { AgentsModule, type AgentsModuleOptions } from './agents.module.js';
 export { AgentContext } from './invocation/agent-context.js';
 export { AgentRequest, type AgentRequestOptions } from './invocation/agent-request.js';

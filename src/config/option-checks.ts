@@ -80,6 +80,12 @@ export function checkOptionNames(options: object, known: Readonly<Record<string,
   if (problems.length > 0) throw new ConfigurationError(problems);
 }
 
+/** The problems of options without groups: unknown names, and values that do not fit. */
+export function problemsOfOptions(options: object, known: Readonly<Record<string, Setting>>): string[] {
+  const given = { ...options };
+  return [...unknownNames(given, Object.keys(known), PLAIN_NAMES), ...problemsOfValues(given, known, PLAIN_NAMES)];
+}
+
 function hintOf(name: string, known: readonly string[], names: Names, before: string): string | undefined {
   const plain = plainName(name);
   const wanted = FOREIGN_NAMES[plain];

@@ -4,7 +4,6 @@ import {
   type Agent,
   AgentHandler,
   AgentNotFoundError,
-  type AgentOptions,
   AgentRegistry,
   AgentsModule,
   type RunHandler,
@@ -103,14 +102,6 @@ describe('the registry of agents', () => {
     }
     expect(() => AgentsModule.forFeature([Plain, Bare])).toThrow(
       "Bare would answer no messages: decorate each agent with @AgentHandler('name of its app').",
-    );
-  });
-
-  it.each([undefined, '', [], ['acme', ''], 7])('refuses the app %p', (app) => {
-    const { agents } = new AgentApp(new InMemorySessionStorage());
-    const options = { app } as unknown as AgentOptions;
-    expect(() => new AgentRegistry(agents).register(options, async function* () {})).toThrow(
-      'it must be the name of the app whose messages it answers',
     );
   });
 

@@ -1,6 +1,6 @@
 import type { Content, ContentInput } from '../../sessions/domain/content.js';
 import { InvalidInputError } from '../../sessions/domain/errors.js';
-import { optionalCount, optionalFlag } from '../../sessions/domain/input-checks.js';
+import { checkSetting, optionalCount, optionalFlag } from '../../sessions/domain/input-checks.js';
 import { isPlainObject } from '../../sessions/domain/json-value.js';
 import type { LoggedEvent } from '../../sessions/domain/event.js';
 import { type SessionKey, type UserKey, assertId, checkedSessionKey, isBlank } from '../../sessions/domain/ids.js';
@@ -10,7 +10,8 @@ import type { StandardSchema } from '../../state/standard-schema.js';
 import { invocationOfApproval } from '../invocation/approval-ids.js';
 import { answerContent } from '../invocation/approval-answers.js';
 import { type ApprovalAnswer } from '../invocation/approvals.js';
-import { RUN_POLICIES, type RunPolicy } from '../turn/control-events.js';
+import type { RunPolicy } from '../turn/control-events.js';
+import { RUN_SETTINGS, isNameOfUser } from './run-settings.js';
 import type { OutputRule } from '../invocation/output-key.js';
 import { tempOf } from '../turn/queue-place.js';
 import type { RunStatus } from '../invocation/run-status.js';
@@ -164,8 +165,6 @@ export function checkedExpiry(request: Omit<AnswerRequest, 'answer'>): CheckedRu
 
 const MAX_INVOCATION_BYTES = 150;
 const DEFAULT_QUIET_MS = 1_000;
-/** The longest time of `debounce`: an hour. */
-export const MAX_QUIET_MS = 3_600_000;
 
 /** Checks a request, and copies it. */
 export function checkedRun(request: RunRequest, newId: () => string): CheckedRun {
@@ -177,12 +176,10 @@ export function checkedRun(request: RunRequest, newId: () => string): CheckedRun
     throw new InvalidInputError(`must be at most ${MAX_INVOCATION_BYTES} UTF-8 bytes long`, 'invocationId');
   }
   assertId(agentName, 'agentName');
-  if (agentName.toLowerCase() === 'user') throw new InvalidInputError('must not be the name of the user', 'agentName');
-  if (!RUN_POLICIES.includes(policy)) {
-    throw new InvalidInputError(`must be one of ${RUN_POLICIES.join(', ')}`, 'policy');
-  }
-  if (!(Number.isFinite(quietMs) && quietMs >= 0 && quietMs <= MAX_QUIET_MS)) {
-    throw new InvalidInputError(`must be a number from 0 to ${MAX_QUIET_MS}, in milliseconds`, 'quietMs');
+  if (isNameOfUser(agentName)) throw new InvalidInputError('must not be the name of the user', 'agentName');
+  for (const [name, setting] of Object.entries(RUN_SETTINGS)) {
+    const value = request[name as keyof typeof RUN_SETTINGS];
+    if (value !== undefined) checkSetting(setting, value, name);
   }
   return {
     key: checkedSessionKey({ ...request, sessionId }),
@@ -218,9 +215,6 @@ function checkedRetry({ retry, invocationId }: RunRequest): boolean {
 }
 
 function outputRuleOf({ outputKey, outputSchema, onMismatch }: RunRequest, author: string): OutputRule | undefined {
-  if (onMismatch !== undefined && typeof onMismatch !== 'function') {
-    throw new InvalidInputError('must be a function', 'onMismatch');
-  }
   if (outputKey !== undefined)
     return { author, outputKey, ...(outputSchema && { outputSchema }), ...(onMismatch && { onMismatch }) };
   if (outputSchema === undefined) return undefined;

@@ -21,7 +21,8 @@ import type { RunEvent } from '../turn/run-events.js';
 import type { AskedCall, PendingApproval } from '../invocation/approvals.js';
 import { RUN_POLICIES, type RunPolicy } from '../turn/control-events.js';
 import type { PendingApprovalPage } from '../invocation/pending-approvals.js';
-import { MAX_QUIET_MS, type RunResult } from '../ask/run-request.js';
+import type { RunResult } from '../ask/run-request.js';
+import { MAX_QUIET_MS } from '../ask/run-settings.js';
 
 export const MESSAGE_EXAMPLE = { role: 'user', parts: [{ text: 'Where is my order?' }] };
 

@@ -85,7 +85,8 @@ export function assertStateKey(key: unknown, path: string): asserts key is strin
   if (problem) throw new InvalidInputError(problem, typeof key === 'string' ? childPath(path, key) : path);
 }
 
-function stateKeyProblem(key: unknown): string | undefined {
+/** Why a value cannot be a state key, or `undefined`. */
+export function stateKeyProblem(key: unknown): string | undefined {
   if (typeof key !== 'string') return 'a state key must be a string';
   if (splitStateKey(key).name === '') return 'a state key must not be empty, before or after its prefix';
   if (!key.isWellFormed()) return 'a state key must not hold a lone surrogate';

@@ -1,0 +1,28 @@
+import { kindOf, oneOf } from '../../config/setting.js';
+import { stateKeyProblem } from '../../sessions/domain/submitted-state.js';
+import { isStandardSchema } from '../../state/standard-schema.js';
+import { RUN_POLICIES } from '../turn/control-events.js';
+
+/** The longest time of `debounce`: an hour. */
+export const MAX_QUIET_MS = 3_600_000;
+
+/** What both an agent and a request may say of a run. */
+export const RUN_SETTINGS = {
+  policy: { kind: oneOf(...RUN_POLICIES) },
+  quietMs: {
+    kind: kindOf(
+      `a number from 0 to ${MAX_QUIET_MS}, in milliseconds`,
+      (value) => typeof value === 'number' && value >= 0 && value <= MAX_QUIET_MS,
+    ),
+  },
+  outputKey: {
+    kind: kindOf('a state key, such as answer or user:answer', (value) => stateKeyProblem(value) === undefined),
+  },
+  outputSchema: { kind: kindOf('a schema of a library with Standard Schema, such as zod', isStandardSchema) },
+  onMismatch: { kind: kindOf('a function', (value) => typeof value === 'function') },
+} as const;
+
+/** Users are the authors of their messages by this name. */
+export function isNameOfUser(name: string): boolean {
+  return name.toLowerCase() === 'user';
+}
