@@ -343,7 +343,7 @@ export const layers: readonly Layer[] = [
     name: 'sessions/transport',
     files: /^sessions\/transport\/.+$/,
     mayImport: [...sessionLayers, 'sessions/auth'],
-    packages: /^(@nestjs\/(common|core)$|node:)/,
+    packages: /^(@nestjs\/(common|core)$|rxjs$|node:)/,
   },
   // Finds out who sends a request, for all transports.
   {

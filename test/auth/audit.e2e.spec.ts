@@ -43,12 +43,8 @@ class OnlyAnn extends SessionAccess {
 
 const PARTS = { summarizer: { keepRecentEvents: 0 }, search: true, agents: true } as const;
 
-/** Callers, and what becomes of what they ask. */
-const CALLERS = [
-  ['ann', 'allowed'],
-  ['bob', 'refused'],
-  ['', 'refused'],
-] as const;
+/** One who may, one who may not, and nobody. */
+const CALLERS = ['ann', 'bob', ''] as const;
 
 let records: AuditRecord[];
 const audit: AuditOptions = { sink: (some) => void records.push(...some) };
@@ -56,8 +52,11 @@ beforeEach(() => {
   records = [];
 });
 
-function expectOneRecord(name: RowName, user: string, outcome: string, { sessionId }: typeof KEY): void {
+/** @param code of the answer, if it is one of a problem */
+function expectOneRecord(name: RowName, user: string, code: unknown, { sessionId }: typeof KEY): void {
   const ids = idsOf(ROWS[name]);
+  const end = name.startsWith('stream') ? 'allowed' : code === undefined ? 'done' : 'failed';
+  const outcome = user === 'ann' ? end : 'refused';
   expect(records).toEqual([
     expect.objectContaining({
       operation: name,
@@ -67,7 +66,10 @@ function expectOneRecord(name: RowName, user: string, outcome: string, { session
     }),
   ]);
   expect(records[0]?.by).toEqual(user === '' ? undefined : { id: user });
-  expect(records[0]?.code === undefined).toBe(outcome === 'allowed');
+  // Who may not delete a session does not learn that.
+  expect(records[0]?.code).toBe(
+    outcome === 'refused' && name === 'deleteSession' && user === 'bob' ? 'FORBIDDEN' : code,
+  );
 }
 
 describe.each(frameworks)('the audit over REST on %s', (framework) => {
@@ -83,7 +85,7 @@ describe.each(frameworks)('the audit over REST on %s', (framework) => {
     await app.sessions.appendEvent({ session, event: { author: 'user', content: { parts: [{ text: CANARY }] } } });
   });
 
-  const send = async (name: RowName, user: string): Promise<void> => {
+  const send = async (name: RowName, user: string): Promise<unknown> => {
     const { method, path, query, body, headers } = restRequest(ROWS[name], goodRequest(name, 'rest', key.sessionId));
     const gone = new AbortController();
     const response = await fetch(app.url + path + query, {
@@ -97,15 +99,16 @@ describe.each(frameworks)('the audit over REST on %s', (framework) => {
       },
       ...(method !== 'GET' && { body: JSON.stringify(body ?? {}) }),
     });
-    if (!name.startsWith('stream')) await response.text();
+    const text = response.ok && name.startsWith('stream') ? '' : await response.text();
     gone.abort();
+    return response.ok ? undefined : (JSON.parse(text) as { readonly code: string }).code;
   };
 
-  describe.each(CALLERS)('of "%s"', (user, outcome) => {
+  describe.each(CALLERS)('of "%s"', (user) => {
     it.each(ROW_NAMES.filter((name) => ROWS[name].route))('has one record of %s', async (name) => {
-      await send(name, user);
+      const code = await send(name, user);
       await until(() => records.length > 0);
-      expectOneRecord(name, user, outcome, key);
+      expectOneRecord(name, user, code, key);
       expect(JSON.stringify(records)).not.toContain(CANARY);
     });
   });
@@ -133,7 +136,7 @@ describe.each(frameworks)('the audit over REST on %s', (framework) => {
     expect(records).toEqual([
       {
         at: expect.any(Number),
-        outcome: 'allowed',
+        outcome: 'done',
         operation: 'appendEvent',
         action: 'write',
         target: 'session',
@@ -142,7 +145,7 @@ describe.each(frameworks)('the audit over REST on %s', (framework) => {
         requestId: 'r-1',
         traceId: '0af7651916cd43dd8448eb211c80319c',
       },
-      expect.objectContaining({ operation: 'redactEvent', action: 'write', outcome: 'allowed' }),
+      expect.objectContaining({ operation: 'redactEvent', action: 'write', outcome: 'done' }),
     ]);
     expect(records[1]).not.toHaveProperty('requestId');
     expect(JSON.stringify(records)).not.toContain(CANARY);
@@ -161,11 +164,14 @@ describe('the audit over GraphQL', () => {
     await app.sessions.createSession(key);
   });
 
-  describe.each(CALLERS)('of "%s"', (user, outcome) => {
+  describe.each(CALLERS)('of "%s"', (user) => {
     it.each(ROW_NAMES.filter((name) => ROWS[name].graphql))('has one record of %s', async (name) => {
       const document = documentOf(app.schema, ROWS[name].graphql?.name ?? '', { PendingApproval: ['tool'] });
-      await app.ask(document, goodRequest(name, 'graphql', key.sessionId), user === '' ? {} : { 'x-user': user });
-      expectOneRecord(name, user, outcome, key);
+      const headers: Record<string, string> = user === '' ? {} : { 'x-user': user };
+      const { errors } = await app.ask(document, goodRequest(name, 'graphql', key.sessionId), headers);
+      const code: unknown = errors[0]?.extensions.code;
+      // A missing session is null, and a forbidden one looks the same.
+      expectOneRecord(name, user, code ?? (user === 'bob' ? records[0]?.code : undefined), key);
     });
   });
 

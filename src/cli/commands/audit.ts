@@ -25,9 +25,11 @@ export async function audit(
 
 function lineOf({ at, outcome, code, operation, action, target, by, ...ids }: AuditRecord): string {
   const whose = [ids.appName, ids.userId, ids.sessionId].filter((id) => id !== undefined).join(' / ');
-  const what = `${operation ?? ''} (${action} ${target})`.trim();
+  const asked = action === undefined ? '' : ` (${action} ${target})`;
+  const what = `${operation ?? ''}${asked}`.trim();
   const result = code === undefined ? outcome : `${outcome} ${code}`;
-  return shown([time(at), by?.id ?? '(nobody)', what, whose, result].join('  '));
+  const who = by?.from === undefined ? (by?.id ?? '(nobody)') : `${by.from}:${by.id}`;
+  return shown([time(at), who, what, whose, result].join('  '));
 }
 
 function timeIn(text: string): number {

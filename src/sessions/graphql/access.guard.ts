@@ -14,11 +14,12 @@ import { Resolver } from '@nestjs/graphql';
 import { type GraphQLResolveInfo, OperationTypeNode } from 'graphql';
 import { AccessChecks } from '../transport/access-checks.js';
 import { keepFilter, takesFilter } from '../transport/access-filter.js';
+import { callOf } from '../transport/call-of.js';
 import { type AccessRequirement, ACCESS_REQUIREMENT } from '../transport/session-access.js';
 import { GraphqlProblemFilter } from './graphql-errors.js';
 import { ResponseBudget } from './limits/response-budget.js';
 
-const { QUERY } = OperationTypeNode;
+const { QUERY, SUBSCRIPTION } = OperationTypeNode;
 
 /** The arguments that identify a session or state. */
 interface KeyArguments extends Readonly<Record<string, unknown>> {
@@ -61,8 +62,10 @@ export class GraphqlAccessGuard implements CanActivate {
     // What is written is written, whoever waits for it.
     if (operation.operation === QUERY) ResponseBudget.of(info).readFor(request ?? {});
     const ids = { userId: userId ?? undefined, sessionId: sessionId ?? undefined };
-    const place = { appName, ...ids, request, input, operation: context.getHandler().name };
-    keepFilter(context, await this.access.checkRequirement(need, place, takesFilter(context.getHandler())));
+    const handler = context.getHandler();
+    const place = { appName, ...ids, request, input, operation: handler.name };
+    const call = { of: callOf(context), isStream: operation.operation === SUBSCRIPTION };
+    keepFilter(context, await this.access.checkRequirement(need, place, takesFilter(handler), call));
     return true;
   }
 }

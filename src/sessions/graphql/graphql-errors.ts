@@ -3,6 +3,8 @@ import { GraphQLError } from 'graphql';
 import { logProblem, problemOf } from '../transport/problems.js';
 import { SessionNotFoundError } from '../domain/errors.js';
 import { HiddenDeletion } from '../transport/access-refusals.js';
+import { takeEnd } from '../transport/audit/audited-call.js';
+import { callOf } from '../transport/call-of.js';
 
 const logger = new Logger('SessionsGraphql');
 
@@ -46,6 +48,8 @@ function statusFor(code: string): number {
 @Catch()
 export class GraphqlProblemFilter implements ExceptionFilter {
   catch(error: unknown, host: ArgumentsHost): GraphQLError | Promise<true> {
+    // Unless the resolver has told it.
+    takeEnd(callOf(host))?.('failed', error);
     return error instanceof HiddenDeletion
       ? Promise.resolve(true)
       : graphqlErrorOf(error, host.getArgByIndex<object>(1));

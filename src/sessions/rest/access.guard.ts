@@ -2,7 +2,9 @@ import { type CanActivate, type ExecutionContext, ForbiddenException, Injectable
 import { Reflector } from '@nestjs/core';
 import { AccessChecks } from '../transport/access-checks.js';
 import { keepFilter, takesFilter } from '../transport/access-filter.js';
+import { callOf } from '../transport/call-of.js';
 import { type AccessRequirement, ACCESS_REQUIREMENT } from '../transport/session-access.js';
+import { ANSWER } from './answer.interceptor.js';
 import { HttpExchange } from './http-exchange.js';
 
 /**
@@ -35,9 +37,11 @@ export class AccessGuard implements CanActivate {
     const input = (request.body ?? {}) as Record<string, unknown>;
     const { params = {} } = request;
     const { appName = '', userId, sessionId } = need.placeOf?.(input, params, request as never) ?? params;
-    const operation = context.getHandler().name;
-    const place = { appName, userId, sessionId, request, input, operation };
-    keepFilter(context, await this.access.checkRequirement(need, place, takesFilter(context.getHandler())));
+    const handler = context.getHandler();
+    const place = { appName, userId, sessionId, request, input, operation: handler.name };
+    const isStream = this.reflector.get<string | undefined>(ANSWER, handler) === 'stream';
+    const call = { of: callOf(context), response: exchange.nodeResponse, isStream };
+    keepFilter(context, await this.access.checkRequirement(need, place, takesFilter(handler), call));
     return true;
   }
 }

@@ -3,7 +3,9 @@ import { NotSignedInError } from '../auth/auth-errors.js';
 import { StaleSessionError } from '../domain/errors.js';
 import { QuotaExceededError } from '../domain/quota-error.js';
 import { HiddenDeletion } from '../transport/access-refusals.js';
+import { takeEnd } from '../transport/audit/audited-call.js';
 import { NoRoomError, RETRY_AFTER_SECONDS } from '../transport/answers.js';
+import { callOf } from '../transport/call-of.js';
 import { SESSION_LINKS, type SessionLinks } from '../transport/session-links.js';
 import { HttpExchange } from './http-exchange.js';
 import { PROBLEM_TYPE, type Problem, logProblem, problemOf, titleOf } from '../transport/problems.js';
@@ -28,6 +30,8 @@ export class ProblemFilter implements ExceptionFilter {
   constructor(@Optional() @Inject(SESSION_LINKS) private readonly links?: SessionLinks) {}
 
   catch(error: unknown, host: ArgumentsHost): void {
+    // Unless the handler has told it.
+    takeEnd(callOf(host))?.('failed', error);
     const http = host.switchToHttp();
     const exchange = new HttpExchange(http.getRequest(), http.getResponse());
     if (error instanceof HiddenDeletion) {

@@ -19,6 +19,7 @@ import { FORKS } from './request-writes.js';
 import { AccessRuleError, kindOf, ruleAnswer } from './rule-answer.js';
 import { type AccessRequest, type AccessRequirement, type AccessUser, SessionAccess } from './session-access.js';
 import { AuditTrail } from './audit/audit-trail.js';
+import type { AuditedCall } from './audit/audited-call.js';
 import { noteChecked } from './checked-sessions.js';
 import { environmentsIn } from './environments-in.js';
 import { type AnswerRequest, countStream, reserveShare } from './answers.js';
@@ -97,7 +98,7 @@ export class AccessChecks {
   /** Throws unless the rule allows this. A forbidden session gets the same error as a missing one. */
   async check(asked: AccessQuestion, { isPart = false, ...use }: CheckUse = {}): Promise<void> {
     const check = async (): Promise<unknown> => this.#check(asked, await this.#userOf(asked.request), use);
-    await this.audit.follow(asked, check, isPart ? 'refusals' : 'once');
+    await this.audit.follow(asked, check, { notes: isPart ? 'refusals' : 'once' });
   }
 
   /** A fork also creates a session, with the metadata of this one. */
@@ -105,7 +106,8 @@ export class AccessChecks {
     const source = { appName, userId, sessionId };
     const write = describeWrite(FORKS());
     const asked: AccessQuestion = { action: 'create', target: 'sessions', appName, userId, request, write };
-    await this.audit.follow(asked, async () => this.#check(asked, await this.#userOf(request), { source }), 'refusals');
+    const check = async (): Promise<unknown> => this.#check(asked, await this.#userOf(request), { source });
+    await this.audit.follow(asked, check, { notes: 'refusals' });
   }
 
   /**
@@ -113,15 +115,17 @@ export class AccessChecks {
    * the same permission as their own routes.
    *
    * @param isFiltered whether a list shows only what the filter matches that is returned
+   * @param call whose end the audit is told
    */
   async checkRequirement(
     need: AccessRequirement,
     { operation, ...target }: AccessTarget,
     isFiltered = false,
+    call?: AuditedCall,
   ): Promise<SessionFilter | undefined> {
     const { input: _input, ...place } = target;
     const question = { ...place, action: need.action, target: need.target, operation };
-    return this.audit.follow(question, () => this.#checkRequirement(need, target, isFiltered));
+    return this.audit.follow(question, () => this.#checkRequirement(need, target, isFiltered), { call });
   }
 
   async #checkRequirement(
@@ -189,7 +193,7 @@ export class AccessChecks {
     const question = { operation: 'listApps', action: 'list', target: 'sessions', request } as const;
     // Of no app, nothing is shown.
     const notes = apps.length === 0 && whose === 'own' ? 'refusals' : 'all';
-    return this.audit.follow(question, () => this.#appsOf(apps, request, whose, most), notes);
+    return this.audit.follow(question, () => this.#appsOf(apps, request, whose, most), { notes, outcome: 'done' });
   }
 
   async #appsOf(apps: readonly string[], request: unknown, whose: 'own' | 'all', most: number): Promise<string[]> {

@@ -9,6 +9,7 @@ export { type ClientWrites, isClientWrite } from '../domain/client-writes.js';
 export type { AuditOptions, AuditSink } from './audit/audit-options.js';
 export type { AuditRecord } from './audit/audit-record.js';
 export { type AuditQuery, readAudit } from './audit/audit-table.js';
+export { type CallByCode, SessionAudit } from './audit/session-audit.js';
 export { AccessFilter } from './access-filter.js';
 export {
   type AccessAnswer,

@@ -1,5 +1,6 @@
 import { type ExecutionContext, ForbiddenException, createParamDecorator } from '@nestjs/common';
 import type { SessionFilter } from '../domain/submitted-metadata.js';
+import { callOf } from './call-of.js';
 
 const TAKES_FILTER = Symbol('TAKES_FILTER');
 
@@ -17,11 +18,6 @@ export function takesFilter(handler: object): boolean {
 /** For a guard: keeps what the rule allows this call. */
 export function keepFilter(context: ExecutionContext, filter: SessionFilter | undefined): void {
   allowed.set(callOf(context), { filter });
-}
-
-/** A request over GraphQL has several fields, each with arguments of its own. */
-function callOf(context: ExecutionContext): object {
-  return context.getType<string>() === 'graphql' ? context.getArgByIndex<object>(1) : context.getArgByIndex<object>(0);
 }
 
 const Kept = createParamDecorator((_data: unknown, context: ExecutionContext): SessionFilter | undefined => {

@@ -16,6 +16,7 @@ import { type SettingsOf, seconds, wholeNumber } from '../../config/setting.js';
 import { AccessChecks, NO_RULE, STREAM_LIMITS } from './access-checks.js';
 import { type AuditOptions, checkedAudit } from './audit/audit-options.js';
 import { AuditTrail } from './audit/audit-trail.js';
+import { SessionAudit } from './audit/session-audit.js';
 import type { AuthOptions } from '../auth/auth-options.js';
 import type { SignInRequest } from '../auth/credentials.js';
 import { SignIn } from '../auth/sign-in.js';
@@ -34,7 +35,7 @@ export interface SessionAccessOptions {
   readonly access?: SessionAccess | Type<SessionAccess> | undefined;
   /** The age limit of streams, and how often the rule is asked again. */
   readonly streams?: StreamLimits | undefined;
-  /** Where it is noted who asked for what, and whether it was allowed. Default: nowhere. */
+  /** Where it is noted who asked for what, and what came of it. Default: nowhere. */
   readonly audit?: AuditOptions | undefined;
 }
 
@@ -124,12 +125,12 @@ export function accessProviders({ auth, access, streams, audit }: SessionAccessO
 }
 
 function moduleOf(providers: Provider[], imports: NonNullable<ModuleMetadata['imports']>): DynamicModule {
-  const exports = [SessionAccess, STREAM_LIMITS, AccessChecks, AuditTrail];
+  const exports = [SessionAccess, STREAM_LIMITS, AccessChecks, AuditTrail, SessionAudit];
   return {
     module: SessionAccessModule,
     global: true,
     imports: [...imports],
-    providers: [...providers, AccessChecks],
+    providers: [...providers, AccessChecks, SessionAudit],
     exports,
   };
 }

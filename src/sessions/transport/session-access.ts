@@ -1,7 +1,8 @@
-import { SetMetadata } from '@nestjs/common';
+import { SetMetadata, UseInterceptors, applyDecorators } from '@nestjs/common';
 import type { SessionFilter } from '../domain/submitted-metadata.js';
 import type { UncheckedWrite, WriteDescription } from '../domain/write-description.js';
 import { isClientWrite } from '../domain/client-writes.js';
+import { EndInterceptor } from './audit/end.interceptor.js';
 
 /** What a request does. */
 export type SessionAction = 'read' | 'write' | 'delete' | 'list' | 'create';
@@ -167,4 +168,8 @@ export const RequireAccess = <Request = unknown>(
   target: AccessRequirement['target'],
   writes?: AccessRequirement['writes'],
   placeOf?: PlaceOf<Request>,
-): MethodDecorator => SetMetadata(ACCESS_REQUIREMENT, { action, target, writes, placeOf } satisfies AccessRequirement);
+): MethodDecorator =>
+  applyDecorators(
+    SetMetadata(ACCESS_REQUIREMENT, { action, target, writes, placeOf } satisfies AccessRequirement),
+    UseInterceptors(EndInterceptor),
+  );

@@ -1,79 +1,90 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { HttpException } from '@nestjs/common';
-import { SessionsError } from '../../domain/errors.js';
 import { SignedInUser } from '../../auth/signed-in-user.js';
 import type { AccessPreset } from '../../../config/auth-settings.js';
 import { type AccessQuestion, HiddenDeletion } from '../access-refusals.js';
 import { userNoted } from '../client-address.js';
+import { problemOf } from '../problems.js';
 import type { AccessRequest } from '../session-access.js';
 
-/** Who asked for what, and whether the access rule allowed it. It has ids and names, and never what was said or stored. */
+/** Who asked for what, and what came of it. It has ids and names, and never what was said or stored. */
 export interface AuditRecord {
   /** In epoch milliseconds, by the clock of the process. */
   readonly at: number;
-  /** `failed`: the rule could not be asked, or gave no answer. */
-  readonly outcome: 'allowed' | 'refused' | 'failed';
+  /**
+   * `done`; `refused` by the access rule; `failed`: allowed and not done, or the rule gave no answer; `allowed`: it has begun, and what came of
+   * it is another record, or not known.
+   */
+  readonly outcome: 'done' | 'allowed' | 'refused' | 'failed';
   /** Of a refusal or a failure: the code of the problem that the caller gets. */
   readonly code?: string | undefined;
+  /** The same in the record of the beginning and that of the end, where there are both. */
+  readonly callId?: string | undefined;
   /** The name of the operation, or of the handler; missing where an adapter asks by itself. */
   readonly operation?: string | undefined;
-  readonly action: AccessRequest['action'];
-  readonly target: AccessRequest['target'];
+  /** What the rule was asked. Missing with `from`, where there is none. */
+  readonly action?: AccessRequest['action'] | undefined;
+  readonly target?: AccessRequest['target'] | undefined;
   readonly appName?: string | undefined;
   /** The owner of what is asked for. */
   readonly userId?: string | undefined;
   readonly sessionId?: string | undefined;
   /** Who asks. Missing if nobody is signed in. */
-  readonly by?: { readonly id: string; readonly preset?: AccessPreset } | undefined;
+  readonly by?: Asker | undefined;
   /** From `X-Request-Id`, if it is a plain one. */
   readonly requestId?: string | undefined;
   /** From `traceparent`. */
   readonly traceId?: string | undefined;
 }
 
-/** What is asked, for a record. */
-export interface AuditQuestion extends Pick<AccessQuestion, 'action' | 'target' | 'userId' | 'sessionId' | 'request'> {
-  readonly appName?: string | undefined;
-  readonly operation?: string | undefined;
+/** Who asks: whoever sends a request, or code of the app by a name of its own. */
+interface Asker {
+  readonly id: string;
+  readonly preset?: AccessPreset;
+  readonly from?: 'code';
 }
+
+/** What is asked, for a record. */
+export interface AuditQuestion extends Partial<
+  Pick<AccessQuestion, 'appName' | 'action' | 'target' | 'userId' | 'sessionId' | 'request'>
+> {
+  readonly operation?: string | undefined;
+  /** Default: who has sent the request. */
+  readonly by?: Asker | undefined;
+}
+
+/** What is known of the answer. */
+export type AuditAnswer = Pick<AuditRecord, 'outcome' | 'code' | 'callId'>;
 
 const MOST_CHARACTERS = 200;
 
-/**
- * The record of a question that was answered.
- *
- * @param error why it was not allowed, if it was not
- */
+/** The record of a question that was answered. */
 export function auditRecord(
-  { operation, action, target, appName, userId, sessionId, request }: AuditQuestion,
-  at: number,
-  error?: unknown,
+  { operation, action, target, appName, userId, sessionId, request, by = askerOf(request) }: AuditQuestion,
+  answer: AuditAnswer,
 ): AuditRecord {
-  const [code, outcome] = error === undefined ? ([undefined, 'allowed'] as const) : refusalIn(error);
-  const user = userNoted(request);
-  const record: AuditRecord = {
-    at,
-    outcome,
-    code,
-    operation,
-    action,
-    target,
-    appName: shortened(appName),
-    userId: shortened(userId),
-    sessionId: shortened(sessionId),
-    by: user && { id: user.id, ...(user instanceof SignedInUser && { preset: user.preset }) },
-    ...idsIn(request),
-  };
+  const ids = { appName: shortened(appName), userId: shortened(userId), sessionId: shortened(sessionId) };
+  const record: AuditRecord = { at: Date.now(), ...answer, operation, action, target, ...ids, by, ...idsIn(request) };
   return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined)) as object as AuditRecord;
 }
 
-const CODES: Readonly<Record<number, string>> = { 401: 'UNAUTHENTICATED', 403: 'FORBIDDEN' };
+/** The answer of a rule that did not allow. */
+export function refusalIn(error: unknown): AuditAnswer {
+  if (error instanceof HiddenDeletion) return { outcome: 'refused', code: 'FORBIDDEN' };
+  const { status, code } = problemOf(error);
+  return { outcome: status < 500 ? 'refused' : 'failed', code };
+}
 
-function refusalIn(error: unknown): readonly [code: string, outcome: AuditRecord['outcome']] {
-  if (error instanceof HiddenDeletion) return ['FORBIDDEN', 'refused'];
-  if (error instanceof SessionsError) return [error.code, error.status < 500 ? 'refused' : 'failed'];
-  const status = error instanceof HttpException ? error.getStatus() : 500;
-  return [CODES[status] ?? 'INTERNAL', status < 500 ? 'refused' : 'failed'];
+/** What came of what was allowed. */
+export function endIn(outcome: AuditAnswer['outcome'], error?: unknown): AuditAnswer {
+  if (error === undefined) return { outcome };
+  // Of an error of GraphQL.
+  const { code } = (error as { readonly extensions?: { readonly code?: unknown } } | null)?.extensions ?? {};
+  return { outcome, code: typeof code === 'string' ? code : problemOf(error).code };
+}
+
+function askerOf(request: unknown): AuditRecord['by'] {
+  const user = userNoted(request);
+  return user && { id: user.id, ...(user instanceof SignedInUser && { preset: user.preset }) };
 }
 
 /** Nobody has checked ids before the rule is asked. */

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import {
   Logger,
   type OnApplicationBootstrap,
@@ -11,8 +12,9 @@ import type { SessionEnvironment } from '../../session-environment.js';
 import { environmentsIn } from '../environments-in.js';
 import { RequestNotes } from '../request-notes.js';
 import type { AuditOptions, AuditSink } from './audit-options.js';
+import { type AuditQuestion, type AuditRecord, auditRecord, endIn, refusalIn } from './audit-record.js';
 import { keepAudit } from './audit-table.js';
-import { type AuditQuestion, type AuditRecord, auditRecord } from './audit-record.js';
+import { type AuditedCall, type EndOfCall, keepEnd } from './audited-call.js';
 
 const AT_ONCE = 500;
 const MOST_WAITING = 10_000;
@@ -24,8 +26,18 @@ interface WaitingRecord {
   readonly fail: (error: unknown) => void;
 }
 
+/** How an answer is noted. */
+export interface AuditUse {
+  /** `refusals`: what is allowed is a part of what was noted before. `once`: it is noted once for each request. Default: `all`. */
+  readonly notes?: 'all' | 'once' | 'refusals' | undefined;
+  /** Tells what comes of what is allowed. */
+  readonly call?: AuditedCall | undefined;
+  /** Without a call. `done`: the answer is all that is asked for. Default: `allowed`, since nobody tells the end. */
+  readonly outcome?: 'done' | 'allowed' | undefined;
+}
+
 /**
- * Notes who asked for what, and whether it was allowed.
+ * Notes who asked for what, whether it was allowed, and what came of it.
  *
  * @example
  * const trail = new AuditTrail({ sink: 'log' });
@@ -64,32 +76,54 @@ export class AuditTrail implements OnApplicationBootstrap, OnApplicationShutdown
     return { written: this.#written, lost: this.#lost };
   }
 
-  /**
-   * Asks, and notes the answer.
-   *
-   * @param notes `refusals`: what is allowed is a part of what was noted before. `once`: it is noted once for each request
-   */
+  /** Asks, and notes the answer: at once, or with what comes of it. */
   async follow<Result>(
     question: AuditQuestion,
     ask: () => Promise<Result>,
-    notes: 'all' | 'once' | 'refusals' = 'all',
+    { notes = 'all', call, outcome = 'allowed' }: AuditUse = {},
   ): Promise<Result> {
     if (!this.#sink) return ask();
     let result: Result;
     try {
       result = await ask();
     } catch (error) {
-      await this.#note(auditRecord(question, Date.now(), error)).catch(() => undefined);
+      await this.#note(auditRecord(question, refusalIn(error))).catch(() => undefined);
       throw error;
     }
-    const isNoted = notes === 'refusals' || (notes === 'once' && this.#isSeen(question));
-    if (!isNoted) await this.#note(auditRecord(question, Date.now()));
+    if (notes === 'refusals' || (notes === 'once' && this.#isSeen(question))) return result;
+    if (call) keepEnd(call, await this.#begin(question, call.isStream));
+    else await this.#note(auditRecord(question, { outcome }));
     return result;
+  }
+
+  /** Notes what comes of work that no rule is asked about. */
+  async call<Result>(question: AuditQuestion, work: () => Promise<Result>): Promise<Result> {
+    if (!this.#sink) return work();
+    const end = await this.#begin(question);
+    try {
+      const result = await work();
+      end('done');
+      return result;
+    } catch (error) {
+      end('failed', error);
+      throw error;
+    }
   }
 
   /** Waits for the records that are on their way. */
   async onApplicationShutdown(): Promise<void> {
     await this.#writing;
+  }
+
+  /** What may not begin unnoted, or goes on for long, is noted at once. Its end is noted in the background. */
+  async #begin(question: AuditQuestion, isStream = false): Promise<EndOfCall> {
+    const callId = isStream || this.#refuses ? randomBytes(9).toString('base64url') : undefined;
+    if (callId !== undefined) await this.#note(auditRecord(question, { outcome: 'allowed', callId }));
+    return (outcome, error) => {
+      const isKnown = callId !== undefined && (isStream ? outcome !== 'failed' : outcome === 'allowed');
+      if (isKnown) return;
+      this.#note(auditRecord(question, { ...endIn(outcome, error), callId })).catch(() => undefined);
+    };
   }
 
   #isSeen({ request, action, target, appName, userId, sessionId }: AuditQuestion): boolean {

@@ -1,0 +1,21 @@
+import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
+import { type Observable, tap } from 'rxjs';
+import { callOf } from '../call-of.js';
+import { takeEnd } from './audited-call.js';
+
+/** Tells the audit what came of a call. */
+@Injectable()
+export class EndInterceptor implements NestInterceptor {
+  intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
+    const end = takeEnd(callOf(context));
+    if (!end) return next.handle();
+    return next.handle().pipe(
+      tap({
+        error: (error: unknown) => end('failed', error),
+        complete: () => end('done'),
+        // An interceptor of the app no longer waits for the handler.
+        unsubscribe: () => end('allowed'),
+      }),
+    );
+  }
+}
