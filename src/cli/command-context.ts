@@ -5,9 +5,10 @@ import { type ChosenStorage, provideStorage } from '../sessions/module/choose-st
 import { type StoreSchema, storeSchemaOf } from '../sessions/module/store-schema.js';
 import { SessionService } from '../sessions/session.service.js';
 import type { SessionStorage } from '../sessions/storage/session-storage.js';
+import { type AuditedCommand, CommandAudit } from './command-audit.js';
 import type { CliIo } from './io.js';
 import { Output } from './output.js';
-import { type StoreOptions, settingsOf } from './store-options.js';
+import { type StoreOptions, auditOf, settingsOf } from './store-options.js';
 
 /** Options of all commands. */
 export interface CommonOptions extends StoreOptions {
@@ -26,8 +27,13 @@ export class CommandContext {
   #settings: SessionsConfig | undefined;
   #chosen: ChosenStorage | undefined;
   #service: SessionService | undefined;
+  #audit: CommandAudit | undefined;
 
-  constructor(io: CliIo, options: CommonOptions) {
+  constructor(
+    io: CliIo,
+    options: CommonOptions,
+    private readonly command: AuditedCommand,
+  ) {
     this.#io = io;
     this.#options = options;
     this.output = new Output(io, options.json ?? false);
@@ -75,10 +81,17 @@ export class CommandContext {
     return this.#open(true);
   }
 
+  /** Undefined before the store is open, and where nothing is noted. */
+  get audit(): CommandAudit | undefined {
+    return this.#audit;
+  }
+
   async #open(creates: boolean): Promise<SessionStorage> {
+    const audit = auditOf(this.#options, this.#io.env);
     const chosen = await provideStorage(this.settings, creates);
     this.#chosen = chosen;
     await chosen.open();
+    if (audit) this.#audit = await CommandAudit.begin(audit, this.command, chosen.storage, this.output);
     return chosen.storage;
   }
 

@@ -4,6 +4,7 @@ import { NestFactory } from '@nestjs/core';
 import { SessionsInspectorModule } from '../inspector/index.js';
 import {
   SessionAccess,
+  type AuditOptions,
   type AccessRequest,
   type AccessUser,
   SessionsRestModule,
@@ -17,6 +18,8 @@ export interface InspectorAppOptions {
   readonly secret: string;
   readonly port: number;
   readonly writes: boolean;
+  /** Where it is noted what the page asks. */
+  readonly audit?: AuditOptions | undefined;
 }
 
 /** A page that runs. */
@@ -50,11 +53,11 @@ class InspectorAccess extends SessionAccess<AccessUser | undefined> {
 /** Serves the inspector and the routes that it reads, to this machine. */
 export async function startInspector(
   sessions: SessionService,
-  { secret, port, writes }: InspectorAppOptions,
+  { secret, port, writes, audit }: InspectorAppOptions,
 ): Promise<RunningInspector> {
   @Module({
     imports: [
-      SessionsRestModule.forRoot({ access: new InspectorAccess(writes) }),
+      SessionsRestModule.forRoot({ access: new InspectorAccess(writes), audit }),
       SessionsInspectorModule.forRoot({ actions: writes ? ['append', 'rewind', 'fork', 'delete'] : false }),
     ],
   })

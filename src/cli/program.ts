@@ -1,4 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { auditedCommand } from './audited-command.js';
+import type { AuditedCommand } from './command-audit.js';
 import type { CommandContext } from './command-context.js';
 import { PRESET_NAMES, apiKey } from './commands/api-key.js';
 import { audit } from './commands/audit.js';
@@ -22,7 +24,11 @@ import { verify } from './commands/verify.js';
 type Work<Options> = (context: CommandContext, options: Options, ...names: string[]) => Promise<number | void>;
 
 /** Runs a command that the command line names. */
-export type RunWork = (options: object, work: (context: CommandContext) => Promise<number | void>) => Promise<void>;
+export type RunWork = (
+  command: AuditedCommand,
+  options: object,
+  work: (context: CommandContext) => Promise<number | void>,
+) => Promise<void>;
 
 const EXIT_CODES = `
 Exit codes:
@@ -54,7 +60,7 @@ export function programOf(run: RunWork): Command {
     (...given: unknown[]): Promise<void> => {
       const command = given.at(-1) as Command;
       const options: object = command.optsWithGlobals();
-      return run(options, (context) => work(context, options as Options, ...command.args));
+      return run(auditedCommand(command), options, (context) => work(context, options as Options, ...command.args));
     };
 
   program

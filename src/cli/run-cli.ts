@@ -11,10 +11,14 @@ import { programOf } from './program.js';
  */
 export async function runCli(args: readonly string[], io: CliIo): Promise<number> {
   let exitCode: number = EXIT.done;
-  const program = programOf(async (options, work) => {
-    const context = new CommandContext(io, options);
+  const program = programOf(async (command, options, work) => {
+    const context = new CommandContext(io, options, command);
     try {
       exitCode = (await work(context)) ?? EXIT.done;
+      await context.audit?.end(io.signal);
+    } catch (error) {
+      await context.audit?.end(io.signal, error);
+      throw error;
     } finally {
       await context.close();
     }

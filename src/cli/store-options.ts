@@ -1,6 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
+import { AUDIT_VARIABLES, type AuditConfig, auditFrom, problemsOfAudit } from '../config/audit-settings.js';
 import { ConfigurationError } from '../config/configuration-error.js';
+import { readVariables } from '../config/environment.js';
 import { type SessionsConfig, sessionsFromEnvironment } from '../config/sessions-environment.js';
 import { STORE_VARIABLES } from '../config/store-settings.js';
 
@@ -18,15 +20,28 @@ const OF_THE_APP = ['SESSIONS_ACCESS'];
 
 /** The settings of the app: variables, before them those of a file, and the options of the command line above all. */
 export function settingsOf(options: StoreOptions, env: NodeJS.ProcessEnv): SessionsConfig {
-  const ofFile = options.envFile === undefined ? {} : parseEnv(readFileSync(options.envFile, 'utf8'));
-  const settings = sessionsFromEnvironment(withOptions({ ...ofFile, ...env }, options), { alsoKnown: OF_THE_APP });
+  const all = variablesOf(options, env);
+  const settings = sessionsFromEnvironment(withOptions(all, options), { alsoKnown: OF_THE_APP });
   if (settings.provider === 'memory') {
     throw new ConfigurationError([
       'Sessions in memory are in the process of the app, where commands cannot reach them: set SESSIONS_PROVIDER, or give --url.',
     ]);
   }
-  if (options.url === undefined && !isStoreNamed({ ...ofFile, ...env })) assertDefaultStore(settings);
+  if (options.url === undefined && !isStoreNamed(all)) assertDefaultStore(settings);
   return settings;
+}
+
+/** Where the app notes who asks for what. Undefined if it does not. */
+export function auditOf(options: StoreOptions, env: NodeJS.ProcessEnv): AuditConfig | undefined {
+  const all = variablesOf(options, env);
+  const reading = readVariables(all, AUDIT_VARIABLES);
+  const problems = [...reading.problems.values(), ...problemsOfAudit(reading, all)];
+  if (problems.length > 0) throw new ConfigurationError(problems);
+  return auditFrom(reading);
+}
+
+function variablesOf({ envFile }: StoreOptions, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return { ...(envFile === undefined ? {} : parseEnv(readFileSync(envFile, 'utf8'))), ...env };
 }
 
 function isStoreNamed(env: NodeJS.ProcessEnv): boolean {

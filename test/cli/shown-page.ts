@@ -7,10 +7,14 @@ export function sessionsOf(page: string): string {
 }
 
 /** Runs the command until the work is done that is given the address of the page. */
-export async function whileShown(args: readonly string[], work: (page: string) => Promise<void>): Promise<CliResult> {
+export async function whileShown(
+  args: readonly string[],
+  work: (page: string) => Promise<void>,
+  env: NodeJS.ProcessEnv = {},
+): Promise<CliResult> {
   const interrupted = new AbortController();
   let out = '';
-  const ended = cli(['inspect', ...args], { signal: interrupted.signal, onOutput: (text) => (out = text) });
+  const ended = cli(['inspect', ...args], { env, signal: interrupted.signal, onOutput: (text) => (out = text) });
   const page = () => /open (?<page>http:\S+)/.exec(out)?.groups?.page;
   await Promise.race([ended, until(() => page() !== undefined)]);
   try {

@@ -33,7 +33,8 @@ export async function inspect(context: CommandContext, options: InspectCommandOp
     file === undefined ? await sessionsUnderHold(context, options.policy) : await sessionsOfExport(context, file);
   const secret = randomBytes(TOKEN_BYTES).toString('base64url');
   const { startInspector } = await loadPackage(() => import('../inspector-app.js'), 'agent-sessions inspect');
-  const app = await startInspector(sessions, { secret, port: options.port ?? 0, writes: options.write ?? false });
+  const { port = 0, write: writes = false } = options;
+  const app = await startInspector(sessions, { secret, port, writes, audit: context.audit?.ofPage });
   try {
     const place = file ?? context.place;
     const text = [`showing ${place}${options.write ? '' : ', read only'}`, `open ${app.url}`, 'end with Ctrl-C'].join(

@@ -19,7 +19,7 @@ export interface AuditRecord {
   readonly code?: string | undefined;
   /** The same in the record of the beginning and that of the end, where there are both. */
   readonly callId?: string | undefined;
-  /** The name of the operation, or of the handler; missing where an adapter asks by itself. */
+  /** The name of the operation, of the handler or of the command; missing where an adapter asks by itself. */
   readonly operation?: string | undefined;
   /** What the rule was asked. Missing with `from`, where there is none. */
   readonly action?: AccessRequest['action'] | undefined;
@@ -36,11 +36,11 @@ export interface AuditRecord {
   readonly traceId?: string | undefined;
 }
 
-/** Who asks: whoever sends a request, or code of the app by a name of its own. */
+/** Who asks: whoever sends a request; code of the app, by a name of its own; or on the command line, the user of the machine. */
 interface Asker {
   readonly id: string;
   readonly preset?: AccessPreset;
-  readonly from?: 'code';
+  readonly from?: 'code' | 'cli';
 }
 
 /** What is asked, for a record. */
