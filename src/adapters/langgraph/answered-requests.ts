@@ -1,56 +1,46 @@
-import { isBaseMessage } from '@langchain/core/messages';
-import type { SerializerProtocol } from '@langchain/langgraph-checkpoint';
 import { type EventInput, givenRanges, type ModelRequest } from '../../index.js';
 import { foundIn, type Told } from '../shared/given-events.js';
 import type { AskedRequest, GivenMessage } from './asked-requests.js';
-import type { SaidMessage } from './channel-reader.js';
-import type { AddedMessage } from './channel-writer.js';
-import { messageFingerprint, revivedValue } from './serialized-value.js';
+import { type AddedMessage, type KnownItem, nameOf } from './channel-writer.js';
 
 /** What events say of the requests that they answer. */
 export type AnsweredRequests = ReadonlyMap<EventInput, Pick<EventInput, 'modelRequest' | 'modelVersion'>>;
 
 interface ToldMessage extends Told {
   readonly events: readonly { readonly seq: number }[];
-  readonly fingerprint: string | undefined;
+  readonly fingerprint: string;
 }
 
 /**
  * What the models were given, by the events that there were and those that come before the answer.
  *
  * @param added messages, in their order
- * @param said messages of the checkpoint that the models began with
+ * @param before items of the checkpoint that the models began with
  * @param version of the session: the first message is written as the event with the next number
  */
-export async function answeredRequests(
+export function answeredRequests(
   added: readonly AddedMessage[],
   answers: ReadonlyMap<AddedMessage, AskedRequest>,
-  said: readonly SaidMessage[],
-  { version, serde }: { readonly version: number; readonly serde: SerializerProtocol },
-): Promise<AnsweredRequests> {
-  const told = said.map(toldMessage);
+  before: readonly KnownItem[],
+  version: number,
+): AnsweredRequests {
+  if (answers.size === 0) return new Map();
+  const told = before.flatMap(toldMessage);
   const names = new Set(told.flatMap(({ messages }) => messages));
   const requests = new Map<EventInput, Pick<EventInput, 'modelRequest' | 'modelVersion'>>();
   for (const [index, each] of added.entries()) {
     const asked = answers.get(each);
     if (asked) requests.set(each.event, answered(each.event, asked, told));
-    const message = await revivedValue(serde, each.stored);
-    if (!isBaseMessage(message)) continue;
-    const one = toldMessage({ seq: version + index + 1, message });
-    // What follows a message that was removed is written again.
-    if (!one.messages.some((name) => names.has(name))) told.push(one);
+    // What follows a message that was changed is written again.
+    if (!names.has(nameOf(each))) told.push(...toldMessage({ ...each, seq: version + index + 1 }));
   }
   return requests;
 }
 
-function toldMessage({ seq, message }: SaidMessage): ToldMessage {
-  const fingerprint = messageFingerprint(message);
-  return { events: [{ seq }], messages: [nameOf({ id: message.id, fingerprint })], fingerprint };
-}
-
-/** A graph gives each message of its state an id. Those that it only gives to models may have none. */
-function nameOf({ id, fingerprint }: Pick<GivenMessage, 'id' | 'fingerprint'>): string {
-  return id ?? fingerprint ?? '';
+/** Nothing of an item that is no message. */
+function toldMessage({ seq, ...item }: KnownItem): ToldMessage[] {
+  if (seq === undefined) return [];
+  return [{ events: [{ seq }], messages: [nameOf(item)], fingerprint: item.fingerprint }];
 }
 
 function answered(
@@ -77,7 +67,7 @@ function answered(
 }
 
 function isEqual({ fingerprint }: ToldMessage, given: GivenMessage | undefined): boolean {
-  return fingerprint !== undefined && fingerprint === given?.fingerprint;
+  return fingerprint === given?.fingerprint;
 }
 
 /** A single text is the text. */

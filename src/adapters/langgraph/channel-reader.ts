@@ -1,15 +1,8 @@
-import { type BaseMessage, isBaseMessage } from '@langchain/core/messages';
 import type { SerializerProtocol } from '@langchain/langgraph-checkpoint';
 import { StoreUnavailableError } from '../../index.js';
 import { revivedValue } from './serialized-value.js';
 import type { FoundCheckpoint, ThreadLog } from './thread-log.js';
 import { type StoredChannel, type StoredItem, messageItemOf } from './thread-records.js';
-
-/** A message, as the event with this number says it. */
-export interface SaidMessage {
-  readonly seq: number;
-  readonly message: BaseMessage;
-}
 
 /** An item of a list. */
 interface ListItem {
@@ -22,6 +15,8 @@ interface ListItem {
 
 /** Reads the values of channels, wherever in the log they were written. */
 export class ChannelReader {
+  readonly #seqs = new WeakMap<readonly unknown[], readonly (number | undefined)[]>();
+
   constructor(
     private readonly log: ThreadLog,
     private readonly serde: SerializerProtocol,
@@ -36,20 +31,21 @@ export class ChannelReader {
     return Object.fromEntries(values);
   }
 
-  /** The messages of a channel that events say, in their order. What was removed is left out. */
-  async messagesOf(channel: string, { seq: at, record }: FoundCheckpoint): Promise<SaidMessage[]> {
-    const stored = record.values[channel];
-    const items = stored ? await this.#itemsOf(channel, stored, at) : [];
-    return items.flatMap(({ seq, value }) =>
-      seq !== undefined && isBaseMessage(value) ? [{ seq, message: value }] : [],
-    );
+  /** The events that say the items of a list that was read here. */
+  seqsOf(list: readonly unknown[]): readonly (number | undefined)[] {
+    return this.#seqs.get(list) ?? [];
   }
 
   async #valueOf(channel: string, stored: StoredChannel, seq: number): Promise<unknown> {
     if ('at' in stored) return this.#valueOf(channel, await this.#storedAt(channel, stored.at), stored.at);
     if ('value' in stored) return revivedValue(this.serde, stored.value);
     const items = await this.#itemsOf(channel, stored, seq);
-    return items.map(({ value, seq: place = seq, isGone }) => (isGone ? missing(place) : value));
+    const values = items.map(({ value, seq: place = seq, isGone }) => (isGone ? missing(place) : value));
+    this.#seqs.set(
+      values,
+      items.map(({ seq: place }) => place),
+    );
+    return values;
   }
 
   /** Follows a list back to its beginning. */

@@ -9,22 +9,41 @@ import type { SerializedValue, StoredChannel, StoredItem } from './thread-record
 
 /** A checkpoint that this process has read or written, so that the next one can be compared with it. */
 export interface KnownCheckpoint extends FoundCheckpoint {
-  /** The fingerprints of the items of lists. */
-  readonly lists: ReadonlyMap<string, readonly string[]>;
+  /** The items of lists. */
+  readonly lists: ReadonlyMap<string, readonly KnownItem[]>;
+}
+
+/** What is known of an item of a list. */
+interface ListedItem {
+  readonly fingerprint: string;
+  /** Of a message. */
+  readonly id?: string | undefined;
+  /** Whether it is an answer that says what it cost. */
+  readonly isCounted: boolean;
+}
+
+/** An item of a list that is stored. */
+export interface KnownItem extends ListedItem {
+  /** The event that says it. */
+  readonly seq?: number | undefined;
 }
 
 /** A list to write. */
 interface ListPart {
   readonly base?: number;
   readonly keep: number;
-  readonly items: readonly (AddedMessage | { readonly stored: SerializedValue; readonly event?: undefined })[];
+  readonly items: readonly (AddedMessage | StoredBefore)[];
 }
 
 /** A new message of the conversation, and the event that will say it. */
-export interface AddedMessage {
-  readonly id: string | undefined;
-  readonly stored: SerializedValue;
+export interface AddedMessage extends ListedItem {
   readonly event: EventInput;
+}
+
+/** An item without a new event. */
+interface StoredBefore extends KnownItem {
+  readonly stored: StoredItem;
+  readonly event?: undefined;
 }
 
 /** What a checkpoint has to write of one channel. */
@@ -33,7 +52,7 @@ type ChannelPart = { readonly kind: 'stored'; readonly stored: StoredChannel } |
 /** What a checkpoint has to write. */
 export interface WrittenChannels {
   readonly parts: ReadonlyMap<string, ChannelPart>;
-  readonly lists: ReadonlyMap<string, readonly string[]>;
+  readonly lists: ReadonlyMap<string, readonly (KnownItem | AddedMessage)[]>;
   /** Values that other readers of the session see as state. */
   readonly plain: ReadonlyMap<string, unknown>;
   readonly messages: readonly AddedMessage[];
@@ -71,7 +90,7 @@ export class ChannelWriter {
     shows: string | undefined,
   ): Promise<WrittenChannels> {
     const parts = new Map<string, ChannelPart>();
-    const lists = new Map<string, readonly string[]>();
+    const lists = new Map<string, readonly (KnownItem | AddedMessage)[]>();
     const plain = new Map<string, unknown>();
     const changed: string[] = [];
     const [base] = known;
@@ -89,13 +108,10 @@ export class ChannelWriter {
         if (shows !== undefined && bytesOf(whole) <= SHORT_BYTES && isPlain(value, whole)) plain.set(channel, value);
         continue;
       }
-      const { part, fingerprints } = await this.#list(
-        value as readonly unknown[],
-        base && listOf(channel, base),
-        shows === channel,
-      );
+      const before = base && listOf(channel, base);
+      const part = await this.#list(value as readonly unknown[], before, shows === channel);
       parts.set(channel, { kind: 'list', ...part });
-      lists.set(channel, fingerprints);
+      lists.set(channel, [...(before?.items.slice(0, part.keep) ?? []), ...part.items]);
     }
     // Of a channel that nobody wrote to, what it begins with.
     for (const channel of Object.keys(values)) {
@@ -109,32 +125,45 @@ export class ChannelWriter {
     return { parts, lists, plain, messages, changed };
   }
 
-  /** The fingerprints of lists that were read. */
-  async fingerprints(values: Readonly<Record<string, unknown>>): Promise<Map<string, readonly string[]>> {
-    const lists = new Map<string, readonly string[]>();
+  /** The items of lists that were read. */
+  async itemsOf(
+    values: Readonly<Record<string, unknown>>,
+    seqsOf: (list: readonly unknown[]) => readonly (number | undefined)[],
+  ): Promise<Map<string, readonly KnownItem[]>> {
+    const lists = new Map<string, readonly KnownItem[]>();
     for (const [channel, value] of Object.entries(values)) {
       if (!Array.isArray(value)) continue;
-      lists.set(channel, await Promise.all(value.map((item: unknown) => this.#fingerprint(item))));
+      const seqs = seqsOf(value);
+      const items = value.map(async (item: unknown, index): Promise<KnownItem> => {
+        return { ...listedItem(item, await this.#fingerprint(item)), seq: seqs[index] };
+      });
+      lists.set(channel, await Promise.all(items));
     }
     return lists;
   }
 
-  async #list(
-    value: readonly unknown[],
-    before: EarlierList | undefined,
-    isShown: boolean,
-  ): Promise<{ readonly part: ListPart; readonly fingerprints: readonly string[] }> {
+  async #list(value: readonly unknown[], before: EarlierList | undefined, isShown: boolean): Promise<ListPart> {
     const fingerprints: string[] = [];
     for (const item of value) fingerprints.push(await this.#fingerprint(item));
-    const changed = fingerprints.findIndex((fingerprint, index) => fingerprint !== before?.fingerprints[index]);
+    const earlier = before?.items ?? [];
+    const changed = fingerprints.findIndex((fingerprint, index) => fingerprint !== earlier[index]?.fingerprint);
     const keep = changed === -1 ? fingerprints.length : changed;
+    const said = isShown ? saidBefore(fingerprints.slice(keep), earlier.slice(keep)) : [];
+    const counted = new Set(earlier.flatMap((item) => (item.isCounted ? [nameOf(item)] : [])));
     const items = await Promise.all(
-      value.slice(keep).map(async (item) => {
+      value.slice(keep).map(async (item, index): Promise<AddedMessage | StoredBefore> => {
+        const listed = listedItem(item, fingerprints[keep + index] ?? '');
+        const seq = said[index];
+        if (seq !== undefined) return { ...listed, seq, stored: { seq } };
         const stored = await serializedValue(this.serde, item);
-        return isShown && isBaseMessage(item) ? { id: item.id, stored, event: messageEvent(item, stored) } : { stored };
+        if (!isShown || !isBaseMessage(item)) return { ...listed, stored };
+        const { usageMetadata, ...event } = messageEvent(item, stored);
+        // What an answer cost is said once, however often the answer is.
+        const isNew = usageMetadata && !counted.has(nameOf(listed));
+        return { ...listed, event: { ...event, ...(isNew && { usageMetadata }) } };
       }),
     );
-    return { part: { keep, items, ...(before && keep > 0 && { base: before.seq }) }, fingerprints };
+    return { keep, items, ...(before && keep > 0 && { base: before.seq }) };
   }
 
   async #fingerprint(item: unknown): Promise<string> {
@@ -148,7 +177,35 @@ export class ChannelWriter {
 /** A list that an earlier checkpoint has. */
 interface EarlierList {
   readonly seq: number;
-  readonly fingerprints: readonly string[];
+  readonly items: readonly KnownItem[];
+}
+
+/**
+ * The events that say the items already, until the first one that none says: the log has the order of the list, so what follows a message
+ * that was changed or put between is said again, and what follows one that was removed is not.
+ */
+function saidBefore(fingerprints: readonly string[], earlier: readonly KnownItem[]): number[] {
+  const seqs: number[] = [];
+  const said = earlier.map((item) => item.fingerprint);
+  let next = 0;
+  for (const fingerprint of fingerprints) {
+    const place = said.indexOf(fingerprint, next);
+    const seq = earlier[place]?.seq;
+    if (seq === undefined) break;
+    seqs.push(seq);
+    next = place + 1;
+  }
+  return seqs;
+}
+
+function listedItem(item: unknown, fingerprint: string): ListedItem {
+  if (!isBaseMessage(item)) return { fingerprint, isCounted: false };
+  return { fingerprint, id: item.id, isCounted: 'usage_metadata' in item && item.usage_metadata !== undefined };
+}
+
+/** A graph gives each message of its state an id. Those that it only gives to models may have none. */
+export function nameOf({ id, fingerprint }: Partial<Pick<ListedItem, 'id' | 'fingerprint'>>): string {
+  return id ?? fingerprint ?? '';
 }
 
 function hasMessages(value: unknown): boolean {
@@ -176,22 +233,22 @@ function carryOver(
   versions: Readonly<Record<string, number | string>>,
   known: readonly KnownCheckpoint[],
   parts: Map<string, ChannelPart>,
-  lists: Map<string, readonly string[]>,
+  lists: Map<string, readonly (KnownItem | AddedMessage)[]>,
 ): boolean {
   const owner = known.find(({ record }) => record.versions[channel] === versions[channel]);
   const stored = owner?.record.values[channel];
   if (!owner || !stored) return false;
   parts.set(channel, { kind: 'stored', stored: 'at' in stored ? stored : { at: owner.seq } });
-  const fingerprints = owner.lists.get(channel);
-  if (fingerprints) lists.set(channel, fingerprints);
+  const items = owner.lists.get(channel);
+  if (items) lists.set(channel, items);
   return true;
 }
 
 function listOf(channel: string, { record, seq, lists }: KnownCheckpoint): EarlierList | undefined {
   const stored = record.values[channel];
-  const fingerprints = lists.get(channel);
-  if (!stored || 'value' in stored || !fingerprints) return undefined;
-  return { seq: 'at' in stored ? stored.at : seq, fingerprints };
+  const items = lists.get(channel);
+  if (!stored || 'value' in stored || !items) return undefined;
+  return { seq: 'at' in stored ? stored.at : seq, items };
 }
 
 /** The values of a checkpoint's record, once it is known how its messages can be found. */
@@ -202,7 +259,7 @@ export function storedChannels(
   const values = [...parts].map(([channel, part]): [string, StoredChannel] => {
     if (part.kind === 'stored') return [channel, part.stored];
     const { base, keep, items } = part;
-    const places = items.map(({ stored, event }) => (event ? placeOf(event) : stored));
+    const places = items.map((item) => (item.event ? placeOf(item.event) : item.stored));
     return [channel, { list: { keep, items: places, ...(base !== undefined && { base }) } }];
   });
   return Object.fromEntries(values);

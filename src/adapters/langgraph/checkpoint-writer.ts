@@ -11,6 +11,7 @@ import {
   type AddedMessage,
   type ChannelWriter,
   type KnownCheckpoint,
+  type KnownItem,
   type WrittenChannels,
   storedChannels,
 } from './channel-writer.js';
@@ -21,6 +22,7 @@ import {
   RECORD_AUTHOR,
   type StoredItem,
   type ThreadHead,
+  placeOf,
   recordFields,
 } from './thread-records.js';
 
@@ -43,7 +45,7 @@ export interface PlacedCheckpoint extends NewCheckpoint {
   /** Heads of subgraphs that the state must show, although it was rewound. */
   readonly kept: ReadonlyMap<string, ThreadHead>;
   /** What models were given for the answers among new messages. */
-  readonly requests: (messages: readonly AddedMessage[], version: number) => Promise<AnsweredRequests>;
+  readonly requests: (messages: readonly AddedMessage[], version: number) => AnsweredRequests;
 }
 
 /** Appends all events with consecutive numbers, or returns `undefined`. */
@@ -78,7 +80,7 @@ export class CheckpointWriter {
     for (const stateDelta of manyKept) {
       if (!(await append([{ author: RECORD_AUTHOR, actions: { stateDelta } }]))) return undefined;
     }
-    const requests = await given.requests(written.messages, session.version);
+    const requests = given.requests(written.messages, session.version);
     const withRequest = (event: EventInput): EventInput => ({ ...event, ...requests.get(event) });
     const places = new Map<EventInput, StoredItem>();
     // More than one commit has are written before the checkpoint, which makes them part of the thread.
@@ -98,7 +100,7 @@ export class CheckpointWriter {
       ...recordFields(record),
     };
     const seq = (await append([...last.map(withRequest), event]))?.at(-1)?.seq;
-    return seq === undefined ? undefined : { seq, record, lists: written.lists };
+    return seq === undefined ? undefined : { seq, record, lists: knownLists(written, places, seq) };
   }
 
   async #record(
@@ -125,6 +127,24 @@ export class CheckpointWriter {
       values,
     };
   }
+}
+
+/** The items of lists, now that it is known where their events are. */
+function knownLists(
+  { lists }: WrittenChannels,
+  places: ReadonlyMap<EventInput, StoredItem>,
+  seq: number,
+): KnownCheckpoint['lists'] {
+  const known = [...lists].map(([channel, items]): [string, readonly KnownItem[]] => [
+    channel,
+    items.map((item) => {
+      const { fingerprint, id, isCounted } = item;
+      const place = 'event' in item && item.event ? places.get(item.event) : undefined;
+      const own = 'seq' in item ? item.seq : undefined;
+      return { fingerprint, id, isCounted, seq: place ? placeOf(place, seq) : own };
+    }),
+  ]);
+  return new Map(known);
 }
 
 /** The heads, and the values that other readers see as state. */

@@ -13,7 +13,7 @@ import {
 } from '@langchain/langgraph-checkpoint';
 import { KeyedQueue, readPages, sessionNameOf } from '../../adapter.js';
 import { InvalidInputError, type Session, type SessionKey, type SessionService } from '../../index.js';
-import { type AnsweredRequests, answeredRequests } from './answered-requests.js';
+import { answeredRequests } from './answered-requests.js';
 import { type AskedRequest, AskedRequests, ModelRequestHandler } from './asked-requests.js';
 import { type AddedMessage, ChannelWriter, type KnownCheckpoint } from './channel-writer.js';
 import { CheckpointWriter, type NewCheckpoint, type PlacedCheckpoint } from './checkpoint-writer.js';
@@ -95,8 +95,9 @@ export class SessionSaver extends BaseCheckpointSaver {
     const log = this.#log(address.key);
     const found = await log.checkpoint(address.ns, id, id === head ? session.version : undefined);
     if (!found) return undefined;
-    const tuple = await this.#reader(log).tuple(address, found);
-    this.#memory.remember(address, await this.#knownAs(found, tuple.checkpoint));
+    const reader = this.#reader(log);
+    const tuple = await reader.tuple(address, found);
+    this.#memory.remember(address, await this.#knownAs(found, tuple.checkpoint, reader));
     return tuple;
   }
 
@@ -216,9 +217,10 @@ export class SessionSaver extends BaseCheckpointSaver {
       // Of the branches that subgraphs of one run begin together, the newest one counts, whichever is stored first.
       const isOlder = relation === 'branch' && known?.isOwn && address.ns !== '' && newest && way.to < newest;
       const after = relation === 'again' || !known ? (base?.record.after ?? 0) : known.since;
-      const requests: PlacedCheckpoint['requests'] = async (added, version) => {
+      const requests: PlacedCheckpoint['requests'] = (added, version) => {
         answers = this.#asked.answersIn(sessionNameOf(address.key), added);
-        return this.#requestsOf(address, added, answers, base, version);
+        // Answers are messages of the checkpoint before, or new ones.
+        return answeredRequests(added, answers, base?.lists.get(this.#shows ?? '') ?? [], version);
       };
       const placed = { ...given, after, isHead: !isOlder, kept, requests };
       const others = this.#memory.checkpoints(address).filter(({ record }) => record.id !== base?.record.id);
@@ -230,19 +232,6 @@ export class SessionSaver extends BaseCheckpointSaver {
     this.#asked.drop(sessionNameOf(address.key), answers.keys());
     this.#memory.remember(address, checkpoint);
     this.#heads.afterPut(config, address, { ...way, head, since: checkpoint.record.after ?? 0 });
-  }
-
-  /** What models were given for the answers that a checkpoint adds: messages of the one before, or new ones. */
-  async #requestsOf(
-    address: ThreadAddress,
-    added: readonly AddedMessage[],
-    answers: ReadonlyMap<AddedMessage, AskedRequest>,
-    base: KnownCheckpoint | undefined,
-    version: number,
-  ): Promise<AnsweredRequests> {
-    if (answers.size === 0 || this.#shows === undefined) return new Map();
-    const said = base ? await this.#reader(this.#log(address.key)).messages(this.#shows, base) : [];
-    return answeredRequests(added, answers, said, { version, serde: this.serde });
   }
 
   /** LangGraph copies a checkpoint under the parent of that one, with all its versions. */
@@ -257,16 +246,18 @@ export class SessionSaver extends BaseCheckpointSaver {
     const known = this.#memory.checkpoint(address, id);
     if (known) return known;
     const log = this.#log(address.key);
-    const found = await log.checkpoint(
-      address.ns,
-      id,
-      headOf(session, address.ns)?.id === id ? session.version : undefined,
-    );
-    return found && this.#knownAs(found, await this.#reader(log).checkpoint(address, found));
+    const end = headOf(session, address.ns)?.id === id ? session.version : undefined;
+    const found = await log.checkpoint(address.ns, id, end);
+    const reader = this.#reader(log);
+    return found && this.#knownAs(found, await reader.checkpoint(address, found), reader);
   }
 
-  async #knownAs({ seq, record }: FoundCheckpoint, { channel_values: values }: Checkpoint): Promise<KnownCheckpoint> {
-    return { seq, record, lists: await this.#channels.fingerprints(values) };
+  async #knownAs(
+    { seq, record }: FoundCheckpoint,
+    { channel_values: values }: Checkpoint,
+    reader: TupleReader,
+  ): Promise<KnownCheckpoint> {
+    return { seq, record, lists: await this.#channels.itemsOf(values, (list) => reader.seqsOf(list)) };
   }
 
   /** Reads a session when all that was put before is stored. */

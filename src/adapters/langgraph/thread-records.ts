@@ -110,7 +110,7 @@ export function ownEventIds(events: readonly LoggedEvent[], thread: string): Rea
 }
 
 /** The `seq` of the event that has the item; 0 if the item has its text. */
-function placeOf(item: StoredItem, seq: number): number {
+export function placeOf(item: StoredItem, seq: number): number {
   if ('seq' in item) return item.seq;
   return 'back' in item ? seq - item.back : 0;
 }

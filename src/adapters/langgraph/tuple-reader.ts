@@ -8,7 +8,7 @@ import {
   TASKS,
   maxChannelVersion,
 } from '@langchain/langgraph-checkpoint';
-import { ChannelReader, type SaidMessage } from './channel-reader.js';
+import { ChannelReader } from './channel-reader.js';
 import { pendingWrites } from './pending-writes.js';
 import { revivedValue } from './serialized-value.js';
 import { type ThreadAddress, checkpointIdOf, configOf, namespaceOf } from './thread-address.js';
@@ -68,9 +68,9 @@ export class TupleReader {
     }
   }
 
-  /** The messages of a channel of a checkpoint that events say. */
-  async messages(channel: string, found: FoundCheckpoint): Promise<SaidMessage[]> {
-    return this.#channels.messagesOf(channel, found);
+  /** The events that say the items of a list of a checkpoint that was read here. */
+  seqsOf(list: readonly unknown[]): readonly (number | undefined)[] {
+    return this.#channels.seqsOf(list);
   }
 
   /** The checkpoint itself, with the values of all channels. */
