@@ -65,7 +65,7 @@ function wholeIn({ summary }: StoredSession): LoggedEvent | undefined {
 }
 
 /** The newest one that was neither rewound nor redacted, unless that of the whole covers as much. */
-async function newestForBranch(
+export async function newestForBranch(
   storage: SessionStorage,
   read: StoredSession,
   branch: string,

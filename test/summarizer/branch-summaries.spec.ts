@@ -1,7 +1,9 @@
 import { type EventInput, InMemorySessionStorage, SessionService } from '../../src/index.js';
 import { toMessages } from '../../src/agents/index.js';
 import { diagnose } from '../../src/doctor/index.js';
+import { SummarizerSessionManager } from '../../src/summarizer/index.js';
 import { exportSessions, importSessions } from '../../src/transfer/index.js';
+import { CountingStorage } from '../support/counting-storage.js';
 import { storeOfEachEncoding } from '../support/stores.js';
 import { KEY, SESSION, SummarizedSessions, agent, answer, call, turns, user } from './summarized-sessions.js';
 
@@ -230,5 +232,25 @@ describe.each(storeOfEachEncoding)('summaries of a branch on $name', (store) => 
       const listing = open.summaries.listSummaries({ ...KEY, branch });
       await expect(listing).rejects.toMatchObject({ code: 'INVALID_INPUT', path: 'branch' });
     }
+  });
+});
+
+describe('The next summary of a branch', () => {
+  it('reads what came after the one before, not the log', async () => {
+    const counting = new CountingStorage(new InMemorySessionStorage());
+    const sessions = new SessionService({ storage: counting.storage });
+    const summaries = new SummarizerSessionManager({ sessions }, { keepRecentEvents: 2, autoSummarize: false });
+    const session = await sessions.createSession(KEY);
+    const append = (count: number) =>
+      sessions.appendEvents({ session, events: Array.from({ length: count }, (_, n) => by('researcher', `r${n}`)) });
+    for (let batch = 0; batch < 10; batch++) await append(90);
+    const branch = RESEARCHER;
+    expect(await summaries.createSessionSummary({ session, branch, force: true })).toMatchObject({ toSeq: 898 });
+    await append(10);
+    counting.taken();
+    expect(await summaries.createSessionSummary({ session, branch, force: true })).toMatchObject({ toSeq: 909 });
+    expect(counting.taken().events).toBeLessThan(40);
+    await summaries.close();
+    await sessions.close();
   });
 });

@@ -1,10 +1,12 @@
 import { branchView } from '../../sessions/domain/branch-view.js';
 import { NO_COUNTS, addCounters, countsOf } from '../../sessions/domain/counters.js';
-import { isAnySummary } from '../../sessions/domain/event-inspection.js';
+import { isBranchSummary } from '../../sessions/domain/event-inspection.js';
 import type { LoggedEvent } from '../../sessions/domain/event.js';
 import type { SessionKey } from '../../sessions/domain/ids.js';
+import { rangesAbove } from '../../sessions/domain/seq-ranges.js';
 import { loggedEvent } from '../../sessions/domain/stored-json.js';
 import type { SessionStorage } from '../../sessions/storage/session-storage.js';
+import { newestForBranch } from '../branch-summaries.js';
 import type { SummaryFacts } from '../thresholds.js';
 import { lengthOf } from './conversation-lines.js';
 import { CutPoints } from './cut-points.js';
@@ -29,22 +31,20 @@ export async function readBranchInput(
   const read = await storage.read({ key, withSummary: true });
   if (!read) return undefined;
   const { record, now } = read;
-  const visible: LoggedEvent[] = read.summary ? [loggedEvent(read.summary)] : [];
-  for await (const event of new VisibleLog(storage, record).oldest()) visible.push(...seenBy(branch, event));
-  const view = branchView(visible, { branch });
-  const [first] = view;
-  const previous = first && isAnySummary(first) ? first : undefined;
-  const uncovered = previous ? view.slice(1) : view;
+  const ofBranch = await newestForBranch(storage, read, branch);
+  const previous = ofBranch ?? (read.summary && loggedEvent(read.summary));
+  const log = new VisibleLog(storage, record);
+  const unread = rangesAbove(log.ranges, ofBranch?.actions.branchSummary?.toSeq ?? 0);
+  const uncovered: LoggedEvent[] = [];
+  // What other branches said is not kept in memory.
+  for await (const event of log.oldest(unread)) {
+    if (!isBranchSummary(event)) uncovered.push(...branchView([event], { branch }));
+  }
   const part = oldestPart(uncovered, limits);
   if (!part) return undefined;
   const since = uncovered.map((event) => countsOf(event)).reduce(addCounters, NO_COUNTS);
   const facts = { key, since, idleMs: now - record.lastUpdateTime, event: uncovered.at(-1) };
   return { record, previous, left: uncovered.length - part.events.length, facts, ...part };
-}
-
-/** What other branches said is not kept in memory. */
-function seenBy(branch: string, event: LoggedEvent): LoggedEvent[] {
-  return event.actions.branchSummary?.branch === branch ? [event] : branchView([event], { branch });
 }
 
 /** All but the newest events, or as many of them as a model gets at once. */
