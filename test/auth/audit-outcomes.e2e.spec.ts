@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import { get } from 'node:http';
 import {
   type ArgumentsHost,
@@ -176,15 +177,15 @@ describe.each(frameworks)('what came of a request over REST on %s', (framework) 
   });
 
   it('is what the handler did, also if the client has left before', async () => {
-    let finish: (value: string) => void = () => undefined;
-    work = new Promise((resolve) => (finish = resolve));
+    const gate = new EventEmitter();
+    work = once(gate, 'open').then(() => '');
     isBegun = false;
     const asked = get(`${app.url}${OWN}/slow`, { headers: ANN, agent: false }).on('error', () => undefined);
     await until(() => isBegun);
     asked.destroy();
     await until(async () => (await app.connections()) === 0);
     expect(records).toEqual([]);
-    finish('');
+    gate.emit('open');
     await until(() => records.length > 0);
     expect(outcomes()).toEqual([['slow', 'done', undefined]]);
   });
@@ -250,10 +251,11 @@ describe('with `refuse`', () => {
   });
 });
 
-describe('a call by code of the app', () => {
-  const start = async (options?: AuditOptions): Promise<RestApp> =>
-    RestApp.start('Express', { access: OnlyAnn, ...(options && { audit: options }), isAccessGlobal: true });
+async function start(options?: AuditOptions): Promise<RestApp> {
+  return RestApp.start('Express', { access: OnlyAnn, ...(options && { audit: options }), isAccessGlobal: true });
+}
 
+describe('a call by code of the app', () => {
   it('is noted in the name that the app gives it, with what came of it', async () => {
     const app = await start(audit);
     const { appName, userId } = KEY;
