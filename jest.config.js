@@ -26,6 +26,6 @@ export default {
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1', '^lodash-es$': 'lodash' },
   transform: { '^.+\\.(ts|m?js)$': swc },
   transformIgnorePatterns: [
-    '/node_modules/(?!(@nestjs|typeorm|file-type|load-esm|strtok3|token-types|uint8array-extras|@tokenizer|@borewit|es-toolkit|fast-check|pure-rand|@anthropic-ai/claude-agent-sdk|@fastify/static|content-disposition|arktype|@ark/|arkregex|jose|ai/|@ai-sdk/|@workflow/|eventsource-parser|@standard-schema|zod/))',
+    '/node_modules/(?!(@nestjs|typeorm|file-type|load-esm|strtok3|token-types|uint8array-extras|@tokenizer|@borewit|es-toolkit|fast-check|pure-rand|@anthropic-ai/claude-agent-sdk|@fastify/static|content-disposition|arktype|@ark/|arkregex|jose|better-auth|@better-auth|better-call|@better-fetch|@noble|nanostores|rou3|defu|kysely|ai/|@ai-sdk/|@workflow/|eventsource-parser|@standard-schema|zod/))',
   ],
 };
