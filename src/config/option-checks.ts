@@ -80,10 +80,17 @@ export function checkOptionNames(options: object, known: Readonly<Record<string,
   if (problems.length > 0) throw new ConfigurationError(problems);
 }
 
-/** The problems of options without groups: unknown names, and values that do not fit. */
-export function problemsOfOptions(options: object, known: Readonly<Record<string, Setting>>): string[] {
-  const given = { ...options };
-  return [...unknownNames(given, Object.keys(known), PLAIN_NAMES), ...problemsOfValues(given, known, PLAIN_NAMES)];
+/**
+ * The problems of options without groups: unknown names, and values that do not fit.
+ *
+ * @param before the path of the group, with its dot
+ */
+export function problemsOfOptions(given: object, known: Readonly<Record<string, Setting>>, before = ''): string[] {
+  const options = { ...given };
+  return [
+    ...unknownNames(options, Object.keys(known), PLAIN_NAMES, before),
+    ...problemsOfValues(options, known, PLAIN_NAMES, before),
+  ];
 }
 
 function hintOf(name: string, known: readonly string[], names: Names, before: string): string | undefined {

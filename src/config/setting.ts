@@ -174,5 +174,11 @@ export const listOf = (pattern: RegExp, allowed: string): Kind => ({
       .filter((item) => item !== ''),
 });
 
+/** A list of texts, which may be empty, and which only code gives. A text is no list. */
+export const texts = kindOf('a list of texts', (value) => Array.isArray(value) && value.every(isText));
+
+/** A function, which only code gives. */
+export const callable = kindOf('a function', (value) => typeof value === 'function');
+
 /** An object of which only the type is checked here. */
 export const settings = kindOf('an object of settings', isRecord);

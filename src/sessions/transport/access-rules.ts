@@ -1,7 +1,9 @@
 import { ForbiddenException } from '@nestjs/common';
+import { checkOptionNames } from '../../config/option-checks.js';
 import type { AccessPreset } from '../../config/auth-settings.js';
 import { SignedInUser } from '../auth/signed-in-user.js';
 import { type ClientWrites, isClientWrite } from '../domain/client-writes.js';
+import { checkClientOptions, checkRoleOptions, checkUserOptions } from './access-options.js';
 import { type AccessAnswer, type AccessRequest, type AccessUser, SessionAccess, isYes } from './session-access.js';
 
 /** How the built-in rules find the user. */
@@ -87,6 +89,7 @@ export interface ClientAccessOptions extends UserOptions {
  * SessionAccessModule.forRoot({ access: clientAccess({ writes: { controls: ['rewind', 'fork'] } }) });
  */
 export function clientAccess(options: ClientAccessOptions = {}): SessionAccess {
+  checkClientOptions(options);
   return new ClientAccess(options);
 }
 
@@ -96,6 +99,7 @@ export function clientAccess(options: ClientAccessOptions = {}): SessionAccess {
  * @example accessByRole({ roles: { agents: serviceAccess() }, otherwise: clientAccess() });
  */
 export function serviceAccess(options: UserOptions = {}): SessionAccess {
+  checkUserOptions(options);
   return new ServiceAccess(options);
 }
 
@@ -105,6 +109,7 @@ export function serviceAccess(options: UserOptions = {}): SessionAccess {
  * @example accessByRole({ roles: { viewers: readonlyAccess() }, otherwise: clientAccess() });
  */
 export function readonlyAccess(options: UserOptions = {}): SessionAccess {
+  checkUserOptions(options);
   return new ReadingAccess(options, ({ target, userId, user }) => target === 'appState' || userId === user.id);
 }
 
@@ -114,6 +119,7 @@ export function readonlyAccess(options: UserOptions = {}): SessionAccess {
  * @example accessByRole({ roles: { support: supportAccess() }, otherwise: clientAccess() });
  */
 export function supportAccess(options: UserOptions = {}): SessionAccess {
+  checkUserOptions(options);
   return new ReadingAccess(options, () => true);
 }
 
@@ -128,6 +134,7 @@ export function supportAccess(options: UserOptions = {}): SessionAccess {
  * });
  */
 export function accessByPreset(rules: Partial<Readonly<Record<AccessPreset, SessionAccess>>> = {}): SessionAccess {
+  checkOptionNames(rules, { client: true, service: true, readonly: true, support: true });
   const roles: Readonly<Record<AccessPreset, SessionAccess>> = {
     client: clientAccess(),
     service: serviceAccess(),
@@ -229,5 +236,6 @@ function listedRoles({ roles }: AccessUser): readonly string[] {
  * });
  */
 export function accessByRole(options: RoleAccessOptions): SessionAccess {
+  checkRoleOptions(options);
   return new RoleAccess(options);
 }
