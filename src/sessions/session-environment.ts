@@ -19,7 +19,7 @@ import { type Clock, type IdGenerator, randomId, systemClock } from './domain/cl
 import type { AppendOutcome, Commit } from './domain/commit.js';
 import { DamageReports } from './domain/damage-reports.js';
 import { type Lifetimes, lifetimesOf } from './domain/expiry.js';
-import type { SessionKey } from './domain/ids.js';
+import { checkedIds, type SessionKey } from './domain/ids.js';
 import { checkedSettings } from './domain/input-checks.js';
 import { type MisspelledFieldHandler, warningOfMisspelledField } from './domain/misspelled-fields.js';
 import { type StateLimits, stateLimitsOf } from './domain/state-size.js';
@@ -143,7 +143,7 @@ export function environmentOf(options: SessionServiceOptions, hooks: SessionHook
   return {
     storage,
     clock,
-    newId: options.newId ?? randomId,
+    newId: options.newId ? checkedIds(options.newId) : randomId,
     limits,
     stateLimits: stateLimitsOf(limits),
     history,

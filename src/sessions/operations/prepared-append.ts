@@ -7,6 +7,7 @@ import { isAnySummary } from '../domain/event-inspection.js';
 import { DAY_MS } from '../domain/expiry.js';
 import { assertEventShape } from '../domain/event-shape.js';
 import { type SubmittedEvent, submitEvent } from '../domain/submitted-event.js';
+import { SessionsError } from '../domain/errors.js';
 import { type EventInput, keepFilledInTimestamp } from '../domain/event.js';
 import type { SessionKey } from '../domain/ids.js';
 import { underPath } from '../domain/input-checks.js';
@@ -84,7 +85,20 @@ async function preparedByHooks(
   underPath(path, () => assertEventShape(event));
   const passed = await env.hooks.runBeforeAppend({ key, event });
   keepFilledInTimestamp(event, passed);
-  return preparedOf(submit(env, key, passed, path), path, event);
+  const submitted = passed === event ? submit(env, key, event, path) : ofHooks(() => submit(env, key, passed, path));
+  return preparedOf(submitted, path, event);
+}
+
+/** What hooks made of an event is the app's mistake and not the caller's, so the error is no `SessionsError`. */
+function ofHooks<Result>(work: () => Result): Result {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof SessionsError)) throw error;
+    throw new TypeError(`A hook of onBeforeAppend returned an event that is refused: ${error.message}`, {
+      cause: error,
+    });
+  }
 }
 
 /** All prepared events have the same fields. */

@@ -1,0 +1,47 @@
+import { InMemorySessionService, SessionsError } from '../../src/index.js';
+
+/** What the app's own functions return wrongly is no error of the caller: it has no code, so that transports answer 500. */
+describe('mistakes of authors', () => {
+  const session = { appName: 'shop', userId: 'ann', sessionId: 's' };
+
+  it.each([' ', 5, 'a\n', 'x'.repeat(300)])('newId that returns %j makes nothing', async (id) => {
+    const sessions = new InMemorySessionService({ newId: () => id as string });
+    const made = await sessions.createSession(session);
+    await expect(sessions.createSession({ appName: 'shop', userId: 'ann' })).rejects.toThrow(
+      /^What newId returns must/,
+    );
+    const appending = sessions.appendEvent({ session: made, event: { author: 'agent' } });
+    await expect(appending).rejects.toThrow(TypeError);
+    expect(await sessions.getSession(session)).toMatchObject({ version: 0 });
+  });
+
+  it.each([
+    [
+      'with an empty key of state',
+      { author: 'user', actions: { stateDelta: { '': 1 } } },
+      /state key must not be empty/,
+    ],
+    ['that is too large', { author: 'user', note: 'y'.repeat(2_000_000) }, /1048576/],
+    ['that is a text', 'x', /an event must be an object/],
+  ])('a hook that returns an event %s is named', async (_name, event, message) => {
+    const sessions = new InMemorySessionService();
+    sessions.hooks.onBeforeAppend(() => event as never);
+    const made = await sessions.createSession(session);
+    const error: unknown = await sessions
+      .appendEvent({ session: made, event: { author: 'user' } })
+      .catch((caught: unknown) => caught);
+    expect(error).toBeInstanceOf(TypeError);
+    expect(String(error)).toMatch(/A hook of onBeforeAppend returned an event that is refused/);
+    expect(String(error)).toMatch(message);
+    expect((error as TypeError).cause).toBeInstanceOf(SessionsError);
+    expect(await sessions.getSession(session)).toMatchObject({ version: 0 });
+  });
+
+  it('the caller answers for its own event, with and without hooks', async () => {
+    const sessions = new InMemorySessionService();
+    const made = await sessions.createSession(session);
+    sessions.hooks.onBeforeAppend(() => undefined);
+    const event = { author: 'user', actions: { stateDelta: { '': 1 } } };
+    await expect(sessions.appendEvent({ session: made, event })).rejects.toBeInstanceOf(SessionsError);
+  });
+});
