@@ -7,6 +7,8 @@ import type { SessionRecord } from '../sessions/domain/session-record.js';
 import { type StateSize, countedSize } from '../sessions/domain/state-size.js';
 import type { SessionStorage } from '../sessions/storage/session-storage.js';
 import type { TransferStore } from '../sessions/storage/transfer-store.js';
+import { loggedEvent } from '../sessions/domain/stored-json.js';
+import { EventIds } from './event-ids.js';
 import { storeTime } from './import-shared.js';
 import { TargetSession } from './target-session.js';
 import { StoreUnavailableError } from '../sessions/domain/errors.js';
@@ -29,6 +31,8 @@ interface Options {
 /** Takes a session, then its events, then its end. */
 export class SessionImport {
   readonly #digest = createHash('sha256');
+  /** If nothing is written. Otherwise, the target looks at them. */
+  readonly #ids = new EventIds();
   #events = 0;
   added = 0;
   /** Why the session in the target is another one. */
@@ -75,7 +79,8 @@ export class SessionImport {
     this.#events++;
     this.#digest.update(line.payload).update('\n');
     if (this.problem || this.beginning === 'expired') return;
-    const outcome = this.target ? await this.target.take(line) : 'added';
+    const outcome = this.target ? await this.target.take(line, at) : 'added';
+    if (!this.target) this.#ids.add(loggedEvent(line).id, at);
     if (outcome === 'added') this.added++;
     if (outcome === 'differs') this.problem = { text: `its event ${line.seq} is another one`, seq: line.seq };
   }

@@ -1,9 +1,11 @@
 import { InvalidInputError } from '../sessions/domain/errors.js';
 import { type SessionKey, type StateOwner, assertId } from '../sessions/domain/ids.js';
+import { assertFieldNames, requireRequest } from '../sessions/domain/input-checks.js';
 import type { TransferFilter } from './transfer-records.js';
 
-/** Refuses invalid ids, and a user without an app. */
+/** Refuses unknown fields and invalid ids, and a user without an app. */
 export function checkedFilter(filter: TransferFilter = {}): TransferFilter {
+  assertFieldNames(requireRequest(filter), { appName: true, userId: true, sessionId: true });
   const { appName, userId, sessionId } = filter;
   if (userId !== undefined && appName === undefined) throw new InvalidInputError('needs an appName', 'userId');
   if (sessionId !== undefined && userId === undefined) throw new InvalidInputError('needs a userId', 'sessionId');

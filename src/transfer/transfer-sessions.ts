@@ -14,6 +14,7 @@ import { RecordImport } from './import-records.js';
 import type { ImportOptions, ImportResult } from './import-result.js';
 import { type NumberedRecord, type TransferInput, readRecords } from './read-lines.js';
 import { checkedFilter } from './transfer-filter.js';
+import { checkedErasure, checkedExport, checkedImport, checkedVerify } from './transfer-options.js';
 import type { SkippedSession, TransferFilter, TransferRecord } from './transfer-records.js';
 import { RecordComparison, type VerifyResult } from './verify-records.js';
 import { writeLines } from './write-lines.js';
@@ -50,8 +51,8 @@ export interface VerifyOptions {
  * await pipeline(Readable.from(exportSessions(sessions)), createWriteStream('sessions.ndjson'));
  */
 export function exportSessions(source: StorageSource, options: ExportOptions = {}): AsyncGenerator<string> {
+  const { components, onSkipped } = checkedExport(options);
   const filter = checkedFilter(options.filter);
-  const { components, onSkipped } = options;
   const storage = readsOfStorage(storageOf(source));
   return writeLines(exportRecords(storage, filter, components), { filter, now: Date.now(), onSkipped });
 }
@@ -101,7 +102,7 @@ export async function importRecords(
 
 /** The limits of a service are known. */
 function importInto(target: StorageSource, options: ImportOptions): RecordImport {
-  const limits = options.limits ?? findEnvironment(target)?.limits;
+  const limits = checkedImport(options).limits ?? findEnvironment(target)?.limits;
   return new RecordImport(storageOf(target), { ...options, limits });
 }
 
@@ -120,7 +121,7 @@ export async function verifySessions(
   input: TransferInput,
   options: VerifyOptions = {},
 ): Promise<VerifyResult> {
-  const { filter, components, shared } = options;
+  const { filter, components, shared } = checkedVerify(options);
   return new RecordComparison(storageOf(target), checkedFilter(filter), components, shared).run(readRecords(input));
 }
 
@@ -133,8 +134,9 @@ export async function verifySessions(
 export async function eraseUser(
   target: StorageSource,
   user: EraseUserRequest,
-  { components }: EraseUserOptions = {},
+  options: EraseUserOptions = {},
 ): Promise<ErasedUser> {
+  const { components } = checkedErasure(options);
   const environment = findEnvironment(target);
   return environment
     ? eraseServedUser(environment, user, components)

@@ -110,6 +110,20 @@ describe('An import', () => {
     },
   );
 
+  it('refuses an event whose id another one of the session has, and leaves the session out if that is wanted', async () => {
+    const first = lines.map((line) => JSON.parse(line) as Fields).find(({ kind }) => kind === 'event');
+    const { id } = first?.['event'] as Fields;
+    const twice = (): AsyncGenerator<string> => changedFile((event) => ({ ...event, id }));
+    const refusal = /^Line \d+ cannot be imported: the session has another event of this id\.$/;
+    await expect(importSessions(new InMemorySessionStorage(), twice())).rejects.toThrow(refusal);
+    await expect(importSessions(new InMemorySessionStorage(), twice(), { dryRun: true })).rejects.toThrow(refusal);
+    const storage = new InMemorySessionStorage();
+    const { sessions, problems } = await importSessions(storage, twice(), { onBad: 'skip' });
+    expect(sessions).toMatchObject({ created: 0 });
+    expect(problems).toHaveLength(1);
+    expect((await new SessionService({ storage }).listSessions({ appName: 'shop' })).sessions).toEqual([]);
+  });
+
   it('says which field of which line an append would refuse, and leaves its session out if that is wanted', async () => {
     await expect(importSessions(new InMemorySessionStorage(), changedFile(withNumberForIds))).rejects.toThrow(
       /^Line \d+ cannot be imported: \$\.longRunningToolIds: must be an array, such as \['call-1'\]\.$/,

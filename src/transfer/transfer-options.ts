@@ -1,0 +1,70 @@
+import { InvalidInputError } from '../sessions/domain/errors.js';
+import { assertFieldNames, optionalFlag, requireRequest } from '../sessions/domain/input-checks.js';
+import type { ComponentStore } from '../sessions/storage/component-store.js';
+import type { ImportOptions } from './import-result.js';
+import type { EraseUserOptions, ExportOptions, VerifyOptions } from './transfer-sessions.js';
+
+const CONFLICTS = ['fail', 'skip', 'replace'];
+const BAD = ['fail', 'skip'];
+
+/** A misspelled `dryRun` would write, and a misspelled filter take data of all apps. */
+export function checkedExport(options: ExportOptions): ExportOptions {
+  assertFieldNames(requireRequest(options), { filter: true, components: true, onSkipped: true });
+  assertComponentStores(options);
+  return options;
+}
+
+/** The same for an erasure. */
+export function checkedErasure(options: EraseUserOptions): EraseUserOptions {
+  assertFieldNames(requireRequest(options), { components: true });
+  assertComponentStores(options);
+  return options;
+}
+
+/** The same for an import. */
+export function checkedImport(options: ImportOptions): ImportOptions {
+  assertFieldNames(requireRequest(options), {
+    filter: true,
+    dryRun: true,
+    onConflict: true,
+    onBad: true,
+    components: true,
+    shared: true,
+    cursor: true,
+    limits: true,
+    usageKeepDays: true,
+    onProgress: true,
+    signal: true,
+  });
+  assertOneOf(options.onConflict, CONFLICTS, 'onConflict');
+  assertOneOf(options.onBad, BAD, 'onBad');
+  assertPlace(options);
+  return options;
+}
+
+/** The same for a comparison. */
+export function checkedVerify(options: VerifyOptions): VerifyOptions {
+  assertFieldNames(requireRequest(options), { filter: true, components: true, shared: true });
+  assertPlace(options);
+  return options;
+}
+
+function assertPlace({ components, shared }: Pick<ImportOptions, 'components' | 'shared'>): void {
+  optionalFlag(shared, 'shared');
+  if (components !== undefined && components !== false) assertComponentStore(components);
+}
+
+function assertComponentStores({ components = [] }: EraseUserOptions): void {
+  if (!Array.isArray(components)) throw new InvalidInputError('must be a list of stores', 'components');
+  for (const store of components as readonly unknown[]) assertComponentStore(store);
+}
+
+function assertComponentStore(store: unknown): void {
+  if (typeof (store as Partial<ComponentStore> | null)?.places === 'function') return;
+  throw new InvalidInputError('must be a store of components', 'components');
+}
+
+function assertOneOf(value: unknown, choices: readonly unknown[], path: string): void {
+  if (value === undefined || choices.includes(value)) return;
+  throw new InvalidInputError(`must be one of ${choices.join(', ')}`, path);
+}
