@@ -40,6 +40,13 @@ describe.each(frameworks)('bodies on %s', (framework) => {
     await app.close();
   });
 
+  it('gives a whole request the time that the options say', () => {
+    const { requestTimeout, headersTimeout } = app.server;
+    expect(requestTimeout).toBe(30_000);
+    // With a longer time for the headers, Node gives that time to the whole request.
+    expect(headersTimeout).toBe(30_000);
+  });
+
   /** Sends the headers, and the body as far as it is given. Does not end the request. */
   function begin({ path = EVENTS, headers, from = '127.0.0.1' }: Given): ClientRequest {
     const { hostname, port } = new URL(app.url);

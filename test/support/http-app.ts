@@ -85,9 +85,13 @@ export abstract class HttpApp {
     return this.app.get(type, { strict: false });
   }
 
+  get server(): Server {
+    return this.app.getHttpServer() as Server;
+  }
+
   /** The number of open connections. */
   async connections(): Promise<number> {
-    const server = this.app.getHttpServer() as Server;
+    const { server } = this;
     return promisify(server.getConnections.bind(server))();
   }
 

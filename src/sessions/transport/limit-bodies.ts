@@ -79,6 +79,8 @@ export function limitBodies(app: INestApplication, options: BodyLimitOptions = {
   const limits = limitsOf(options);
   const server = app.getHttpServer() as Server;
   server.requestTimeout = limits.requestTimeoutSeconds * 1000;
+  // With a longer time for the headers, Node gives the whole request that time.
+  server.headersTimeout = Math.min(server.headersTimeout || Infinity, server.requestTimeout);
   app.use(reservation(limits));
   if (app.getHttpAdapter().getType() === 'fastify') countOnFastify(app, limits);
   else parseOnExpress(app as ParsingApplication, limits);
