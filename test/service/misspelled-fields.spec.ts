@@ -70,9 +70,19 @@ describe('a misspelled field', () => {
     const onMisspelledField = jest.fn<void, [InvalidInputError]>();
     const sessions = await open({ onMisspelledField });
     await sessions.appendEvent({ session: SESSION, event: sent({ actions: { stateDelta: { [key]: 1 } } }) });
-    const message = `$.actions.stateDelta["${key}"]: belongs to this session alone. Did you mean ${meant}?`;
+    const message = `$.actions.stateDelta["${key}"]: belongs to this session alone. Did you mean "${meant}"?`;
     expect(onMisspelledField.mock.calls).toEqual([[expect.objectContaining({ message })]]);
     expect((await sessions.getSession(KEY))?.state.toRecord()).toEqual({ [key]: 1 });
+  });
+
+  it('is shown without line breaks, which would begin a line of the log', async () => {
+    const onMisspelledField = jest.fn<void, [InvalidInputError]>();
+    const sessions = await open({ onMisspelledField });
+    await sessions.appendEvent({
+      session: SESSION,
+      event: sent({ actions: { stateDelta: { 'User:x\n[Nest] forged': 1 } } }),
+    });
+    expect(onMisspelledField.mock.calls[0]?.[0].message).toMatch(/Did you mean "user:x\\n\[Nest\] forged"\?$/);
   });
 
   it('is found in a batch, after hooks, and in the state of a new session', async () => {

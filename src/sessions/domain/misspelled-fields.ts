@@ -164,7 +164,11 @@ class Search {
       if (colon < 0 || SCOPES.includes(scope) || !this.#mayCompare(name)) continue;
       const [similar] = similarNames(scope, SCOPES);
       if (!similar) continue;
-      this.#add(`belongs to this session alone. Did you mean ${similar}${name.slice(colon)}?`, place, name);
+      this.#add(
+        `belongs to this session alone. Did you mean ${JSON.stringify(similar + name.slice(colon))}?`,
+        place,
+        name,
+      );
     }
   }
 
