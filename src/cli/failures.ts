@@ -61,7 +61,9 @@ function told(exitCode: number, code: string, message: string): Failure {
 }
 
 function isFileError(error: unknown): error is NodeJS.ErrnoException & { code: string } {
-  return types.isNativeError(error) && 'syscall' in error && 'path' in error && 'code' in error;
+  if (!types.isNativeError(error) || !('syscall' in error) || !('code' in error)) return false;
+  // Of a folder that is read as a file, Node does not name the path.
+  return 'path' in error || error.code === 'EISDIR';
 }
 
 /** Hides passwords of URLs. */

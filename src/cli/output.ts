@@ -78,11 +78,16 @@ export function bar(part: number): string {
   return `[${'#'.repeat(done)}${'.'.repeat(BAR_WIDTH - done)}] ${Math.floor(part * 100)}%`;
 }
 
-/** Text of users in a line: control characters would act on the terminal. */
+/** Control characters, line breaks of Unicode, and what changes the direction of a text. */
+const ACTING = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
+
+/** Text of users in a line: some characters would act on the terminal. */
 export function shown(text: string): string {
-  return text.replaceAll(/\p{Cc}/gu, (character) =>
-    JSON.stringify(character).slice(1, -1).replace('\u007f', '\\u007f'),
-  );
+  return text.replaceAll(ACTING, (character) => {
+    const escaped = JSON.stringify(character).slice(1, -1);
+    // JSON has no need to escape those above the first 32.
+    return escaped === character ? `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}` : escaped;
+  });
 }
 
 /** A time for people. */

@@ -333,6 +333,7 @@ describe('agent-sessions', () => {
     [['list', 'shop', '--limit', 'many'], 2, 'USAGE'],
     [['lst'], 2, 'USAGE'],
     [['import', '/does/not/exist'], 2, 'ENOENT'],
+    [['import', '/'], 2, 'EISDIR'],
   ])('tells an error of %j in one line', async (args, code, name) => {
     const result = await cli([...args, '--url', url]);
     expect(result).toMatchObject({ code, out: '' });
