@@ -161,6 +161,34 @@ describe('the loop of an agent', () => {
     expect(calls).toBe(3);
   });
 
+  it.each<[string, () => unknown, string]>([
+    ['a text', () => 'The answer is 42.', 'model.return: is string, and no event'],
+    ['a promise of a text', async () => 'The answer is 42.', 'model.return: is string, and no event'],
+    ['a number', () => 42, 'model.return: is number, and no event'],
+    ['an array', () => [text('42')], 'model.return: is an array, and no event'],
+    ['nothing', () => undefined, 'model.return: is undefined, and no event'],
+    ['null', () => null, 'model.return: is null, and no event'],
+    ['a stream of texts', () => streamOf(['The ', 'answer']), 'model.yield: is string, and no event'],
+    ['a promise of a stream', async () => streamOf([text('42')]), 'model.return: is an iterable, and no event'],
+    ['what a function* makes', () => [text('42')].values(), 'model.return: is an iterable, and no event'],
+  ])('fails if the model gives %s, and stores nothing of it', async (_, model, message) => {
+    const run = app.agents.run(REQUEST, agentLoop({ model: model as () => EventInput }));
+    await expect(run.result).rejects.toMatchObject(failureBy({ message: expect.stringContaining(message) }));
+    expect(await app.logInShort()).toEqual(['user hi', 'root - FAILED']);
+  });
+
+  it.each<[object, string]>([
+    [{ maxSteps: 0 }, 'maxSteps: must be a whole number from 1'],
+    [{ maxSteps: -1 }, 'maxSteps: must be a whole number from 1'],
+    [{ maxSteps: Number.NaN }, 'maxSteps: must be a whole number from 1'],
+    [{ maxSteps: '5' }, 'maxSteps: must be a whole number from 1'],
+    [{ maxStep: 5 }, 'did you mean maxSteps?'],
+    [{ timeoutMs: 0 }, 'timeoutMs: must be an integer from 1'],
+    [{ model: 'gpt' }, 'model: must be a function'],
+  ])('refuses %j when it is made', (options, message) => {
+    expect(() => agentLoop({ model: () => text('hi'), ...options })).toThrow(message);
+  });
+
   it('passes on what happens when tools fail', async () => {
     const model = new ScriptedModel([{ calls: [{ name: 'pay' }] }]);
     const loop = agentLoop({ model: () => model.ask([]), tools: { pay }, onError: 'fail' });
@@ -183,6 +211,10 @@ describe('the loop of an agent', () => {
 
 function call(id: string) {
   return { functionCall: { id, name: 'refund', args: { order: id } } };
+}
+
+async function* streamOf(given: readonly unknown[]): AsyncGenerator {
+  yield* given;
 }
 
 function withResolver(): { readonly promise: Promise<void>; readonly resolve: () => void } {

@@ -10,7 +10,7 @@ import { type ApprovalRequest, type ApprovalResult, isApprovalEvent } from './ap
 import { AgentRequest, type AgentRequestOptions } from './agent-request.js';
 import type { MessageFormat } from '../messages/to-messages.js';
 import { isControlEvent } from '../turn/control-events.js';
-import { assertIsEvent, authoredEvent, iteratorOf } from './handler-events.js';
+import { authoredEvent, eventFrom, iteratorOf } from './handler-events.js';
 import type { InvocationApprovals } from './invocation-approvals.js';
 import type { InvocationMessages } from './invocation-messages.js';
 import type { InvocationEnd } from './invocation-end.js';
@@ -219,7 +219,7 @@ export class AgentContext {
       for (;;) {
         const { done, value } = await events.next();
         if (value !== undefined || done !== true)
-          yield context.authored(checked(value, done === true ? 'return' : 'yield'));
+          yield context.authored(eventFrom('handler', done === true ? 'return' : 'yield', value));
         if (done === true) return;
       }
     } finally {
@@ -250,9 +250,4 @@ export class AgentContext {
   get #name(): string {
     return nameOf({ author: this.agentName, branch: this.branch });
   }
-}
-
-function checked(event: unknown, verb: 'yield' | 'return'): EventInput {
-  assertIsEvent(event, verb);
-  return event as EventInput;
 }

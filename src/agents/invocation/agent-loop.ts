@@ -1,7 +1,11 @@
+import { checkOptionNames } from '../../config/option-checks.js';
+import { InvalidInputError } from '../../sessions/domain/errors.js';
 import { isFinalResponse } from '../../sessions/domain/event-inspection.js';
 import type { EventInput } from '../../sessions/domain/event.js';
+import { assertWholeNumber } from '../../sessions/domain/input-checks.js';
 import type { AgentContext } from './agent-context.js';
-import type { ToolOptions, Tools } from './tool.js';
+import { eventFrom } from './handler-events.js';
+import { type ToolOptions, type Tools, checkedToolOptions } from './tool.js';
 
 /** What a model says: an event, or several, such as partial ones and then the whole. */
 export type ModelAnswer = EventInput | Promise<EventInput> | AsyncIterable<EventInput>;
@@ -20,6 +24,15 @@ export type AgentLoop = (context: AgentContext) => AsyncGenerator<EventInput, vo
 
 const MAX_STEPS = 100;
 
+const OPTION_NAMES: Readonly<Record<keyof AgentLoopOptions<unknown>, true>> = {
+  model: true,
+  tools: true,
+  maxSteps: true,
+  retries: true,
+  timeoutMs: true,
+  onError: true,
+};
+
 /**
  * A handler that asks a model, runs the tools that it calls, and asks again, until it calls none. After an approval, the tool runs first.
  * Messages that came with `merge` are taken before each question.
@@ -32,7 +45,11 @@ const MAX_STEPS = 100;
  * await agents.run({ appName: 'shop', userId: 'ann', newMessage: 'Will it rain?' }, support).result;
  */
 export function agentLoop<Args>(options: AgentLoopOptions<Args>): AgentLoop {
+  checkOptionNames(options, OPTION_NAMES);
   const { model, tools, maxSteps = MAX_STEPS, ...toolOptions } = options;
+  if (typeof model !== 'function') throw new InvalidInputError('must be a function', 'model');
+  assertWholeNumber(maxSteps, { path: 'maxSteps', from: 1, to: Number.MAX_SAFE_INTEGER });
+  checkedToolOptions(toolOptions);
   return async function* loop(context) {
     for (let step = 1; ; step++) {
       if (context.openCalls.length > 0) {
@@ -50,8 +67,8 @@ export function agentLoop<Args>(options: AgentLoopOptions<Args>): AgentLoop {
 }
 
 async function* eventsOf(answer: ModelAnswer): AsyncGenerator<EventInput, void, void> {
-  if (isIterable(answer)) yield* answer;
-  else yield await answer;
+  if (isIterable(answer)) for await (const event of answer) yield eventFrom('model', 'yield', event);
+  else yield eventFrom('model', 'return', await answer);
 }
 
 function isIterable(answer: ModelAnswer): answer is AsyncIterable<EventInput> {

@@ -25,15 +25,16 @@ function isAsyncIterable(value: unknown): value is AsyncIterable<EventInput> {
   return typeof (value as Partial<AsyncIterable<EventInput>> | null | undefined)?.[Symbol.asyncIterator] === 'function';
 }
 
-/** Refuses what is no event: a handler may give anything. */
-export function assertIsEvent(event: unknown, verb: 'yield' | 'return'): void {
-  if (isRecord(event)) return;
-  const kind = Array.isArray(event) ? 'an array' : event === null ? 'null' : typeof event;
-  throw new InvalidInputError(
-    `is ${kind}, and no event: ${verb} { content: { role: 'model', parts: [{ text: 'Hello' }] } }`,
-    `handler.${verb}`,
-  );
+/** What a handler or a model gave, if it is an event: it may give anything. */
+export function eventFrom(place: 'handler' | 'model', verb: 'yield' | 'return', given: unknown): EventInput {
+  const isIterable = isRecord(given) && (Symbol.iterator in given || Symbol.asyncIterator in given);
+  if (isRecord(given) && !isIterable) return given;
+  const kind = Array.isArray(given) ? 'an array' : isIterable ? 'an iterable' : given === null ? 'null' : typeof given;
+  const instead = isIterable ? 'yield* it in an async function*' : `${verb} ${EXAMPLE}`;
+  throw new InvalidInputError(`is ${kind}, and no event: ${instead}`, `${place}.${verb}`);
 }
+
+const EXAMPLE = "{ content: { role: 'model', parts: [{ text: 'Hello' }] } }";
 
 /** The event by this agent, unless it has its own author, and with these fields. */
 export function authoredEvent(event: EventInput, agentName: string, fields: EventInput = {}): EventInput {

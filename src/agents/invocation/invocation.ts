@@ -7,14 +7,7 @@ import { type AgentFailedError, failureOf } from '../errors/agent-failed-error.j
 import type { RunEvents } from '../turn/run-events.js';
 import { AgentsClosingError } from '../errors/closing-error.js';
 import { approvalEvents, hasApprovals, isAskedBy, waitingEvent, withoutApprovals } from './approvals.js';
-import {
-  EarlyAnswers,
-  type HandlerIterator,
-  assertIsEvent,
-  authoredEvent,
-  iteratorOf,
-  nextOf,
-} from './handler-events.js';
+import { EarlyAnswers, type HandlerIterator, authoredEvent, eventFrom, iteratorOf, nextOf } from './handler-events.js';
 import { InvocationApprovals } from './invocation-approvals.js';
 import { InvocationMessages, type InvocationStart } from './invocation-messages.js';
 import { InvocationStop, untilAborted } from '../turn/turn-news.js';
@@ -161,8 +154,7 @@ export class Invocation {
   }
 
   async #take(event: EventInput): Promise<void> {
-    assertIsEvent(event, 'yield');
-    const stamped = this.#stamped(event);
+    const stamped = this.#stamped(eventFrom('handler', 'yield', event));
     this.#early?.check(stamped, this.end.openCalls);
     if (stamped.partial !== true) {
       const whole = this.end.withUsage(stamped);
@@ -183,7 +175,7 @@ export class Invocation {
 
   /** A final response ends the turn by itself; otherwise an event says that nothing follows. */
   async #finish(last: EventInput | undefined): Promise<void> {
-    if (last !== undefined) assertIsEvent(last, 'return');
+    if (last !== undefined) eventFrom('handler', 'return', last);
     if (last?.partial === true) await this.#take(last);
     await this.approvals.storeUnread();
     this.approvals.noteUnasked();
