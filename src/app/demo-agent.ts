@@ -8,6 +8,7 @@ import { DEMO_APP } from './endpoints.js';
 const HELP = 'I am a small agent without a model. Say: My name is Ann, or: refund order 7, or: count to 20.';
 const HIGHEST_COUNT = 1_000;
 const COUNT_MS = 100;
+const MOST_PIECES = 200;
 
 /** The tools of the agent, by the words that call them. */
 const CALLS = [
@@ -69,9 +70,13 @@ function callIn(words: string): EventInput | undefined {
   return undefined;
 }
 
-/** Says it word by word, as a model does. */
+/** Says it word by word, as a model does, and a long text in longer pieces. */
 async function* say(text: string): AsyncGenerator<EventInput, void> {
-  for (const word of text.split(/(?<= )/)) yield { ...modelSays({ text: word }), partial: true };
+  const words = text.split(/(?<= )/);
+  const size = Math.ceil(words.length / MOST_PIECES);
+  for (let from = 0; from < words.length; from += size) {
+    yield { ...modelSays({ text: words.slice(from, from + size).join('') }), partial: true };
+  }
   yield modelSays({ text });
 }
 

@@ -63,6 +63,18 @@ describe('a run', () => {
     expect(await app.logInShort()).toEqual(['user hi', 'agent sunny']);
   });
 
+  it('leaves the event loop to others while a handler gives many pieces without a pause', async () => {
+    const others = jest.fn();
+    let pieces = 0;
+    const run = app.agents.run({ ...KEY, newMessage: 'hi' }, async function* () {
+      setImmediate(others);
+      for (; pieces < 20_000 && others.mock.calls.length === 0; pieces++) yield partial('.');
+    });
+    await run.result;
+    expect(others).toHaveBeenCalledTimes(1);
+    expect(pieces).toBeLessThan(20_000);
+  });
+
   it('stores a returned event with the end of the turn', async () => {
     const run = app.agents.run({ ...KEY, newMessage: 'hi' }, async function* () {
       yield call('c1');

@@ -11,6 +11,8 @@ interface Event {
 }
 
 const message = (text: string) => ({ newMessage: { role: 'user', parts: [{ text }] } });
+const eventsIn = async (streaming: Response): Promise<Event[]> =>
+  (await streaming.text()).split('\n\n').flatMap((block) => (block ? [JSON.parse(block.slice(6)) as Event] : []));
 const textIn = (events: Event[]): string | undefined => events.at(-1)?.content?.parts[0]?.text;
 
 describe('the demo agent of the running app', () => {
@@ -49,12 +51,22 @@ describe('the demo agent of the running app', () => {
     await until(
       async () => (stopped = ((await (await send(`${SESSION}/stop`, {})).json()) as { stopped: boolean }).stopped),
     );
-    const events = (await streaming.text())
-      .split('\n\n')
-      .flatMap((block) => (block ? [JSON.parse(block.slice(6)) as Event] : []));
+    const events = await eventsIn(streaming);
     expect([stopped, events.at(-1)]).toMatchObject([true, { errorCode: 'STOPPED', interrupted: true }]);
     const session = (await (await fetch(app.url + SESSION)).json()) as { state: unknown };
     expect(session.state).toMatchObject({ 'user:name': 'Ann', refunds: 1, last_answer: 'Refunded order 7.' });
+  });
+
+  it('says a long text in few pieces', async () => {
+    app = await commonApp();
+    const ids = { appName: 'demo', userId: 'ann', sessionId: 'long' };
+    await send('/apps/demo/users/ann/sessions/long', {});
+    const words = 'a '.repeat(10_000);
+    const events = await eventsIn(await send('/adk/run_sse', { ...ids, ...message(words), streaming: true }));
+    const pieces = events.filter(({ partial }) => partial === true);
+    expect(pieces.map((piece) => textIn([piece])).join('')).toBe(textIn(events));
+    expect(textIn(events)).toContain(words);
+    expect(pieces.length).toBeLessThanOrEqual(200);
   });
 
   it('answers clients of AG-UI', async () => {

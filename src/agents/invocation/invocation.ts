@@ -8,6 +8,7 @@ import type { RunEvents } from '../turn/run-events.js';
 import { AgentsClosingError } from '../errors/closing-error.js';
 import { approvalEvents, hasApprovals, isAskedBy, waitingEvent, withoutApprovals } from './approvals.js';
 import { EarlyAnswers, type HandlerIterator, authoredEvent, eventFrom, iteratorOf, nextOf } from './handler-events.js';
+import { EventLoopShare } from './event-loop-share.js';
 import { InvocationApprovals } from './invocation-approvals.js';
 import { InvocationMessages, type InvocationStart } from './invocation-messages.js';
 import { InvocationStop, untilAborted } from '../turn/turn-news.js';
@@ -87,6 +88,7 @@ export class Invocation {
   async run(handler: RunHandler): Promise<RunStatus> {
     if (this.isResumed) this.#early = new EarlyAnswers(handler, this.end.openCalls, this.log);
     const events = iteratorOf(() => handler(new AgentContext(this)));
+    const share = new EventLoopShare();
     try {
       for (;;) {
         const { done, value } = await this.#next(events);
@@ -97,6 +99,7 @@ export class Invocation {
         this.#isTaking = true;
         await this.#take(value);
         this.#isTaking = false;
+        await share.leaveToOthers();
       }
     } catch (error) {
       // A handler that ignores the signal may go on, but nothing that it yields is stored.
