@@ -1,4 +1,8 @@
+import { SessionService } from '../../../../src/index.js';
+import type { Field } from '../../../../src/sessions/surface/shape.js';
 import type { SessionClient } from '../../../../src/testing/index.js';
+import { OPERATIONS } from '../../../transports/operations.js';
+import { ROWS, ROW_NAMES } from '../../../transports/rows.js';
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 's-1' };
 const SESSION = { appName: 'shop', userId: 'ann', id: 's-1' };
@@ -16,31 +20,32 @@ const NO_COUNTS: readonly (readonly [name: string, value: unknown])[] = [
   ['beyond whole numbers', 2 ** 53],
 ];
 
+type AnySessions = Readonly<Record<string, (request: object) => Promise<unknown>>>;
+
+/** A value in each field that is meant, of the operations whose requests the service gets as they are. */
+function rowsWith(name: string, value: unknown, isMeant: (field: string, of: Field) => boolean): readonly Row[] {
+  return ROW_NAMES.flatMap((operation) => {
+    const { calls: method, good } = OPERATIONS[operation];
+    if (typeof method !== 'string' || !(method in SessionService.prototype) || method === 'withTurn') return [];
+    const fields = Object.entries(ROWS[operation].request ?? {}).filter(([field, of]) => isMeant(field, of));
+    return fields.map(([field]): Row => [
+      `${name} for ${field} of ${operation}`,
+      field,
+      async (sessions) => (sessions as unknown as AnySessions)[method]?.({ ...KEY, ...good, [field]: value }),
+    ]);
+  });
+}
+
 /** Every place that takes a count, with everything that is none. */
 const WRONG_COUNTS: readonly Row[] = NO_COUNTS.flatMap(([name, value]): Row[] => {
   const count = value as number;
   return [
+    ...rowsWith(name, value, (_, { kind }) => kind === 'integer'),
     ...(['numRecentEvents', 'afterSeq'] as const).map((field): Row => [
       `${name} for config.${field}`,
       `config.${field}`,
       async (sessions) => sessions.getSession({ ...KEY, config: { [field]: count } }),
     ]),
-    ...(['afterSeq', 'beforeSeq', 'limit'] as const).map((field): Row => [
-      `${name} for ${field} of listEvents`,
-      field,
-      async (sessions) => sessions.listEvents({ ...KEY, [field]: count }),
-    ]),
-    ...(['afterSeq', 'limit'] as const).map((field): Row => [
-      `${name} for ${field} of stateChanges`,
-      field,
-      async (sessions) => sessions.stateChanges({ ...KEY, [field]: count }),
-    ]),
-    [
-      `${name} for seq of redactEvent`,
-      'seq',
-      async (sessions) => sessions.redactEvent({ ...KEY, seq: count, reason: 'why' }),
-    ],
-    [`${name} for seq of stateAt`, 'seq', async (sessions) => sessions.stateAt({ ...KEY, seq: count })],
     ...(['limit', 'page', 'offset'] as const).map((field): Row => [
       `${name} for ${field} of listSessions`,
       field,
@@ -83,8 +88,7 @@ const WRONG_CURSORS: readonly Row[] = NO_CURSORS.flatMap((value): Row[] => {
   const name = JSON.stringify(value);
   return [
     [`${name} for cursor of listSessions`, 'cursor', async (sessions) => sessions.listSessions({ ...KEY, cursor })],
-    [`${name} for cursor of listEvents`, 'cursor', async (sessions) => sessions.listEvents({ ...KEY, cursor })],
-    [`${name} for cursor of stateChanges`, 'cursor', async (sessions) => sessions.stateChanges({ ...KEY, cursor })],
+    ...rowsWith(name, value, (field) => field === 'cursor'),
   ];
 });
 
