@@ -80,3 +80,19 @@ describe('an output that does not fit its schema', () => {
     expect(() => app.agents.run(request, saying(''))).toThrow('onMismatch: must be a function');
   });
 });
+
+describe('an event whose actions are null', () => {
+  it.each([{ stateDelta: null }, { stateRemovals: null }])(
+    'is stored with the output and other changes: %j',
+    async (actions) => {
+      const app = new AgentApp(new InMemorySessionStorage());
+      const run = app.agents.run({ ...KEY, newMessage: 'hi', outputKey: 'said' }, async function* ({ session }) {
+        session.state.set('step', 1);
+        yield { ...text('hello'), actions: actions as never };
+      });
+      const { session } = await run.result;
+      expect([session.state.getAll(), app.errors]).toEqual([{ step: 1, said: 'hello' }, []]);
+      await app.close();
+    },
+  );
+});

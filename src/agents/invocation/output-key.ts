@@ -26,12 +26,12 @@ export interface OutputRule {
 export function withOutput<E extends EventInput>(event: E, rule: OutputRule): E {
   const output = outputOf(event, rule);
   if (output === undefined) return event;
-  const { stateDelta = {}, stateRemovals, ...actions } = event.actions ?? {};
+  const { stateDelta, stateRemovals, ...actions } = event.actions ?? {};
   const saved = {
     ...event,
     actions: {
       ...actions,
-      stateDelta: Object.fromEntries([...Object.entries(stateDelta), [rule.outputKey, output.value]]),
+      stateDelta: Object.fromEntries([...Object.entries(stateDelta ?? {}), [rule.outputKey, output.value]]),
       ...(stateRemovals && { stateRemovals: stateRemovals.filter((key) => key !== rule.outputKey) }),
     },
   };

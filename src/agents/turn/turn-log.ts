@@ -217,7 +217,8 @@ export class TurnLog {
   ): EventInput {
     const completed: EventInput = { ...event, id: event.id ?? this.env.newId() };
     if (pending) {
-      const { stateDelta = {}, stateRemovals = [], ...actions } = event.actions ?? {};
+      const { stateDelta: given, stateRemovals: taken, ...actions } = event.actions ?? {};
+      const [stateDelta, stateRemovals] = [given ?? {}, taken ?? []];
       const removed = pending.stateRemovals.filter((key) => !Object.hasOwn(stateDelta, key));
       const kept = Object.entries(pending.stateDelta).filter(([key]) => !stateRemovals.includes(key));
       completed.actions = {
