@@ -1,12 +1,27 @@
-import { checkOptionNames } from '../config/option-checks.js';
+import { inspect } from 'node:util';
+import { ConfigurationError } from '../config/configuration-error.js';
+import { problemsOfGroup, problemsOfOptions } from '../config/option-checks.js';
+import { LONGEST_TIMER_MS } from '../config/session-settings.js';
+import { type SettingsOf, isRecord, kindOf, settings, wholeNumber } from '../config/setting.js';
 import { type IdGenerator, randomId } from '../sessions/domain/clock.js';
+import { LONGEST_LEASE_MS, SHORTEST_LEASE_MS } from '../sessions/domain/coordination-rules.js';
+import { isId } from '../sessions/domain/ids.js';
 import { environmentBehind } from '../sessions/service-environment.js';
 import type { SessionService } from '../sessions/session.service.js';
 import { Semaphore } from '../sessions/storage/semaphore.js';
 import { AgentFailedError } from './errors/agent-failed-error.js';
 import { PartialFlusher } from './turn/partial-flusher.js';
-import { type PartialSettings, partialSettings } from './turn/partial-log.js';
-import { type AskEnvironment, type RunLimits, RunPlaces, WaitingMemory, waitingLimits } from './ask/run-limits.js';
+import { PARTIALS, type PartialSettings, partialSettings } from './turn/partial-log.js';
+import {
+  type AskEnvironment,
+  MAX_RUNS,
+  type RunLimits,
+  RunPlaces,
+  WAITING,
+  WaitingMemory,
+  waitingLimits,
+} from './ask/run-limits.js';
+import { MAX_INVOCATION_BYTES } from './ask/run-settings.js';
 
 /** How the agents of an instance close. */
 export interface CloseAgentsOptions {
@@ -47,31 +62,39 @@ export interface AgentSessionsOptions {
   readonly onRunFailure?: ((failure: AgentFailedError) => void | Promise<void>) | undefined;
 }
 
-const OPTION_NAMES: Readonly<Record<keyof AgentSessionsOptions, true>> = {
-  sessions: true,
-  turnTtlMs: true,
-  pollMs: true,
-  graceMs: true,
-  drainMs: true,
-  maxRuns: true,
-  maxTempBytes: true,
-  maxWaitingBytes: true,
-  partials: true,
-  newId: true,
-  onError: true,
-  onRunFailure: true,
+const aFunction = kindOf('a function', (value) => typeof value === 'function');
+const milliseconds = wholeNumber(0, LONGEST_TIMER_MS);
+/** The longest time that runs may finish: an hour. */
+export const MAX_DRAIN_MS = 3_600_000;
+
+const AGENT_SESSIONS: SettingsOf<AgentSessionsOptions> = {
+  sessions: { kind: kindOf('a SessionService', isRecord) },
+  turnTtlMs: { kind: wholeNumber(SHORTEST_LEASE_MS, LONGEST_LEASE_MS) },
+  pollMs: { kind: wholeNumber(1, LONGEST_TIMER_MS) },
+  graceMs: { kind: milliseconds },
+  drainMs: { kind: wholeNumber(0, MAX_DRAIN_MS) },
+  maxRuns: { kind: settings },
+  ...WAITING,
+  partials: { kind: kindOf('an object of settings, or false', (value) => value === false || isRecord(value)) },
+  newId: { kind: aFunction },
+  onError: { kind: aFunction },
+  onRunFailure: { kind: aFunction },
 };
+
+/** How often approvals are looked at, which only the module does. */
+export const EXPIRE_APPROVALS = { kind: milliseconds };
 
 /** Results of many messages that one run has answered. */
 const LOADS_AT_ONCE = 2;
 
 /** Checks the options, and fills in missing ones. */
 export function environmentOf(options: AgentSessionsOptions, draining: AbortSignal): AskEnvironment {
-  checkOptionNames(options, OPTION_NAMES);
-  const { sessions, newId = randomId, turnTtlMs = 30_000, pollMs = 1_000, graceMs = 5_000 } = options;
+  checkOptions(options);
+  const { sessions, turnTtlMs = 30_000, pollMs = 1_000, graceMs = 5_000 } = options;
   const { onError, onRunFailure } = listenersOf(options);
   const { storage, clock } = environmentBehind(sessions);
-  const settings = partialSettings(options.partials);
+  const newId = options.newId ? checkedIds(options.newId) : randomId;
+  const partials = partialSettings(options.partials);
   return {
     sessions,
     storage,
@@ -82,11 +105,31 @@ export function environmentOf(options: AgentSessionsOptions, draining: AbortSign
     graceMs,
     onError,
     onRunFailure,
-    partials: settings && new PartialFlusher({ storage, newId, onError }, settings),
+    partials: partials && new PartialFlusher({ storage, newId, onError }, partials),
     runs: new RunPlaces({ leases: storage.leases, ttlMs: turnTtlMs, onError }, options.maxRuns),
     waitingMemory: new WaitingMemory(waitingLimits(options)),
     loads: new Semaphore(LOADS_AT_ONCE),
     draining,
+  };
+}
+
+function checkOptions(options: AgentSessionsOptions): void {
+  const { maxRuns, partials } = options;
+  const problems = [
+    ...problemsOfOptions(options, AGENT_SESSIONS),
+    ...(isRecord(maxRuns) ? problemsOfGroup('maxRuns', MAX_RUNS, maxRuns) : []),
+    ...(isRecord(partials) ? problemsOfGroup('partials', PARTIALS, partials) : []),
+  ];
+  if (problems.length > 0) throw new ConfigurationError(problems);
+}
+
+/** A wrong id would be refused as one of the client, who gave none. */
+function checkedIds(newId: IdGenerator): IdGenerator {
+  return () => {
+    const id: unknown = newId();
+    if (isId(id) && Buffer.byteLength(id) <= MAX_INVOCATION_BYTES) return id;
+    const problem = `newId returned ${inspect(id)}; it must be an id of at most ${MAX_INVOCATION_BYTES} bytes.`;
+    throw new ConfigurationError([problem]);
   };
 }
 

@@ -11,7 +11,7 @@ import { checkedAgentRequest } from './request-fields.js';
 import { RunProcess } from './ask/run-process.js';
 import { holderOf, runningInvocation } from './turn/agent-environment.js';
 import { AgentRun } from './ask/agent-run.js';
-import { type AgentSessionsOptions, type CloseAgentsOptions, environmentOf } from './agent-options.js';
+import { type AgentSessionsOptions, type CloseAgentsOptions, MAX_DRAIN_MS, environmentOf } from './agent-options.js';
 import { type HandedOver, stopEvent, withdrawEvent } from './turn/control-events.js';
 import { checkedAnswer } from './invocation/approval-answers.js';
 import { RunEvents } from './turn/run-events.js';
@@ -44,7 +44,6 @@ const NO_HANDLER: RunHandler = async function* () {
 };
 
 const DEFAULT_DRAIN_MS = 5_000;
-const MAX_DRAIN_MS = 3_600_000;
 
 /**
  * Runs agents in sessions: one message at a time gets an answer, and the log is whole however a run ends.
@@ -61,7 +60,7 @@ export class AgentSessions {
 
   constructor(options: AgentSessionsOptions) {
     this.#env = environmentOf(requireRequest(options), this.#process.draining);
-    this.#drainMs = checkedDrainMs(options.drainMs ?? DEFAULT_DRAIN_MS);
+    this.#drainMs = options.drainMs ?? DEFAULT_DRAIN_MS;
   }
 
   /**
@@ -149,7 +148,7 @@ export class AgentSessions {
    */
   async close(options: CloseAgentsOptions = {}): Promise<void> {
     const { drainMs = this.#drainMs } = checkedAgentRequest('close', options);
-    checkedDrainMs(drainMs);
+    assertWholeNumber(drainMs, { path: 'drainMs', from: 0, to: MAX_DRAIN_MS });
     await this.#process.close(drainMs);
   }
 
@@ -246,9 +245,4 @@ export class AgentSessions {
     await sessions.withTurn({ ...key, holder, ttlMs: turnTtlMs }, (turn) => work.run(turn, undefined));
     return true;
   }
-}
-
-function checkedDrainMs(drainMs: number): number {
-  assertWholeNumber(drainMs, { path: 'drainMs', from: 0, to: MAX_DRAIN_MS });
-  return drainMs;
 }

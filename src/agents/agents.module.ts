@@ -14,7 +14,7 @@ import {
 } from '@nestjs/common';
 import { DiscoveryModule, DiscoveryService, Reflector } from '@nestjs/core';
 import { ConfigurationError } from '../config/configuration-error.js';
-import { assertWholeNumber } from '../sessions/domain/input-checks.js';
+import { problemOf } from '../config/setting.js';
 import { SERVED_EXTRAS, type ServedExtras, oncePerApp, withSessions } from '../sessions/served-module.js';
 import type { SessionService } from '../sessions/session.service.js';
 import { SERVED_SESSIONS } from '../sessions/sessions.tokens.js';
@@ -23,7 +23,7 @@ import { AGENT_HANDLER, type Agent, handlerOf } from './agent-handler.js';
 import { AgentRegistry } from './agent-registry.js';
 import type { AgentOptions } from './handler-options.js';
 import type { AgentFailedError } from './errors/agent-failed-error.js';
-import type { AgentSessionsOptions } from './agent-options.js';
+import { type AgentSessionsOptions, EXPIRE_APPROVALS } from './agent-options.js';
 import { AgentSessions } from './agent-sessions.js';
 import { destroyAfter } from './destroy-after.js';
 import { SESSIONS_OF_AGENTS } from './sessions-of-agents.js';
@@ -48,8 +48,6 @@ export interface AgentsModuleOptions extends Pick<
 
 const AGENTS_OPTIONS = Symbol('AGENTS_OPTIONS');
 const DEFAULT_EXPIRE_MS = 60_000;
-/** The longest time of a timer. */
-const MAX_EXPIRE_MS = 2_147_483_647;
 
 const { ConfigurableModuleClass, OPTIONS_TYPE } = new ConfigurableModuleBuilder<AgentsModuleOptions>({
   moduleName: 'Agents',
@@ -90,7 +88,8 @@ class AgentLifecycle implements OnModuleInit, OnApplicationBootstrap, OnModuleDe
     }
     this.#closeBefore([...providers, ...this.discovery.getControllers()]);
     const { expireApprovalsMs = DEFAULT_EXPIRE_MS } = this.options;
-    assertWholeNumber(expireApprovalsMs, { path: 'expireApprovalsMs', from: 0, to: MAX_EXPIRE_MS });
+    const problem = problemOf('expireApprovalsMs', EXPIRE_APPROVALS, expireApprovalsMs);
+    if (problem !== undefined) throw new ConfigurationError([problem]);
     if (expireApprovalsMs > 0) this.#timer = setInterval(() => this.#expire(), expireApprovalsMs).unref();
   }
 

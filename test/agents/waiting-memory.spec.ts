@@ -125,10 +125,6 @@ describe.each(firstStore)('the memory of messages that wait, on $name', ({ open 
     expect(await waiting).toMatchObject({ status: 'completed' });
     expect(await run('y'.repeat(700))).toMatchObject({ status: 'completed' });
   });
-
-  it.each([{ maxTempBytes: -1 }, { maxWaitingBytes: 0.5 }])('refuses %j as a limit', (options) => {
-    expect(() => new AgentApp(opened.storage, options)).toThrow(expect.objectContaining({ code: 'INVALID_INPUT' }));
-  });
 });
 
 describe('a process with little memory', () => {

@@ -1,9 +1,9 @@
-import { checkOptionNames } from '../../config/option-checks.js';
+import { type SettingsOf, wholeNumber } from '../../config/setting.js';
+import { withDefaults } from '../../config/with-defaults.js';
 import { digestOf } from '../../sessions/domain/json-digest.js';
 import type { UserKey } from '../../sessions/domain/ids.js';
 import { LimitExceededError } from '../../sessions/domain/errors.js';
 import { commitBytes } from '../../sessions/domain/batches.js';
-import { assertWholeNumber } from '../../sessions/domain/input-checks.js';
 import { type PlaceOptions, takePlace } from '../../sessions/leases/take-place.js';
 import type { Semaphore } from '../../sessions/storage/semaphore.js';
 import type { AgentEnvironment } from '../turn/agent-environment.js';
@@ -20,10 +20,13 @@ export interface RunLimits {
   readonly perProcess?: number | undefined;
 }
 
-const LIMIT_NAMES: Readonly<Record<keyof RunLimits, true>> = { perUser: true, perApp: true, perProcess: true };
 const DEFAULT_PER_PROCESS = 1_000;
 /** A full app costs as many calls of the store as it has hundreds of places. */
 const MOST_PLACES = 10_000;
+const places = { kind: wholeNumber(1, MOST_PLACES) };
+
+/** What each limit accepts. */
+export const MAX_RUNS: SettingsOf<RunLimits> = { perUser: places, perApp: places, perProcess: places };
 
 type GiveBack = () => Promise<void>;
 
@@ -36,12 +39,7 @@ export class RunPlaces {
     private readonly env: Pick<PlaceOptions, 'leases' | 'ttlMs' | 'onError'>,
     limits: RunLimits = {},
   ) {
-    checkOptionNames(limits, LIMIT_NAMES);
-    const { perProcess = DEFAULT_PER_PROCESS } = limits;
-    this.#limits = { ...limits, perProcess };
-    for (const [name, limit] of Object.entries({ ...this.#limits })) {
-      if (limit !== undefined) assertWholeNumber(limit, { path: `maxRuns.${name}`, from: 1, to: MOST_PLACES });
-    }
+    this.#limits = { ...limits, perProcess: limits.perProcess ?? DEFAULT_PER_PROCESS };
   }
 
   /** Runs work if there is room for it, or refuses with `RunLimitError`. */
@@ -82,13 +80,18 @@ export interface WaitingLimits {
 
 const DEFAULT_WAITING: WaitingLimits = { maxTempBytes: 65_536, maxWaitingBytes: 67_108_864 };
 
-/** Checks the limits, and fills in missing ones. */
-export function waitingLimits(given: Partial<Record<keyof WaitingLimits, number | undefined>>): WaitingLimits {
-  const { maxTempBytes = DEFAULT_WAITING.maxTempBytes, maxWaitingBytes = DEFAULT_WAITING.maxWaitingBytes } = given;
-  const range = { from: 0, to: Number.MAX_SAFE_INTEGER };
-  assertWholeNumber(maxTempBytes, { path: 'maxTempBytes', ...range });
-  assertWholeNumber(maxWaitingBytes, { path: 'maxWaitingBytes', ...range });
-  return { maxTempBytes, maxWaitingBytes };
+/** What each of these limits accepts. */
+export const WAITING: SettingsOf<WaitingLimits> = {
+  maxTempBytes: { kind: wholeNumber() },
+  maxWaitingBytes: { kind: wholeNumber() },
+};
+
+/** Fills in missing limits. */
+export function waitingLimits({
+  maxTempBytes,
+  maxWaitingBytes,
+}: Partial<Record<keyof WaitingLimits, number | undefined>>): WaitingLimits {
+  return withDefaults<WaitingLimits>({ maxTempBytes, maxWaitingBytes }, DEFAULT_WAITING);
 }
 
 /**

@@ -11,7 +11,7 @@ import { invocationOfApproval } from '../invocation/approval-ids.js';
 import { answerContent } from '../invocation/approval-answers.js';
 import { type ApprovalAnswer } from '../invocation/approvals.js';
 import type { RunPolicy } from '../turn/control-events.js';
-import { RUN_SETTINGS, isNameOfUser } from './run-settings.js';
+import { MAX_INVOCATION_BYTES, RUN_SETTINGS, isNameOfUser } from './run-settings.js';
 import type { OutputRule } from '../invocation/output-key.js';
 import { tempOf } from '../turn/queue-place.js';
 import type { RunStatus } from '../invocation/run-status.js';
@@ -163,7 +163,6 @@ export function checkedExpiry(request: Omit<AnswerRequest, 'answer'>): CheckedRu
   return { ...checked, answer: answer && { ...answer, isExpiry: true } };
 }
 
-const MAX_INVOCATION_BYTES = 150;
 const DEFAULT_QUIET_MS = 1_000;
 
 /** Checks a request, and copies it. */

@@ -6,6 +6,9 @@ import { RUN_POLICIES } from '../turn/control-events.js';
 /** The longest time of `debounce`: an hour. */
 export const MAX_QUIET_MS = 3_600_000;
 
+/** Ids of events are made from that of an invocation. */
+export const MAX_INVOCATION_BYTES = 150;
+
 /** What both an agent and a request may say of a run. */
 export const RUN_SETTINGS = {
   policy: { kind: oneOf(...RUN_POLICIES) },

@@ -1,4 +1,5 @@
-import { InvalidInputError } from '../../sessions/domain/errors.js';
+import { type SettingsWithDefaults, defaultsOf, wholeNumber } from '../../config/setting.js';
+import { withDefaults } from '../../config/with-defaults.js';
 import type { IdGenerator } from '../../sessions/domain/clock.js';
 import { type EventInput, keepFilledInTimestamp } from '../../sessions/domain/event.js';
 import { isByUser } from '../../sessions/domain/event-inspection.js';
@@ -29,18 +30,16 @@ export interface PartialSettings {
   readonly ttlSeconds: number;
 }
 
-const DEFAULTS: PartialSettings = { flushMs: 75, maxBytes: 262_144, ttlSeconds: 86_400 };
+/** What each of these settings accepts, and its default. */
+export const PARTIALS: SettingsWithDefaults<PartialSettings> = {
+  flushMs: { kind: wholeNumber(1), default: 75 },
+  maxBytes: { kind: wholeNumber(1), default: 262_144 },
+  ttlSeconds: { kind: wholeNumber(1), default: 86_400 },
+};
 
 /** The settings, or undefined if nothing is to be saved. */
 export function partialSettings(given: Partial<PartialSettings> | false = {}): PartialSettings | undefined {
-  if (given === false) return undefined;
-  const settings = { ...DEFAULTS, ...given };
-  for (const [name, value] of Object.entries(settings) as [string, unknown][]) {
-    if (!Number.isSafeInteger(value) || (value as number) < 1) {
-      throw new InvalidInputError('must be a whole number from 1 on', `partials.${name}`);
-    }
-  }
-  return settings;
+  return given === false ? undefined : withDefaults<PartialSettings>(given, defaultsOf(PARTIALS));
 }
 
 /** Where a turn saves. */
