@@ -131,7 +131,7 @@ function Rows(props: {
 
 function Row(props: { readonly session: RemoteSession; readonly now: number }) {
   const { session, now } = props;
-  const { userId, id, metadata, lastUpdateTime, version } = session;
+  const { userId, id, metadata, lastUpdateTime, version, unreadable } = session;
   const { sessionId: chosen, userId: chosenUser } = route.value;
   const to = { ...route.value, userId, sessionId: id, ...NO_PLACE };
   const isChosen = chosen === id && chosenUser === userId;
@@ -142,6 +142,7 @@ function Row(props: { readonly session: RemoteSession; readonly now: number }) {
       </span>
       <span class="facts">
         <bdi>{userId}</bdi>
+        {unreadable && <span class="unreadable">cannot be decrypted</span>}
         {metadata.status !== undefined && (
           <span class="status">
             <bdi>{metadata.status}</bdi>

@@ -100,7 +100,7 @@ export function oldestFirst(
   const request = { ...of, order: 'asc', limit: SESSIONS_TOGETHER, includeState: false } as const;
   const env = environmentBehind(sessions);
   return readPages(async (cursor) => {
-    const page = await listSessions(env, { ...request, cursor }, ({ key, error }) => unreadable.add(key, error));
+    const page = await listSessions(env, { ...request, cursor }, unreadable.add);
     return { ...page, sessions: page.sessions.filter((session) => !unreadable.has(referencedKey(session))) };
   });
 }

@@ -68,7 +68,6 @@ describe.each(storeOfEachEncoding)('Encrypted texts in a $name store', ({ open }
       const calls = [
         sessions.getSession(KEY),
         sessions.listEvents(KEY),
-        sessions.listSessions({ ...USER }),
         sessions.stateAt({ ...KEY, seq: 1 }),
         sessions.appendEvent({ session: { ...USER, id: 's-1' }, event: says('e-1', CANARY) }),
       ];
@@ -78,6 +77,45 @@ describe.each(storeOfEachEncoding)('Encrypted texts in a $name store', ({ open }
         expect(reason?.message).not.toContain(CANARY);
       }
     }
+  });
+
+  it('do not fail the list of the others, where such a session says why, and has what is plain', async () => {
+    const metadata = { title: CANARY, status: 'open', fields: { secret: CANARY } };
+    await serviceOf().createSession({ ...KEY, state: { step: 1 }, metadata });
+    await serviceOf({ keys: KEY_B }).createSession({ appName: 'shop', userId: 'bob', metadata: { title: 'of bob' } });
+    const onBackgroundError = jest.fn();
+    const sessions = new SessionService({ storage: encrypted({ keys: KEY_B }), onBackgroundError });
+    for (const includeState of [true, false]) {
+      const { sessions: listed } = await sessions.listSessions({
+        appName: 'shop',
+        includeState,
+        orderBy: 'createTime',
+        order: 'asc',
+      });
+      expect(listed).toMatchObject([
+        { id: 's-1', version: 0, unreadable: 'ENCRYPTION_KEY_UNKNOWN', metadata: { status: 'open', fields: {} } },
+        { userId: 'bob', metadata: { title: 'of bob' } },
+      ]);
+      expect(listed.map(({ metadata: { title }, state }) => [title, state.toJSON()])).toEqual([
+        [undefined, {}],
+        ['of bob', {}],
+      ]);
+      expect(Object.keys(listed[1] ?? {})).not.toContain('unreadable');
+    }
+    expect(onBackgroundError.mock.calls).toEqual([[expect.objectContaining({ code: 'ENCRYPTION_KEY_UNKNOWN' })]]);
+    await expect(sessions.getSession(KEY)).rejects.toMatchObject({ code: 'ENCRYPTION_KEY_UNKNOWN' });
+  });
+
+  it('have no part in a list that does not ask for them', async () => {
+    const shared = { appName: 'shop', userId: 'ann' };
+    await serviceOf().updateUserState({ ...shared, stateDelta: { theme: CANARY } });
+    const other = encryptedStorage(store.storage, { keys: KEY_B });
+    await serviceOf().createSession(KEY);
+    const sessions = new SessionService({ storage: other, onBackgroundError: jest.fn() });
+    const unreadableIn = async (includeState: boolean) =>
+      (await sessions.listSessions({ ...USER, includeState })).sessions.map(({ unreadable }) => unreadable);
+    expect(await unreadableIn(true)).toEqual(['ENCRYPTION_KEY_UNKNOWN']);
+    expect(await unreadableIn(false)).toEqual([undefined]);
   });
 
   it('that somebody moved to another user, or wrote in another form, are errors', async () => {

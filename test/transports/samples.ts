@@ -134,6 +134,7 @@ export const FULL_SESSION = {
   metadata: FULL_METADATA,
   events: [STORED_EVENT, SMALL_EVENT],
   eventsTruncated: true,
+  unreadable: 'ENCRYPTION_KEY_UNKNOWN',
   turnsOnly: true,
   lastUpdateTime: 1_767_225_600_002,
   version: LARGE,
@@ -179,6 +180,7 @@ export function sessionOf(json: SessionJson): Session {
   };
   const session = new Session(record as unknown as SessionRecord, json.state, [...json.events], json.metadata);
   if ('eventsTruncated' in json) session.eventsTruncated = true;
+  if ('unreadable' in json) session.unreadable = json.unreadable;
   jsonOfSessions.set(session, json);
   return session;
 }

@@ -34,6 +34,7 @@ describe('a session object', () => {
     const sessions = new SessionService({ storage: new InMemorySessionStorage() });
     const made = await sessions.createSession({ ...KEY, turnsOnly: true, state: { step: 1, inner: { a: 1 } } });
     made.eventsTruncated = true;
+    made.unreadable = 'ENCRYPTION_KEY_WRONG';
     const view = viewOf(made);
     expect(Object.keys(view).toSorted()).toEqual(Object.keys(made).toSorted());
     expect(view).toEqual({ ...made, state: { step: 1, inner: { a: 1 } } });

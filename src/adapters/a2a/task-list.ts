@@ -2,6 +2,7 @@ import { type ListTasksRequest, type ListTasksResponse, type Task, TaskState } f
 import { RequestMalformedError } from '@a2a-js/sdk/errors';
 import { limitsOf, readPages } from '../../adapter.js';
 import type { SessionFilter, SessionService, UserKey } from '../../index.js';
+import { readableSession } from '../shared/readable-session.js';
 import { type TaskJson, taskOf } from './task-json.js';
 import { labelFilter, timeOf } from './task-labels.js';
 import type { TaskLogs } from './task-logs.js';
@@ -74,7 +75,10 @@ export class TaskList {
     const positions: Position[] = [];
     const list = { ...owner, filter, within, orderBy: 'createTime', includeState: false, limit: 1_000 } as const;
     for await (const { sessions } of readPages((cursor) => this.sessions.listSessions({ ...list, cursor }))) {
-      positions.push(...sessions.map(({ id, metadata }) => ({ id, time: timeOf(metadata) })));
+      for (const listed of sessions) {
+        const { id, metadata } = await readableSession(this.sessions, listed);
+        positions.push({ id, time: timeOf(metadata) });
+      }
     }
     return statusTimestampAfter ? positions.filter(({ time }) => Date.parse(time) > from) : positions;
   }

@@ -6,6 +6,7 @@ import type {
 } from '@anthropic-ai/claude-agent-sdk';
 import { assertId, KeyedQueue, readPages, sessionNameOf } from '../../adapter.js';
 import type { Session, SessionFilter, SessionService } from '../../index.js';
+import { readableSession } from '../shared/readable-session.js';
 import { type TranscriptApp, addressOf, appOf } from './transcript-address.js';
 import { loadEntries } from './transcript-log.js';
 import { SUBPATH_FIELD, SUMMARY_FIELD, TRANSCRIPT, ownedBy } from './transcript-metadata.js';
@@ -79,7 +80,8 @@ export class ClaudeSessionStore implements SessionStore {
   async listSubkeys(key: { projectKey: string; sessionId: string }): Promise<string[]> {
     addressOf(key, this.#app, this.#userId);
     const subpaths: string[] = [];
-    for await (const { metadata } of this.#list(key.projectKey, ownedBy(key.sessionId))) {
+    for await (const listed of this.#list(key.projectKey, ownedBy(key.sessionId))) {
+      const { metadata } = await readableSession(this.#sessions, listed);
       const subpath = metadata.fields[SUBPATH_FIELD];
       if (typeof subpath === 'string') subpaths.push(subpath);
     }
@@ -88,7 +90,8 @@ export class ClaudeSessionStore implements SessionStore {
 
   async #summaries(projectKey: string): Promise<SessionSummaryEntry[]> {
     const summaries: SessionSummaryEntry[] = [];
-    for await (const session of this.#list(projectKey, TRANSCRIPT)) {
+    for await (const listed of this.#list(projectKey, TRANSCRIPT)) {
+      const session = await readableSession(this.#sessions, listed);
       const data = session.metadata.fields[SUMMARY_FIELD] as SessionSummaryEntry['data'] | undefined;
       if (data) summaries.push({ ...placeOf(session), data });
     }

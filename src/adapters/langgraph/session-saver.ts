@@ -13,6 +13,7 @@ import {
 } from '@langchain/langgraph-checkpoint';
 import { KeyedQueue, readPages, sessionNameOf } from '../../adapter.js';
 import { InvalidInputError, type Session, type SessionKey, type SessionService } from '../../index.js';
+import { readableSession } from '../shared/readable-session.js';
 import { answeredRequests } from './answered-requests.js';
 import { type AskedRequest, AskedRequests, ModelRequestHandler } from './asked-requests.js';
 import { type AddedMessage, ChannelWriter, type KnownCheckpoint } from './channel-writer.js';
@@ -277,8 +278,10 @@ export class SessionSaver extends BaseCheckpointSaver {
     const { service } = this.#sessions;
     const pages = readPages((cursor) => service.listSessions({ ...owner, orderBy: 'createTime', cursor }));
     for await (const { sessions } of pages) {
-      for (const session of sessions)
+      for (const listed of sessions) {
+        const session = await readableSession(service, listed);
         if (isThread(session)) yield { key: { ...owner, sessionId: session.id }, session };
+      }
     }
   }
 

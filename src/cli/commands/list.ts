@@ -35,9 +35,9 @@ export async function list(
       includeState: false,
     });
     for (const session of page.sessions.slice(0, left)) {
-      const { id, createTime, lastUpdateTime, version, conversationCount, metadata } = session;
+      const { id, createTime, lastUpdateTime, version, conversationCount, metadata, unreadable } = session;
       const { title, status } = metadata;
-      const about = [title, status].filter((text) => text !== undefined).join(', ');
+      const about = [title, status, unreadable].filter((text) => text !== undefined).join(', ');
       const text = `${time(lastUpdateTime)}  ${session.userId}  ${id}  ${version} events  ${about}`;
       const { userId: user } = session;
       await output.result(shown(text.trimEnd()), {
@@ -49,6 +49,7 @@ export async function list(
         version,
         conversationCount,
         metadata,
+        unreadable,
       });
     }
     left -= page.sessions.length;

@@ -1,11 +1,12 @@
 import { isDamagedEvent } from './damaged-event.js';
+import type { SessionsError } from './errors.js';
 import type { LoggedEvent } from './event.js';
 import { type SessionKey, sessionNameOf } from './ids.js';
 import { DamagedDataError } from './stored-json.js';
 
 const MOST_REMEMBERED = 1_000;
 
-/** Reports each damaged event that somebody reads, and each damaged record that somebody lists, once. */
+/** Reports each damaged event that somebody reads, and what is wrong with sessions that somebody lists, once. */
 export class DamageReports {
   readonly #reported = new Set<string>();
 
@@ -23,11 +24,20 @@ export class DamageReports {
     this.#add(key, 'record', 'the record (of ');
   }
 
+  /** Sessions of a list that cannot be decrypted. Mostly, the error is that of all. */
+  addUnreadable(error: SessionsError): void {
+    this.#once(error.message, error);
+  }
+
   #add(key: SessionKey, part: string, what: string): void {
-    const place = `${sessionNameOf(key)}\n${part}`;
+    const error = new DamagedDataError(`${what}session ${JSON.stringify(key.sessionId)})`);
+    this.#once(`${sessionNameOf(key)}\n${part}`, error);
+  }
+
+  #once(place: string, error: SessionsError): void {
     if (this.#reported.has(place)) return;
     if (this.#reported.size >= MOST_REMEMBERED) this.#reported.clear();
     this.#reported.add(place);
-    this.report(new DamagedDataError(`${what}session ${JSON.stringify(key.sessionId)})`));
+    this.report(error);
   }
 }

@@ -31,6 +31,11 @@ export class Session {
   declare events: LoggedEvent[];
   /** `true` if older events of the view were omitted because of their size; `listEvents` returns them. */
   declare eventsTruncated?: true;
+  /**
+   * Only in lists of an encrypted store: the code of why texts of the session cannot be decrypted. It is listed without its state,
+   * title and fields, and whoever reads it gets that error.
+   */
+  declare unreadable?: string;
   /** `true` if events need a turn. */
   declare readonly turnsOnly?: true;
   lastUpdateTime: number;
@@ -191,7 +196,7 @@ export interface SessionView extends Omit<Session, 'state'> {
 /** Makes no state object, which most sessions of a list do not need. */
 export function viewOf(session: Session): SessionView {
   const { id, appName, userId, saveKey, createTime, metadata, events } = session;
-  const { lastUpdateTime, version, conversationCount, turnsOnly, eventsTruncated } = session;
+  const { lastUpdateTime, version, conversationCount, turnsOnly, eventsTruncated, unreadable } = session;
   return {
     id,
     appName,
@@ -205,6 +210,7 @@ export function viewOf(session: Session): SessionView {
     conversationCount,
     ...(turnsOnly && { turnsOnly }),
     ...(eventsTruncated && { eventsTruncated }),
+    ...(unreadable && { unreadable }),
     state: partsOf(session, 'session.state').stateJson,
   };
 }

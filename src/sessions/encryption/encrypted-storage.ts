@@ -31,14 +31,7 @@ import { type CountedTexts, countTexts } from './count-texts.js';
 import { DataKeys } from './data-keys.js';
 import { type ExaminedText, examinedTexts } from './examined-texts.js';
 import { keyWrapperOf } from './local-keys.js';
-import {
-  openedEntries,
-  openedList,
-  openedOutcome,
-  openedSession,
-  openedTail,
-  openedWhereReadable,
-} from './opened-reads.js';
+import { openedEntries, openedList, openedOutcome, openedSession, openedTail } from './opened-reads.js';
 import { PassedThrough } from './passed-through.js';
 import { SealedComponents } from './sealed-components.js';
 import { sealedConsumers } from './sealed-consumers.js';
@@ -185,7 +178,7 @@ export class EncryptedStorage extends PassedThrough implements SessionStorage {
   async list(request: ListRequest): Promise<ListResult> {
     checkFilter(request.filter, this.#metadata);
     const list = await this.storage.list(request);
-    return this.#cipher.opened((open) => (request.keepsUnreadable ? openedWhereReadable : openedList)(list, open));
+    return this.#cipher.opened((open) => openedList(list, request, open));
   }
 
   async trim(request: TrimRequest): Promise<void> {

@@ -1,13 +1,13 @@
 import type { AppendOutcome, StoredEvent } from '../domain/commit.js';
 import { EncryptionError } from '../domain/encryption-errors.js';
-import { type StateOwner, type UserKey, scopeOfOwner, sessionKeyOf } from '../domain/ids.js';
+import { type StateOwner, type UserKey, scopeOfOwner } from '../domain/ids.js';
 import type { StoredPartial } from '../domain/partial-event.js';
 import { sealedFormOf } from '../domain/sealed-form.js';
 import type { LogTail } from '../storage/session-changes.js';
-import type { ListResult, ListedSession, UnreadableSession } from '../storage/session-list.js';
+import type { ListRequest, ListResult, ListedSession } from '../storage/session-list.js';
 import type { StoredSession } from '../storage/session-storage.js';
 import { type StateEntries, type StoredState, ownEntries } from '../storage/state-entries.js';
-import { openedMetadata } from './sealed-metadata.js';
+import { openedMetadata, plainMetadata } from './sealed-metadata.js';
 import { PLACES, ownerOfScope, userOf } from './sealed-writes.js';
 import type { Open } from './owner-cipher.js';
 
@@ -77,25 +77,21 @@ export function openedSession(stored: StoredSession, open: Open): StoredSession 
   };
 }
 
-export function openedList(list: ListResult, open: Open): ListResult {
-  return { ...list, sessions: list.sessions.map((listed) => openedListed(listed, open)) };
-}
-
-/** One session that cannot be opened does not fail the list of the others. */
-export function openedWhereReadable(list: ListResult, open: Open): ListResult {
-  const unreadable: UnreadableSession[] = [];
+/** One session that cannot be opened does not fail the list of the others. What is not encrypted of its metadata is there. */
+export function openedList(list: ListResult, { withState }: Pick<ListRequest, 'withState'>, open: Open): ListResult {
   const sessions = list.sessions.map((listed): ListedSession => {
-    const { record } = listed;
+    const shown = withState === false ? { ...listed, state: NO_STATE } : listed;
     try {
-      return openedListed(listed, open);
+      return openedListed(shown, open);
     } catch (error) {
       if (!(error instanceof EncryptionError)) throw error;
-      unreadable.push({ key: sessionKeyOf(record), error });
-      return { record, metadata: '', state: { session: [], user: [], app: [] } };
+      return { ...shown, metadata: plainMetadata(listed.metadata), state: NO_STATE, unreadable: error };
     }
   });
-  return { ...list, sessions, unreadable };
+  return { ...list, sessions };
 }
+
+const NO_STATE: StoredState = { session: [], user: [], app: [] };
 
 function openedListed({ record, metadata, state }: ListedSession, open: Open): ListedSession {
   return {

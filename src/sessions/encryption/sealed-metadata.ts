@@ -58,6 +58,13 @@ export function openedMetadata(text: MetadataText, owner: TextOwner, open: Open)
   return opened;
 }
 
+/** The entries that are not encrypted in any mode. */
+export function plainMetadata(text: MetadataText): MetadataText {
+  return [...metadataEntries(text)]
+    .map(([name, value]) => (isEncryptedEntry(name) ? '' : `${name}\n${value}\n`))
+    .join('');
+}
+
 /** Refuses a filter by what the store cannot compare. */
 export function checkFilter(filter: ListFilter | undefined, mode: MetadataMode): void {
   if (mode === 'plain' || !filter || filter.entries.every((entry) => OF_PACKAGE.test(entry))) return;

@@ -93,7 +93,7 @@ export async function createWithinQuotas(
   return stored;
 }
 
-type OpenedParts = Pick<StoredSession, 'record' | 'state' | 'metadata'>;
+type OpenedParts = Pick<StoredSession, 'record' | 'state' | 'metadata'> & Pick<Session, 'unreadable'>;
 
 /**
  * Creates session objects for callers. Sessions of one list share user and app state, whose text is built once. State from
@@ -105,13 +105,18 @@ export class SessionOpener {
 
   constructor(private readonly storage: Pick<SessionStorage, 'isInProcess'>) {}
 
-  open({ record, state, metadata = '' }: OpenedParts, view: readonly ViewItem[], source: LazyViewSource): Session {
+  open(
+    { record, state, metadata = '', unreadable }: OpenedParts,
+    view: readonly ViewItem[],
+    source: LazyViewSource,
+  ): Session {
     const session = new Session(
       record,
       state ? this.#stateOf(state) : {},
       new SessionEvents(view),
       metadataOf(metadata),
     );
+    if (unreadable) session.unreadable = unreadable;
     trackSession(session, record, source, metadata);
     return session;
   }

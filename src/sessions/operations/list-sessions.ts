@@ -1,8 +1,8 @@
 import { ByteBudget, entriesBytes, MOST_PER_READ } from '../domain/byte-budget.js';
 import { checkedLimit, checkedOffset, checkedOrder, checkedOrderBy, ListCursor } from '../domain/paging.js';
 import { digestOf } from '../domain/json-digest.js';
-import { InvalidInputError, LimitExceededError } from '../domain/errors.js';
-import { type SessionKey, type StateOwner, assertStateOwner } from '../domain/ids.js';
+import { InvalidInputError, LimitExceededError, type SessionsError } from '../domain/errors.js';
+import { type SessionKey, type StateOwner, assertStateOwner, sessionKeyOf } from '../domain/ids.js';
 import { optionalCount, optionalFlag } from '../domain/input-checks.js';
 import type { Session } from '../domain/session.js';
 import { entriesOfBoth, ruleFilter } from '../domain/access-filter.js';
@@ -10,7 +10,6 @@ import type { IndexEntry } from '../domain/metadata-entries.js';
 import { type SessionFilter, assertFilterSize, filterEntries } from '../domain/submitted-metadata.js';
 import { type SessionEnvironment, readFilter } from '../session-environment.js';
 import { positionOf } from '../storage/list-order.js';
-import type { UnreadableSession } from '../storage/session-list.js';
 import type {
   ListOrderBy,
   ListPosition,
@@ -56,7 +55,7 @@ export interface ListSessionsRequest extends StateOwner {
 
 /** A page of sessions. */
 export interface SessionPage {
-  /** Without events, with the merged state. */
+  /** Without events, with the merged state. One that cannot be decrypted has `unreadable`, and no state. */
   readonly sessions: Session[];
   /** Maximum number of sessions per page. */
   readonly limit: number;
@@ -72,13 +71,13 @@ export interface SessionPage {
  * A page of sessions. It is shorter if their state and metadata are large. Pages by `page` or `offset` cannot be shorter, since the next
  * page would skip sessions.
  *
- * @param onUnreadable gets the sessions of an encrypted store that are listed without their metadata. By default, one fails the list
+ * @param onUnreadable learns why sessions of an encrypted store are listed without their texts. Default: the log of the server
  * @throws LimitExceededError if a page by `page` or `offset` is too large
  */
 export async function listSessions(
   env: SessionEnvironment,
   request: ListSessionsRequest,
-  onUnreadable?: (session: UnreadableSession) => void,
+  onUnreadable: (key: SessionKey, error: SessionsError) => void = (_key, error) => env.damage.addUnreadable(error),
 ): Promise<SessionPage> {
   const { appName, userId } = request;
   assertStateOwner({ appName, userId });
@@ -98,17 +97,17 @@ export async function listSessions(
   const { maxPageBytes } = env.limits;
   const filter = entries.length > 0 ? { entries, maxExamined: Math.max(MAX_EXAMINED, limit) } : undefined;
   const maxStateBytes = env.stateLimits;
-  const keepsUnreadable = onUnreadable !== undefined;
-  const wanted = { appName, userId, orderBy, order, after, offset, withState, filter, maxStateBytes, keepsUnreadable };
-  const { listed, damaged, unreadable, next, isCut, total } = await readPage(env.storage, wanted, limit, maxPageBytes);
+  const wanted = { appName, userId, orderBy, order, after, offset, withState, filter, maxStateBytes };
+  const { listed, damaged, next, isCut, total } = await readPage(env.storage, wanted, limit, maxPageBytes);
   for (const key of damaged) env.damage.addRecord(key);
-  for (const session of unreadable) onUnreadable?.(session);
+  for (const { record, unreadable } of listed) if (unreadable) onUnreadable(sessionKeyOf(record), unreadable);
   if (isCut && offset !== undefined) throw new LimitExceededError(tooLarge(maxPageBytes), 'limit');
   const viewFilter = readFilter(env);
   const opener = new SessionOpener(env.storage);
-  const sessions = listed.map(({ record, metadata, state }) =>
-    opener.open({ record, metadata, ...(withState && { state }) }, [], () => sourceWithoutEvents(record, viewFilter)),
-  );
+  const sessions = listed.map(({ record, metadata, state, unreadable }) => {
+    const parts = { record, metadata, ...(withState && { state }), unreadable: unreadable?.code };
+    return opener.open(parts, [], () => sourceWithoutEvents(record, viewFilter));
+  });
   const cursor = next && new ListCursor(orderBy, order, next.time, next.userId, next.sessionId, filterName);
   return {
     sessions,
@@ -147,7 +146,6 @@ interface ReadPage {
   readonly listed: readonly ListedSession[];
   /** Sessions whose record is damaged. */
   readonly damaged: readonly SessionKey[];
-  readonly unreadable: readonly UnreadableSession[];
   /** Where the next page begins; missing on the last page. */
   readonly next: ListPosition | undefined;
   /** Whether the page ended early. */
@@ -166,7 +164,6 @@ async function readPage(
   const bytesOf = sizeOfListed(wanted);
   const listed: ListedSession[] = [];
   const damaged: SessionKey[] = [];
-  const unreadable: UnreadableSession[] = [];
   let place = { after: wanted.after, offset: wanted.offset, withTotal: wanted.offset !== undefined };
   let total: number | undefined;
   for (;;) {
@@ -175,16 +172,13 @@ async function readPage(
     const result = await storage.list({ ...wanted, ...place, limit: size + 1, maxBytes: budget.left });
     total ??= result.total;
     damaged.push(...(result.damaged ?? []));
-    unreadable.push(...(result.unreadable ?? []));
     const { isCut, examinedTo } = result;
     for (const session of result.sessions.slice(0, size)) {
-      if (!budget.take(bytesOf(session)))
-        return { listed, damaged, unreadable, next: endOf(listed, wanted), isCut: true, total };
+      if (!budget.take(bytesOf(session))) return { listed, damaged, next: endOf(listed, wanted), isCut: true, total };
       listed.push(session);
     }
     const next = isCut || result.sessions.length > size ? endOf(listed, wanted) : examinedTo;
-    if (!next || examinedTo || listed.length >= limit)
-      return { listed, damaged, unreadable, next, isCut: false, total };
+    if (!next || examinedTo || listed.length >= limit) return { listed, damaged, next, isCut: false, total };
     place = { after: next, offset: undefined, withTotal: false };
   }
 }

@@ -30,8 +30,6 @@ export interface ListRequest extends StateOwner {
   readonly withState?: boolean;
   /** The same as of `ReadRequest`, for all sessions of the page. */
   readonly maxStateBytes?: StateLimits | undefined;
-  /** Of an encrypted store: lists sessions whose texts cannot be decrypted without them, and names these, instead of failing. */
-  readonly keepsUnreadable?: boolean | undefined;
   /** Which sessions to list. Default: all. Never together with `offset` or `withTotal`. */
   readonly filter?: ListFilter | undefined;
   /**
@@ -54,6 +52,8 @@ export interface ListedSession {
   readonly record: SessionRecord;
   readonly metadata: MetadataText;
   readonly state: StoredState;
+  /** Why texts of it cannot be decrypted, in an encrypted store. It is listed without them: one never fails the list of the others. */
+  readonly unreadable?: SessionsError | undefined;
 }
 
 /** A page of a list. */
@@ -64,8 +64,6 @@ export interface ListResult {
    * nevertheless if it can read their ids and times.
    */
   readonly damaged?: readonly SessionKey[] | undefined;
-  /** With `keepsUnreadable`: the sessions that are listed without metadata and state, and why. */
-  readonly unreadable?: readonly { readonly key: SessionKey; readonly error: SessionsError }[] | undefined;
   /** Of the whole list, if requested. */
   readonly total?: number;
   /**
@@ -79,6 +77,3 @@ export interface ListResult {
    */
   readonly examinedTo?: ListPosition | undefined;
 }
-
-/** A session whose texts cannot be decrypted. */
-export type UnreadableSession = NonNullable<ListResult['unreadable']>[number];

@@ -72,6 +72,9 @@ export const SESSION = shape<SessionView, Session>('Session', {
     eventsTruncated: optional(
       flag('There where older events of the view were left out, since together they are too large.', THERE),
     ),
+    unreadable: optional(
+      text('Only in lists: the code of why the session cannot be decrypted. It has no state, title and fields then.'),
+    ),
     turnsOnly: optional(flag('There if writes need a turn.', THERE)),
     createTime: integer(EPOCH),
     lastUpdateTime: integer(EPOCH),

@@ -1,5 +1,6 @@
 import { toMessages } from '../../../src/agents/index.js';
-import { InMemorySessionStorage, LimitExceededError, SessionService } from '../../../src/index.js';
+import { InMemorySessionStorage, LimitExceededError, SessionService, encryptedStorage } from '../../../src/index.js';
+import { KEY_A, KEY_B } from '../../encryption/support.js';
 import { KEY, SESSION, USER, answer, openTranscripts, prompt, text } from './support/transcripts.js';
 
 const USAGE = { input_tokens: 3, cache_creation_input_tokens: 10, cache_read_input_tokens: 100, output_tokens: 7 };
@@ -23,6 +24,20 @@ const document = (source: object, title?: string) => ({ type: 'document', source
 const image = (source: object) => ({ type: 'image', source });
 
 describe('A transcript of the Claude Agent SDK', () => {
+  it('that cannot be decrypted is an error where its fields are needed, and no missing one', async () => {
+    const memory = new InMemorySessionStorage();
+    await openTranscripts({}, encryptedStorage(memory, { keys: KEY_A })).store.append(
+      { ...KEY, subpath: 'agents/a' },
+      turn(),
+    );
+    const sessions = new SessionService({
+      storage: encryptedStorage(memory, { keys: KEY_B }),
+      onBackgroundError: jest.fn(),
+    });
+    const { store } = openTranscripts({ sessions });
+    await expect(store.listSubkeys?.(KEY)).rejects.toMatchObject({ code: 'ENCRYPTION_KEY_UNKNOWN' });
+  });
+
   it('is a conversation with text, thoughts, tool calls and usage for every other reader of the session', async () => {
     const { sessions, store } = openTranscripts();
     const entries = turn();
