@@ -17,7 +17,7 @@ export async function readPolicy(file: string): Promise<RetentionSettings> {
   }
 }
 
-/** The sessions of the store, of which those that the policy holds refuse to go, as in the app. Without a policy, none is held. */
+/** The sessions of the store, of which those that the policy holds refuse to go, as in the app. Without a policy, those that the store holds. */
 export async function sessionsUnderHold(context: CommandContext, file: string | undefined): Promise<SessionService> {
   const policy = file === undefined ? undefined : await readPolicy(file);
   const sessions = await context.sessions();

@@ -111,7 +111,7 @@ export function programOf(run: RunWork): Command {
     .description('show the sessions in a browser: those of the store, or of an export')
     .option('--port <number>', 'on this port instead of a free one', wholeNumber)
     .option('--write', 'let the page rewind, fork and delete')
-    .option('--policy <file>', 'except what the hold of this policy keeps')
+    .option('--policy <file>', 'adds the hold of this policy to those of the store')
     .action(action(inspect));
   program
     .command('state <app> [user] [session]')
@@ -150,7 +150,7 @@ export function programOf(run: RunWork): Command {
     .option('--yes <user>', 'the user id again, since it cannot be undone')
     .option('--reason <text>', 'why, for a note that is kept without the id')
     .option('--components <folder>', 'also component state in JSON files')
-    .option('--policy <file>', 'unless the hold of this policy keeps a session of the user')
+    .option('--policy <file>', 'adds the hold of this policy to those of the store')
     .action(action(eraseUser));
   program
     .command('erased <app> <user>')

@@ -1,8 +1,8 @@
-import type { RetentionRule, RetentionSettings } from '../config/retention-settings.js';
+import type { RetentionRule } from '../config/retention-settings.js';
 import { type LogMarks, LogReading, kindRulesFor } from './domain/event-retention.js';
 import { EventTally, type KindCounts } from './domain/event-tally.js';
 import { readPages } from './domain/paging.js';
-import { type RetainedSession, decideRetention, isHeld } from './domain/retention-rules.js';
+import { type RetainedSession, type RetentionPolicy, decideRetention, isHeld } from './domain/retention-rules.js';
 import { incarnationOf } from './domain/session-tracking.js';
 import { type Session, referencedKey } from './domain/session.js';
 import { type ListSessionsRequest, type SessionPage, listSessions } from './operations/list-sessions.js';
@@ -16,7 +16,7 @@ import type { SessionService } from './session.service.js';
 const SESSIONS_TOGETHER = 100;
 
 /** How to apply a policy. */
-export type RetainKindsOptions = Omit<RetainEventsOptions, 'hold'>;
+export type RetainKindsOptions = Omit<RetainEventsOptions, 'holds'>;
 
 /** What rules with kinds found. */
 export interface RetainedKinds {
@@ -32,27 +32,27 @@ export interface RetainedKinds {
  */
 export async function retainKinds(
   sessions: SessionService,
-  settings: RetentionSettings,
+  policy: RetentionPolicy,
   options: RetainKindsOptions,
   unreadable: UnreadableSessions,
 ): Promise<RetainedKinds> {
   const { storage } = environmentBehind(sessions);
-  const { hold } = settings;
+  const { rules, holds } = policy;
   const tallies = new Map<number, EventTally>();
-  for (const [number, { kinds }] of settings.rules.entries()) if (kinds) tallies.set(number, new EventTally(number));
+  for (const [number, { kinds }] of rules.entries()) if (kinds) tallies.set(number, new EventTally(number));
   let held = 0;
-  for await (const page of pagesOfSessions(sessions, settings, unreadable)) {
+  for await (const page of pagesOfSessions(sessions, policy, unreadable)) {
     if (options.signal?.aborted) break;
     const incarnations = page.map((session) => incarnationOf(session) ?? '');
     const marks = options.dryRun ? [] : await readMarks(storage.entries, incarnations);
     for (const [index, session] of page.entries()) {
-      const log = logOf(session, settings, options.now, marks[index]);
+      const log = logOf(session, policy, options.now, marks[index]);
       if (log.rules.length === 0) continue;
       const retained = retainedSession(session);
-      if (isHeld(retained, hold)) held += Number(decideRetention(retained, settings, options.now) !== 'held');
+      if (isHeld(retained, holds)) held += Number(decideRetention(retained, policy, options.now) !== 'held');
       else if (!new LogReading(log.rules, log.marks).isDone) {
         await unreadable.unless(log.key, async () => {
-          for await (const found of retainEvents({ storage }, log, { ...options, hold })) {
+          for await (const found of retainEvents({ storage }, log, { ...options, holds })) {
             for (const tally of tallies.values()) for (const event of found) tally.add(event);
           }
         });
@@ -60,14 +60,14 @@ export async function retainKinds(
     }
   }
   const counts = [...tallies].flatMap(([number, tally]) => {
-    const rule = settings.rules[number];
+    const rule = rules[number];
     return rule ? [[number, { rule, ...tally.counts }] as const] : [];
   });
   return { counts: new Map(counts), held };
 }
 
-function logOf(session: Session, settings: RetentionSettings, now: number, marks: LogMarks = {}) {
-  const rules = kindRulesFor(retainedSession(session), settings, now);
+function logOf(session: Session, policy: RetentionPolicy, now: number, marks: LogMarks = {}) {
+  const rules = kindRulesFor(retainedSession(session), policy, now);
   return { key: referencedKey(session), incarnation: incarnationOf(session) ?? '', rules, marks };
 }
 
@@ -79,10 +79,10 @@ export function retainedSession({ appName, lastUpdateTime, metadata: { labels } 
 /** By the time of their creation, which does not change while they are read. */
 async function* pagesOfSessions(
   sessions: SessionService,
-  settings: RetentionSettings,
+  policy: RetentionPolicy,
   unreadable: UnreadableSessions,
 ): AsyncGenerator<readonly Session[], void, void> {
-  const rules = settings.rules.filter(({ kinds }) => kinds);
+  const rules = policy.rules.filter(({ kinds }) => kinds);
   if (rules.length === 0) return;
   const named = rules.flatMap(({ app }) => app ?? []);
   const apps = named.length === rules.length ? new Set(named) : await sessions.listApps();

@@ -29,6 +29,7 @@ import { ShutdownSignal, TaskTracker } from './lifecycle.js';
 import { type LogWatcher, logWatcherOf } from './log-watcher.js';
 import { QuotaKeeper } from './quotas/quota-keeper.js';
 import { RequestTexts } from './request-texts.js';
+import { Holds } from './retention/holds.js';
 import type { SessionHooks } from './session-hooks.js';
 import { type ChangeBell, type SessionSignals, bellOf, signalsOf } from './session-signals.js';
 import { type StartingWatches, startingWatchesOf } from './starting-watches.js';
@@ -50,6 +51,8 @@ export interface SessionEnvironment {
   readonly usage: UsageSettings;
   /** Missing without quotas. */
   readonly quotas: QuotaKeeper | undefined;
+  /** Which sessions have to stay. */
+  readonly holds: Holds;
   /** What `ttl` means for writes. */
   readonly lifetimes: Lifetimes;
   readonly hooks: SessionHooks;
@@ -150,6 +153,7 @@ export function environmentOf(options: SessionServiceOptions, hooks: SessionHook
     ttl,
     usage: checkedSettings(USAGE, options.usage, 'usage'),
     quotas: quotaKeeperOf(checkedSettings(QUOTAS, options.quotas, 'quotas'), storage, clock),
+    holds: new Holds(storage),
     lifetimes,
     hooks,
     requestTexts: new RequestTexts({

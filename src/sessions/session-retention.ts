@@ -3,10 +3,7 @@ import { type EventKind, RETENTION, type RetentionRule, type RetentionSettings }
 import { checkOptionNames } from '../config/option-checks.js';
 import { problemOf } from '../config/setting.js';
 import { requireRequest } from './domain/input-checks.js';
-import { SessionHeldError, decideRetention, isHeld, lastKept } from './domain/retention-rules.js';
-import type { UserKey } from './domain/ids.js';
-import { readPages } from './domain/paging.js';
-import { metadataOf } from './domain/session-metadata.js';
+import { type RetentionPolicy, SessionHeldError, decideRetention, lastKept } from './domain/retention-rules.js';
 import { type Session, referencedKey } from './domain/session.js';
 import type { KindCount } from './domain/event-tally.js';
 import { type RetainKindsOptions, oldestFirst, retainKinds, retainedSession } from './retain-kinds.js';
@@ -66,7 +63,6 @@ export interface ApplyRetentionOptions {
 export class SessionRetention {
   readonly #sessions: SessionService;
   readonly #settings: RetentionSettings;
-  readonly #stops: (() => void)[] = [];
 
   constructor(options: SessionRetentionOptions) {
     checkOptionNames(requireRequest(options), { sessions: true, rules: true, hold: true });
@@ -84,22 +80,25 @@ export class SessionRetention {
   }
 
   /**
-   * From now on, held sessions refuse to be deleted, and their users to be erased, with `SessionHeldError`.
+   * From now on, held sessions refuse to be deleted, redacted and replaced, and their users to be erased, with `SessionHeldError`: in all
+   * processes, as soon as the store has the hold.
    * @example retention.start();
    */
   start(): void {
-    if (!this.#settings.hold || this.#stops.length > 0) return;
-    const { hooks } = this.#sessions;
-    this.#stops.push(hooks.onBeforeDelete(async ({ key }) => this.#assertFree(key, key.sessionId)));
-    this.#stops.push(hooks.onBeforeErase(async ({ user }) => this.#assertFree(user)));
+    const { hold } = this.#settings;
+    if (!hold) return;
+    const { holds, tasks } = environmentBehind(this.#sessions);
+    holds.give(hold);
+    tasks.trackInBackground(holds.store(hold));
   }
 
   /**
-   * Lets held sessions be deleted again.
-   * @example retention.stop();
+   * Ends the hold in the store and here. Processes whose policy has it, hold on.
+   * @example await retention.release();
    */
-  stop(): void {
-    for (const stop of this.#stops.splice(0)) stop();
+  async release(): Promise<void> {
+    const { hold } = this.#settings;
+    if (hold) await environmentBehind(this.#sessions).holds.release(hold);
   }
 
   /**
@@ -108,24 +107,33 @@ export class SessionRetention {
    */
   async apply({ dryRun = false, signal, onError }: ApplyRetentionOptions = {}): Promise<RetentionReport> {
     const checkedAt = await this.#now();
+    const policy = await this.#policy(dryRun);
     const counts: RetentionCount[] = [];
     let held = 0;
     const options = { dryRun, signal, now: checkedAt };
     const unreadable = new UnreadableSessions(onError);
     for (const [number, rule] of this.#settings.rules.entries()) {
       if (rule.kinds) continue;
-      const found = await this.#applyRule(number, rule, options, unreadable);
+      const found = await this.#applyRule(policy, { number, rule }, options, unreadable);
       counts[number] = found.count;
       held += found.held;
     }
-    const kinds = await retainKinds(this.#sessions, this.#settings, options, unreadable);
+    const kinds = await retainKinds(this.#sessions, policy, options, unreadable);
     for (const [number, count] of kinds.counts) counts[number] = count;
     return { dryRun, checkedAt, rules: counts, held: held + kinds.held, unreadable: unreadable.count };
   }
 
+  /** With the holds of all processes. */
+  async #policy(isDryRun: boolean): Promise<RetentionPolicy> {
+    const { rules, hold } = this.#settings;
+    const { holds } = environmentBehind(this.#sessions);
+    if (hold && !isDryRun) await holds.store(hold);
+    return { rules, holds: [...(hold ? [hold] : []), ...(await holds.all())] };
+  }
+
   async #applyRule(
-    number: number,
-    rule: RetentionRule,
+    policy: RetentionPolicy,
+    { number, rule }: { readonly number: number; readonly rule: RetentionRule },
     { dryRun, signal, now }: RetainKindsOptions,
     unreadable: UnreadableSessions,
   ): Promise<{ readonly count: RetentionCount; readonly held: number }> {
@@ -133,8 +141,8 @@ export class SessionRetention {
     let oldest: number | undefined;
     for await (const session of this.#oldEnough(rule, now, unreadable)) {
       if (signal?.aborted) break;
-      const decision = decideRetention(retainedSession(session), this.#settings, now);
-      if (decision === 'held' && isFirst(session, this.#settings, number, now)) held += 1;
+      const decision = decideRetention(retainedSession(session), policy, now);
+      if (decision === 'held' && isFirst(session, policy, number, now)) held += 1;
       if (typeof decision !== 'object' || decision.rule !== number) continue;
       due += 1;
       oldest ??= session.lastUpdateTime;
@@ -169,27 +177,6 @@ export class SessionRetention {
     return !(await environmentBehind(this.#sessions).storage.read({ key }));
   }
 
-  async #assertFree({ appName, userId }: UserKey, sessionId?: string): Promise<void> {
-    const { hold } = this.#settings;
-    if (!hold) return;
-    if (sessionId === undefined) {
-      const found = await this.#findHeld({ appName, userId }, hold.labels);
-      if (found) throw new SessionHeldError(found.id);
-      return;
-    }
-    const { storage } = environmentBehind(this.#sessions);
-    const read = await storage.read({ key: { appName, userId, sessionId }, withMetadata: true });
-    if (read && isHeld(metadataOf(read.metadata ?? ''), hold)) throw new SessionHeldError(sessionId);
-  }
-
-  async #findHeld(user: UserKey, labels: Readonly<Record<string, string>>): Promise<Session | undefined> {
-    const request = { ...user, filter: { labels: { ...labels } }, includeState: false, limit: 1 };
-    for await (const { sessions } of readPages((cursor) => this.#sessions.listSessions({ ...request, cursor }))) {
-      if (sessions[0]) return sessions[0];
-    }
-    return undefined;
-  }
-
   async #now(): Promise<number> {
     const { storage } = environmentBehind(this.#sessions);
     return (await storage.entries.find([{ space: 'retention', name: 'now' }])).now;
@@ -197,7 +184,7 @@ export class SessionRetention {
 }
 
 /** A held session is met by each rule that fits it, and counted by the one that counts. */
-function isFirst(session: Session, { rules }: RetentionSettings, number: number, now: number): boolean {
-  const decision = decideRetention(retainedSession(session), { rules }, now);
+function isFirst(session: Session, { rules }: RetentionPolicy, number: number, now: number): boolean {
+  const decision = decideRetention(retainedSession(session), { rules, holds: [] }, now);
   return typeof decision === 'object' && decision.rule === number;
 }

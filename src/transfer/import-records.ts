@@ -1,3 +1,4 @@
+import { Holds } from '../sessions/retention/holds.js';
 import { LIMITS, USAGE } from '../config/session-settings.js';
 import { DAY_MS } from '../sessions/domain/expiry.js';
 import { type SessionKey, idProblem, scopeOfOwner, sessionKeyOf } from '../sessions/domain/ids.js';
@@ -54,6 +55,7 @@ export class RecordImport {
   constructor(
     private readonly storage: SessionStorage,
     private readonly options: ImportOptions = {},
+    private readonly holds = new Holds(storage),
   ) {
     const isDryRun = optionalFlag(options.dryRun, 'dryRun') ?? false;
     if (!isDryRun && !storage.transfer) throw withoutTransferError('take over sessions of another store');
@@ -154,9 +156,9 @@ export class RecordImport {
       this.#tally.session('filtered');
       return;
     }
-    const { storage } = this;
+    const { storage, holds } = this;
     const replaces = this.options.onConflict === 'replace';
-    const options = { storage, transfer: this.#transfer, replaces };
+    const options = { storage, holds, transfer: this.#transfer, replaces };
     this.#session = await SessionImport.begin(session, options);
   }
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { DEFAULT_TTL } from '../config/session-settings.js';
 import { NEVER, isExpired, lifetimesOf } from '../sessions/domain/expiry.js';
 import { sessionKeyOf } from '../sessions/domain/ids.js';
+import type { Holds } from '../sessions/retention/holds.js';
 import { metadataAfter } from '../sessions/domain/metadata-entries.js';
 import type { SessionRecord } from '../sessions/domain/session-record.js';
 import { type StateSize, countedSize } from '../sessions/domain/state-size.js';
@@ -22,6 +23,7 @@ export type SessionOutcome = 'created' | 'continued' | 'unchanged' | 'expired' |
 
 interface Options {
   readonly storage: SessionStorage;
+  readonly holds: Holds;
   /** Undefined if nothing is to be written. */
   readonly transfer: TransferStore | undefined;
   /** Whether sessions of the target that differ are deleted before. */
@@ -47,7 +49,7 @@ export class SessionImport {
   ) {}
 
   static async begin(line: SessionLine, options: Options): Promise<SessionImport> {
-    const { storage, transfer, replaces } = options;
+    const { storage, holds, transfer, replaces } = options;
     const begun = (outcome: SessionOutcome, record?: SessionRecord): SessionImport =>
       new SessionImport(line, options, record && new TargetSession(storage, transfer, record), outcome);
     if (await hasExpired(storage, line)) return begun('expired');
@@ -55,6 +57,7 @@ export class SessionImport {
     let found = (await storage.read({ key }))?.record;
     const problem = found && difference(line, found);
     if (problem && replaces) {
+      await holds.assertFree(key);
       if (transfer) await storage.delete({ ...key, incarnation: found?.incarnation });
       found = undefined;
     }

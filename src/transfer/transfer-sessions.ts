@@ -100,10 +100,10 @@ export async function importRecords(
   return importInto(target, options).run(numbered(records, options.cursor));
 }
 
-/** The limits of a service are known. */
+/** The limits and the holds of a service are known. */
 function importInto(target: StorageSource, options: ImportOptions): RecordImport {
-  const limits = checkedImport(options).limits ?? findEnvironment(target)?.limits;
-  return new RecordImport(storageOf(target), { ...options, limits });
+  const { limits, holds } = findEnvironment(target) ?? {};
+  return new RecordImport(storageOf(target), { ...options, limits: checkedImport(options).limits ?? limits }, holds);
 }
 
 async function* numbered(records: AsyncIterable<TransferRecord>, after = 0): AsyncGenerator<NumberedRecord> {

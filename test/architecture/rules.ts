@@ -235,7 +235,7 @@ export const layers: readonly Layer[] = [
   {
     name: 'transfer',
     files: /^transfer\/.+$/,
-    mayImport: [...sessionLayers, 'sessions/erasures', 'transfer/records', 'transfer/from'],
+    mayImport: [...sessionLayers, 'sessions/retention', 'sessions/erasures', 'transfer/records', 'transfer/from'],
     packages: nodeBuiltins,
   },
   // Finds what is wrong in a store, for any app and for the command line.
@@ -432,7 +432,7 @@ export const layers: readonly Layer[] = [
     name: 'sessions/environment',
     files:
       /^sessions\/(session-environment|service-environment|session-hooks|session-signals|starting-watches|log-watcher|tail-reads|request-texts|lifecycle)\.ts$/,
-    mayImport: [...pureLayers, 'sessions/storage', 'sessions/quotas'],
+    mayImport: [...pureLayers, 'sessions/storage', 'sessions/quotas', 'sessions/retention'],
   },
   {
     name: 'in-memory service',

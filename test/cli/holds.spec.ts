@@ -1,8 +1,8 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { SessionHeldError, SessionRetention, SessionService } from '../../src/index.js';
-import { eraseUser } from '../../src/transfer/index.js';
+import { InMemorySessionService, SessionHeldError, SessionRetention, SessionService } from '../../src/index.js';
+import { eraseUser, exportSessions } from '../../src/transfer/index.js';
 import { TypeOrmSessionStorage } from '../../src/typeorm.js';
 import { sessionsOf, whileShown } from './shown-page.js';
 import { cli } from './terminal.js';
@@ -54,6 +54,26 @@ describe('A hold on the command line', () => {
       expect((await remove('free')).status).toBe(204);
     });
     expect(await left()).toEqual(['held']);
+  });
+
+  it('is kept by the store, so that commands without the policy refuse, too', async () => {
+    const copy = join(folder, 'copy.ndjson');
+    const other = new InMemorySessionService();
+    await other.createSession({ ...ANN, sessionId: 'held' });
+    await writeFile(copy, exportSessions(other));
+    await other.close();
+    const retention = new SessionRetention({ sessions, rules: [], ...HOLD });
+    retention.start();
+    await sessions.whenIdle();
+    const replace = () => cli(['import', copy, '--replace', '--url', url, '--json']);
+    for (const refused of [await erase('--json'), await replace()]) {
+      expect(refused.code).toBe(5);
+      expect(JSON.parse(refused.err)).toMatchObject({ error: { code: 'SESSION_HELD' } });
+    }
+    expect(await left()).toEqual(['free', 'held']);
+    await retention.release();
+    expect((await replace()).code).toBe(0);
+    expect((await erase()).code).toBe(0);
   });
 
   it('has to be one, and to have an effect', async () => {

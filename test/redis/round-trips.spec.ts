@@ -39,7 +39,7 @@ const EXPECTED: Record<string, readonly [node: number, cluster: number]> = {
   'read user state': [1, 1],
   'write app state': [1, 1],
   // Afterwards, it looks whether the session is gone, and for its prompts.
-  'delete a session, not the last one': [3, 3],
+  'delete a session, not the last one': [4, 4],
   'acquire a lease': [2, 2],
   'fail to acquire a lease': [1, 1],
   'renew a lease': [2, 2],

@@ -6,6 +6,7 @@ import {
   SessionService,
 } from '../../src/index.js';
 import { ManualClock } from '../../src/testing/index.js';
+import { eraseUser, exportSessions, importSessions } from '../../src/transfer/index.js';
 import type { OpenStorage } from '../../src/testing/open-storage.js';
 import { storesAboveThePort } from '../support/stores.js';
 
@@ -96,6 +97,68 @@ describe.each(storesAboveThePort)('the retention of sessions on $name', ({ open 
     await sessions.appendEvent({ session: { ...ANN, id: 'held' }, event: { author: 'system', actions: free } });
     await sessions.eraseUser(ANN);
     expect(await left()).toEqual([]);
+  });
+
+  it('keeps what is held as it is, in processes without the policy, too', async () => {
+    const retention = retain({ rules: [], hold: { labels: { hold: 'case-7', by: 'court' } } });
+    await create('held', { hold: 'case-7', by: 'court' });
+    await sessions.appendEvent({ session: { ...ANN, id: 'held' }, event: EVENT });
+    const copy = new InMemorySessionService();
+    await copy.createSession({ ...ANN, sessionId: 'held' });
+    const copied: string[] = [];
+    for await (const line of exportSessions(copy)) copied.push(line);
+    await copy.close();
+    retention.start();
+    await sessions.whenIdle();
+    const before = (await opened.raw()).text;
+    const others = new SessionService({ storage: opened.storage, clock });
+    const held = { ...ANN, sessionId: 'held' };
+    const kinds = new SessionRetention({
+      sessions: others,
+      rules: [{ kinds: ['messages'], keep: '1d' }, { keep: '1d' }],
+    });
+    for (const on of [sessions, others]) {
+      const calls = [
+        on.redactEvent({ ...held, seq: 1, reason: 'asked' }),
+        on.deleteSession(held),
+        on.eraseUser(ANN),
+        eraseUser(opened.storage, ANN),
+        importSessions(on, copied, { onConflict: 'replace' }),
+        importSessions(on, copied, { onConflict: 'replace', dryRun: true }),
+        importSessions(opened.storage, copied, { onConflict: 'replace' }),
+      ];
+      for (const call of await Promise.allSettled(calls))
+        expect(call).toMatchObject({ status: 'rejected', reason: { code: 'SESSION_HELD', sessionId: 'held' } });
+    }
+    clock.advanceSeconds(9 * DAY_SECONDS);
+    expect(await kinds.apply()).toMatchObject({ held: 1, rules: [{ due: 0 }, { due: 0 }] });
+    expect((await opened.raw()).text).toBe(before);
+    expect(await importSessions(others, copied, { onConflict: 'skip' })).toMatchObject({
+      conflicts: [{ sessionId: 'held' }],
+    });
+
+    await retention.release();
+    expect(await others.redactEvent({ ...held, seq: 1, reason: 'asked' })).toMatchObject({ duplicate: false });
+    await importSessions(sessions, copied, { onConflict: 'replace' });
+    await sessions.deleteSession(held);
+    await others.finish();
+  });
+
+  it('has the holds of all policies, each once', async () => {
+    const first = retain({ rules: [], hold: { labels: { hold: 'a' } } });
+    const second = retain({ rules: [], hold: { labels: { hold: 'b' } } });
+    for (const policy of [first, second, first]) policy.start();
+    await sessions.whenIdle();
+    for (const hold of ['a', 'b']) await create(hold, { hold });
+    const others = new SessionService({ storage: opened.storage, clock });
+    const remove = (sessionId: string): Promise<void> => others.deleteSession({ ...ANN, sessionId });
+    for (const id of ['a', 'b']) await expect(remove(id)).rejects.toBeInstanceOf(SessionHeldError);
+    await first.release();
+    await remove('a');
+    await expect(remove('b')).rejects.toBeInstanceOf(SessionHeldError);
+    await second.release();
+    await remove('b');
+    await others.finish();
   });
 
   it('leaves a session to which somebody writes meanwhile', async () => {

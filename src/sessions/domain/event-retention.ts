@@ -29,7 +29,7 @@ export type LogMarks = Readonly<Partial<Record<EventKind, KindMark>>>;
 /** For each kind that a rule names, the first rule that fits the session. */
 export function kindRulesFor(
   session: Omit<RetainedSession, 'lastUpdateTime'>,
-  { rules }: RetentionSettings,
+  { rules }: Pick<RetentionSettings, 'rules'>,
   now: number,
 ): readonly KindRule[] {
   return EVENT_KINDS.flatMap((kind) => {

@@ -1,6 +1,14 @@
 import { type RetentionRule, type RetentionSettings, keptMs } from '../../config/retention-settings.js';
 import { SessionsError } from './errors.js';
 
+/** Keeps the sessions with all of these labels. */
+export type RetentionHold = NonNullable<RetentionSettings['hold']>;
+
+/** The rules of a policy, and all holds that count. */
+export interface RetentionPolicy extends Pick<RetentionSettings, 'rules'> {
+  readonly holds: readonly RetentionHold[];
+}
+
 /** What the rules look at. */
 export interface RetainedSession {
   readonly appName: string;
@@ -14,13 +22,13 @@ export type RetentionDecision = 'held' | 'kept' | { readonly rule: number };
 /** Decides about a session. A hold comes first, then the first rule that fits. */
 export function decideRetention(
   session: RetainedSession,
-  { rules, hold }: RetentionSettings,
+  { rules, holds }: RetentionPolicy,
   now: number,
 ): RetentionDecision {
   const number = rules.findIndex((one) => !one.kinds && fitsRule(session, one));
   const rule = rules[number];
   if (!rule || session.lastUpdateTime > lastKept(rule, now)) return 'kept';
-  return isHeld(session, hold) ? 'held' : { rule: number };
+  return isHeld(session, holds) ? 'held' : { rule: number };
 }
 
 /** Sessions whose last event is not later than this have been kept long enough. */
@@ -29,8 +37,8 @@ export function lastKept(rule: RetentionRule, now: number): number {
 }
 
 /** Whether a hold keeps the session. */
-export function isHeld({ labels }: Pick<RetainedSession, 'labels'>, hold: RetentionSettings['hold']): boolean {
-  return hold !== undefined && hasLabels(labels, hold.labels);
+export function isHeld({ labels }: Pick<RetainedSession, 'labels'>, holds: readonly RetentionHold[]): boolean {
+  return holds.some((hold) => hasLabels(labels, hold.labels));
 }
 
 /** Whether app and labels are those of the rule. */
@@ -43,7 +51,7 @@ function hasLabels(labels: Readonly<Record<string, string>>, wanted: Readonly<Re
 }
 
 /**
- * A hold keeps the session, or one of the user. Nothing was removed.
+ * A hold keeps the session, or one of the user. Nothing was removed, and no event redacted.
  *
  * @example if (error instanceof SessionHeldError) return reply.status(409).send('Ask the legal department.');
  */
@@ -52,6 +60,8 @@ export class SessionHeldError extends SessionsError {
   readonly status = 409;
 
   constructor(readonly sessionId: string) {
-    super(`A hold keeps session ${JSON.stringify(sessionId)}, so nothing was removed. Take its label away first.`);
+    super(
+      `A hold keeps session ${JSON.stringify(sessionId)}, so nothing was removed or replaced. Take its label away first.`,
+    );
   }
 }

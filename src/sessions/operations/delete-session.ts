@@ -27,6 +27,7 @@ export async function deleteSession(env: SessionEnvironment, request: DeleteSess
   const key = checkedSessionKey(request);
   const expected = expectedSession(key, request);
   if (expected && !isDeletable((await env.storage.read({ key }))?.record, expected)) return;
+  await env.holds.assertFree(key);
   await env.hooks.runBeforeDelete(key);
   await env.storage.delete({ ...key, ...expected });
   announce(env, key);

@@ -6,6 +6,7 @@ import { withoutTransferError } from '../domain/unsupported-error.js';
 import { componentSessionsWith } from '../storage/component-sessions.js';
 import type { ComponentStore } from '../storage/component-store.js';
 import type { SessionStorage } from '../storage/session-storage.js';
+import { Holds } from '../retention/holds.js';
 import type { SessionEnvironment } from '../session-environment.js';
 import { noteErasure } from '../erasures/erasure.js';
 
@@ -32,7 +33,10 @@ interface EraseOptions {
 
 /** Removes all that a store has of a user. A repeated call finishes what a failed one began. */
 export async function eraseUser(
-  { storage }: Pick<SessionEnvironment, 'storage'>,
+  {
+    storage,
+    holds = new Holds(storage),
+  }: Pick<SessionEnvironment, 'storage'> & Partial<Pick<SessionEnvironment, 'holds'>>,
   { appName, userId, reason: given }: EraseUserRequest,
   { components: others = [], before }: EraseOptions = {},
 ): Promise<ErasedUser> {
@@ -42,6 +46,7 @@ export async function eraseUser(
   const reason = given === undefined || given === null ? undefined : checkedReason(given);
   if (!transfer) throw withoutTransferError('erase users');
   const user = { appName, userId };
+  await holds.assertFree(user);
   await before?.(user);
   for (const store of new Set([...(components ? [components] : []), ...others])) await eraseComponents(store, user);
   const sessions = await transfer.eraseUser(user);

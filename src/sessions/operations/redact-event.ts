@@ -105,9 +105,10 @@ interface FoundEvent {
   readonly now: number;
 }
 
-async function readEvent({ storage }: SessionEnvironment, { key, seq }: CheckedRequest): Promise<FoundEvent> {
+async function readEvent({ storage, holds }: SessionEnvironment, { key, seq }: CheckedRequest): Promise<FoundEvent> {
   const read = await storage.read({ key, window: { ranges: [{ from: seq, to: seq }], limit: 1 } });
   if (!read) throw new SessionNotFoundError(key.sessionId);
+  await holds.assertFree(key);
   const stored = read.events.find((event: StoredEvent) => event.seq === seq && !isTrimmed(event));
   if (stored) return { record: read.record, event: loggedEvent(stored), now: Math.floor(read.now) };
   const problem = retentionProblem(read.record, seq, 'seq');

@@ -1,10 +1,9 @@
-import type { RetentionSettings } from '../../config/retention-settings.js';
 import { isReadable } from '../domain/damaged-event.js';
 import { InvalidInputError, SessionNotFoundError } from '../domain/errors.js';
 import { type DueEvent, type KindRule, type LogMarks, LogReading, dueEvent } from '../domain/event-retention.js';
 import type { RetainedEvent } from '../domain/event-tally.js';
 import type { SessionKey } from '../domain/ids.js';
-import { isHeld } from '../domain/retention-rules.js';
+import { type RetentionPolicy, isHeld } from '../domain/retention-rules.js';
 import { searchedText } from '../domain/search/event-text.js';
 import { metadataOf } from '../domain/session-metadata.js';
 import type { SessionRecord } from '../domain/session-record.js';
@@ -28,7 +27,7 @@ export interface RetainedLog {
 }
 
 /** How to look at it. */
-export interface RetainEventsOptions extends Pick<RetentionSettings, 'hold'> {
+export interface RetainEventsOptions extends Pick<RetentionPolicy, 'holds'> {
   /** Replaces nothing. */
   readonly dryRun: boolean;
   readonly signal: AbortSignal | undefined;
@@ -79,13 +78,13 @@ async function readPage(
   storage: SessionEnvironment['storage'],
   { key, incarnation, rules }: RetainedLog,
   marks: LogMarks,
-  { hold, now }: RetainEventsOptions,
+  { holds, now }: RetainEventsOptions,
 ): Promise<LogPage | undefined> {
   const reading = new LogReading(rules, marks);
   const range = { from: reading.from, to: reading.from + PAGE - 1 };
   const read = await storage.read({ key, window: logPage(range), withMetadata: true });
   if (read?.record.incarnation !== incarnation) return undefined;
-  if (isHeld(metadataOf(read.metadata ?? ''), hold)) return undefined;
+  if (isHeld(metadataOf(read.metadata ?? ''), holds)) return undefined;
   const { record } = read;
   const due: LogPage['due'][number][] = [];
   const events = read.events.filter(({ seq }) => isInRanges(seq, [range]));

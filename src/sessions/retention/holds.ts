@@ -1,0 +1,107 @@
+import { decide, noAnswer } from '../coordination/decide.js';
+import { KnownEntries } from '../coordination/known-entries.js';
+import { canonicalJson } from '../domain/canonical-json.js';
+import type { SessionKey, UserKey } from '../domain/ids.js';
+import { metadataChanges } from '../domain/metadata.js';
+import type { IndexEntry } from '../domain/metadata-entries.js';
+import { type RetentionHold, SessionHeldError, isHeld } from '../domain/retention-rules.js';
+import { metadataOf } from '../domain/session-metadata.js';
+import { storedJson } from '../domain/stored-json.js';
+import type { EntryPlace } from '../storage/entry-store.js';
+import { keptEntry } from '../storage/kept-entry.js';
+import { listedRecords } from '../storage/listed-records.js';
+import type { SessionStorage } from '../storage/session-storage.js';
+
+const PLACE: EntryPlace = { space: 'retention', name: 'hold' };
+/** How many sessions of a user one request examines. */
+const MOST_EXAMINED = 1_000;
+
+/** Which sessions have to stay: as this process was told, and as any process has stored. */
+export class Holds {
+  #given: readonly RetentionHold[] = [];
+
+  constructor(private readonly storage: SessionStorage) {}
+
+  /** Counts in this process from now on. */
+  give(hold: RetentionHold): void {
+    this.#given = joined(this.#given, hold);
+  }
+
+  /** Counts in all processes, once it is stored. */
+  async store(hold: RetentionHold): Promise<void> {
+    await this.#change((holds) => joined(holds, hold));
+  }
+
+  /** Takes it from the store, and from this process. */
+  async release(hold: RetentionHold): Promise<void> {
+    this.#given = without(this.#given, hold);
+    await this.#change((holds) => without(holds, hold));
+  }
+
+  /** All of them. One request. */
+  async all(): Promise<readonly RetentionHold[]> {
+    const { entries } = await this.storage.entries.find([PLACE]);
+    return [...this.#given, ...holdsIn(entries[0]?.text)];
+  }
+
+  /**
+   * Refuses what would take something from a session that is held, or from a user who has one.
+   *
+   * @throws SessionHeldError
+   */
+  async assertFree({ sessionId, ...user }: UserKey & Partial<SessionKey>): Promise<void> {
+    const holds = await this.all();
+    if (holds.length === 0) return;
+    const held =
+      sessionId === undefined ? await this.#heldOf(user, holds) : await this.#held({ ...user, sessionId }, holds);
+    if (held !== undefined) throw new SessionHeldError(held);
+  }
+
+  async #held(key: SessionKey, holds: readonly RetentionHold[]): Promise<string | undefined> {
+    const read = await this.storage.read({ key, withMetadata: true });
+    return read && isHeld(metadataOf(read.metadata ?? ''), holds) ? key.sessionId : undefined;
+  }
+
+  async #heldOf({ appName, userId }: UserKey, holds: readonly RetentionHold[]): Promise<string | undefined> {
+    for (const { labels } of holds) {
+      const filter = { entries: labelEntries(labels), maxExamined: MOST_EXAMINED };
+      const records = listedRecords(this.storage, { appName, userId }, { order: 'asc', pageSize: 1, filter });
+      for await (const { sessionId } of records) return sessionId;
+    }
+    return undefined;
+  }
+
+  async #change(next: (holds: readonly RetentionHold[]) => readonly RetentionHold[]): Promise<void> {
+    await decide(new KnownEntries(this.storage.entries), { places: [PLACE] }, (seen) => {
+      const stored = seen.at(PLACE);
+      const before = holdsIn(stored?.text);
+      const holds = next(before);
+      if (holds.length === before.length) return { answer: noAnswer };
+      const write = {
+        ...PLACE,
+        expected: stored?.stamp,
+        next: holds.length > 0 ? keptEntry(JSON.stringify(holds)) : undefined,
+      };
+      return { writes: [write], answer: noAnswer };
+    });
+  }
+}
+
+function labelEntries(labels: RetentionHold['labels']): IndexEntry[] {
+  return metadataChanges({ labels: { ...labels } })
+    .map(([name, value]) => `${name}\n${value}`)
+    .toSorted();
+}
+
+function holdsIn(text: string | undefined): readonly RetentionHold[] {
+  return text === undefined ? [] : (storedJson(text, 'the holds') as readonly RetentionHold[]);
+}
+
+function joined(holds: readonly RetentionHold[], hold: RetentionHold): readonly RetentionHold[] {
+  return [...without(holds, hold), hold];
+}
+
+function without(holds: readonly RetentionHold[], hold: RetentionHold): readonly RetentionHold[] {
+  const name = canonicalJson(hold);
+  return holds.filter((other) => canonicalJson(other) !== name);
+}
