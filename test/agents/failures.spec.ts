@@ -14,6 +14,13 @@ import { until } from '../support/until.js';
 const REQUEST: RunRequest = { ...KEY, newMessage: 'hi', invocationId: 'i-1' };
 const RATE_LIMIT = Object.assign(new Error('my secret'), { status: 429 });
 
+/** Not even `instanceof` can be asked of it. */
+const UNREADABLE: unknown = new Proxy({}, { getPrototypeOf: () => failWith(new TypeError('unreadable')) });
+
+function failWith(error: Error): never {
+  throw error;
+}
+
 /** Fails with this. */
 function failing(error: unknown): RunHandler {
   return async function* () {
@@ -73,6 +80,15 @@ describe('a failure of an agent', () => {
     ],
     ['a missing value of a template', failing(new MissingInstructionValueError('user:name'))],
     ['what is no error', failing('secret')],
+    ['nothing', failing(undefined)],
+    ['what cannot be looked at', failing(UNREADABLE)],
+    [
+      'what cannot be looked at, by a tool',
+      async function* (context) {
+        yield call('c1');
+        yield await context.callTools({ weather: () => Promise.reject(UNREADABLE) }, { onError: 'fail' });
+      },
+    ],
   ])('is not an error of the caller: %s', async (_, handler) => {
     const failure = await failureOf(handler);
     expect(failure).toMatchObject({

@@ -257,6 +257,23 @@ describe('a tool that fails', () => {
     expect(errors()).toHaveLength(1);
   });
 
+  it('has the same time for the check of its arguments, and to say what is to be approved', async () => {
+    const checked = z.object({}).refine(async () => new Promise<boolean>(() => undefined));
+    const approved: ToolDefinition['approval'] = async (_args, { signal }) =>
+      new Promise((resolve) => signal.addEventListener('abort', () => resolve({ hint: 'Late?' })));
+    const ran = jest.fn();
+    const tools = {
+      check: defineTool({ input: checked, run: ran }),
+      approve: defineTool({ approval: approved, run: ran }),
+    };
+    expect((await run(calling(tools, { timeoutMs: 1 }))).status).toBe('completed');
+    const late = { error: 'The tool did not answer within 1 ms.' };
+    expect(await responses()).toEqual([late, late]);
+    expect(ran).not.toHaveBeenCalled();
+    expect((await app.agents.pendingApprovals({ appName: 'shop' })).approvals).toEqual([]);
+    expect(errors()).toHaveLength(2);
+  });
+
   it.each<ToolOptions>([{}, { retries: { times: 9, backoffMs: 10_000 } }, { timeoutMs: 10_000 }])(
     'does not keep a run that is stopped from its end: %j',
     async (options) => {

@@ -4,6 +4,7 @@ import type { Session } from '../../sessions/domain/session.js';
 import { isByUser } from '../../sessions/domain/event-inspection.js';
 import { AgentContext } from './agent-context.js';
 import { type AgentFailedError, failureOf } from '../errors/agent-failed-error.js';
+import { readable } from '../errors/thrown.js';
 import type { RunEvents } from '../turn/run-events.js';
 import { AgentsClosingError } from '../errors/closing-error.js';
 import { approvalEvents, hasApprovals, isAskedBy, waitingEvent, withoutApprovals } from './approvals.js';
@@ -104,7 +105,7 @@ export class Invocation {
     } catch (error) {
       // A handler that ignores the signal may go on, but nothing that it yields is stored.
       void events.return?.()?.catch(() => undefined);
-      return this.#afterError(error);
+      return this.#afterError(readable(error));
     } finally {
       this.log.news.end();
     }

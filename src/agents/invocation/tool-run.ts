@@ -6,6 +6,7 @@ import { plainCopyOf } from '../../sessions/domain/plain-copy.js';
 import { backoffMs, callWithin } from '../../sessions/domain/timeouts.js';
 import { issuePath } from '../../state/standard-schema.js';
 import { AgentsClosingError } from '../errors/closing-error.js';
+import { readable } from '../errors/thrown.js';
 import { ApprovalPending, ToolContext, type ToolInvocation, type ToolOutcome, type ToolStart } from './tool-context.js';
 import { ToolError, ToolTimeoutError, errorResponse } from './tool-errors.js';
 import type { CommitParts, TurnLog } from '../turn/turn-log.js';
@@ -117,7 +118,7 @@ class ToolCall {
       if (problem !== undefined) return this.#corrected('got wrong arguments', `Wrong arguments: ${problem}`);
       return (await this.#refused(args)) ?? this.#checked(await this.#attempts(args));
     } catch (error) {
-      return this.#failed(error);
+      return this.#failed(readable(error));
     }
   }
 
@@ -129,7 +130,7 @@ class ToolCall {
 
   async #checkedArgs(): Promise<{ readonly args: object; readonly problem?: string }> {
     const { args } = this.call.call;
-    const result = await this.#tool?.input?.['~standard'].validate(plainCopyOf(args));
+    const result = await this.#within(async () => this.#tool?.input?.['~standard'].validate(plainCopyOf(args)));
     if (!result) return { args };
     if (!result.issues) return { args: result.value };
     const problems = result.issues.map((issue) =>
@@ -140,8 +141,10 @@ class ToolCall {
 
   /** The response of a tool that must not run. */
   async #refused(args: object): Promise<ToolOutcome | undefined> {
-    const tool = this.#newContext();
-    const request = await this.#tool?.approval?.(plainCopyOf(args), tool);
+    const { tool, request } = await this.#within(async (signal) => {
+      const asking = this.#newContext({ signal });
+      return { tool: asking, request: await this.#tool?.approval?.(plainCopyOf(args), asking) };
+    });
     if (!request) return undefined;
     const result = await tool.requestApproval(request);
     this.#asked = tool.requests;
@@ -164,12 +167,15 @@ class ToolCall {
 
   /** With a context of its own: an attempt that fails leaves nothing. */
   async #attempt(args: object): Promise<ToolOutcome> {
+    return this.#within(async (signal) => this.#called(args, signal));
+  }
+
+  /** Nothing that a tool does may take longer than its time. */
+  async #within<Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
     const { timeoutMs } = this.#options;
     const { signal } = this.context;
-    if (timeoutMs === undefined) return this.#called(args, signal);
-    return callWithin({ limitMs: timeoutMs, signal, timeoutError: tooLate }, async (limited) =>
-      this.#called(args, limited),
-    );
+    if (timeoutMs === undefined) return work(signal);
+    return callWithin({ limitMs: timeoutMs, signal, timeoutError: tooLate }, work);
   }
 
   async #called(args: object, signal: AbortSignal): Promise<ToolOutcome> {

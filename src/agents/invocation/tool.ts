@@ -27,7 +27,10 @@ export interface ToolRetries {
 export interface ToolOptions {
   /** Default: none. A repetition begins with the state that the first attempt had. */
   readonly retries?: ToolRetries | undefined;
-  /** How long an attempt may take. Then `tool.signal` aborts, and what the tool still does counts for nothing. Default: no limit. */
+  /**
+   * How long an attempt may take, and before it the check of the arguments, and `approval`. Then `tool.signal` aborts, and what the tool
+   * still does counts for nothing. Default: no limit.
+   */
   readonly timeoutMs?: number | undefined;
   /**
    * After the last attempt: `tell-model` responds with the message of the error, `fail` ends the run with the error, and a function
