@@ -7,6 +7,7 @@ import { type IdGenerator, randomId } from '../sessions/domain/clock.js';
 import { LONGEST_LEASE_MS, SHORTEST_LEASE_MS } from '../sessions/domain/coordination-rules.js';
 import { isId } from '../sessions/domain/ids.js';
 import { environmentBehind } from '../sessions/service-environment.js';
+import { SessionNotFoundError } from '../sessions/domain/errors.js';
 import type { SessionService } from '../sessions/session.service.js';
 import { Semaphore } from '../sessions/storage/semaphore.js';
 import { AgentFailedError } from './errors/agent-failed-error.js';
@@ -137,14 +138,17 @@ function warnOf(error: unknown): void {
   console.warn('nestjs-agent-sessions: work of a run in the background failed', error);
 }
 
-/** Failures go to `onRunFailure` alone, and what the app does with them changes nothing for callers. */
+/**
+ * Failures go to `onRunFailure` alone, and what the app does with them changes nothing for callers. A session that is gone is none: a
+ * client may delete it at any time.
+ */
 function listenersOf({
   onError = warnOf,
   onRunFailure = warnOfFailure,
 }: AgentSessionsOptions): Pick<AskEnvironment, 'onError' | 'onRunFailure'> {
   return {
     onError: (error) => {
-      if (!(error instanceof AgentFailedError)) onError(error);
+      if (!(error instanceof AgentFailedError || error instanceof SessionNotFoundError)) onError(error);
     },
     onRunFailure: (failure) => void (async () => onRunFailure(failure))().catch(onError),
   };

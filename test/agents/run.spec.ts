@@ -182,6 +182,16 @@ describe('a run', () => {
       expect(log).toEqual([...before, `${end} - STOPPED`]);
     });
 
+    it('is no error of the server if a client deleted its session meanwhile', async () => {
+      const held = new HeldHandler();
+      const run = app.agents.run({ ...KEY, newMessage: 'hi' }, held.handler);
+      await held.started;
+      await app.sessions.deleteSession(KEY);
+      held.release();
+      await expect(run.result).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
+      expect(app.errors).toEqual([]);
+    });
+
     it('is closed if the store refuses what an approval shows', async () => {
       const run = app.agents.run({ ...KEY, newMessage: 'hi' }, async function* (context) {
         yield call('c1');
