@@ -60,7 +60,7 @@ export type {
   WatchRequest,
 } from './remote-types.js';
 export type { StoredScope } from '../state/scopes.js';
-export type { EventsAroundRequest, SearchHit, SearchPage } from '../search/found-events.js';
+export type { EventsAroundRequest, SearchHit, SearchPage, SearchStatus } from '../search/found-events.js';
 export type { RemoteSearchRequest } from './search-client.js';
 export type { SessionSummary } from '../summarizer/session-summary.js';
 export type { CoveredEvents, SummaryOutlook, ThresholdState } from '../summarizer/summary-outlook.js';

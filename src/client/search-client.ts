@@ -1,5 +1,6 @@
-import type { EventsAroundRequest, SearchEventsRequest, SearchPage } from '../search/found-events.js';
+import type { EventsAroundRequest, SearchEventsRequest, SearchPage, SearchStatus } from '../search/found-events.js';
 import type { EventPage } from '../sessions/operations/list-events.js';
+import type { UserKey } from '../sessions/domain/ids.js';
 import { searchOf, sessionOf } from './paths.js';
 import type { Requests } from './requests.js';
 
@@ -20,6 +21,14 @@ export abstract class SearchClient {
    */
   async searchEvents({ appName, userId, ...query }: RemoteSearchRequest): Promise<SearchPage> {
     return this.#requests.json('GET', searchOf({ appName, userId }), { query, isRepeatable: true });
+  }
+
+  /**
+   * How old the index of searches is.
+   * @example const { behindMs } = await client.searchStatus({ appName: 'shop', userId: 'ann' });
+   */
+  async searchStatus({ appName, userId }: UserKey): Promise<SearchStatus> {
+    return this.#requests.json('GET', `${searchOf({ appName, userId })}/status`, { isRepeatable: true });
   }
 
   /**

@@ -51,6 +51,18 @@ export interface EventsAroundRequest extends SessionKey {
   readonly after?: number | undefined;
 }
 
+/** How old the index of searches is: one for all users. */
+export interface SearchStatus {
+  /** Whether it is kept. If not, no instance has started to, or its consumer was removed, and a search finds only what was indexed before. */
+  readonly isKept: boolean;
+  /** Whether it is filled from logs that are older than it. */
+  readonly isFilling: boolean;
+  /** Whether events could not be indexed. The dead letters of its consumer name them. */
+  readonly hasGaps: boolean;
+  /** For how long the oldest event that no search finds yet waits; 0 if there is none. */
+  readonly behindMs: number;
+}
+
 /** Limits of requests. */
 export const SEARCH_LIMITS = { hits: 50, characters: 1_000, words: 64, around: 50 } as const;
 export const DEFAULT_HITS = 20;

@@ -1,4 +1,4 @@
-export type { EventsAroundRequest, SearchEventsRequest, SearchHit, SearchPage } from './found-events.js';
+export type { EventsAroundRequest, SearchEventsRequest, SearchHit, SearchPage, SearchStatus } from './found-events.js';
 export type { RebuildRequest, RebuiltIndex } from './rebuild-index.js';
 export { SearchModule, type SearchModuleOptions } from './search.module.js';
 export { SEARCH_CONSUMER, SessionSearch, type SessionSearchOptions } from './session-search.js';

@@ -2,8 +2,8 @@ import { checkOptionNames } from '../config/option-checks.js';
 import type { SessionLimits } from '../config/session-settings.js';
 import type { ConsumerLag } from '../sessions/consumers/consumer-status.js';
 import type { SessionConsumer } from '../sessions/consumers/session-consumers.js';
-import type { SessionKey } from '../sessions/domain/ids.js';
-import { requireRequest } from '../sessions/domain/input-checks.js';
+import { type SessionKey, type UserKey, assertId } from '../sessions/domain/ids.js';
+import { fieldNames, requestCheck, requireRequest } from '../sessions/domain/input-checks.js';
 import type { EventPage } from '../sessions/operations/list-events.js';
 import { readsOfStorage } from '../sessions/reads/reads-of-storage.js';
 import { environmentBehind } from '../sessions/service-environment.js';
@@ -15,7 +15,7 @@ import type { SearchIndex } from '../sessions/storage/search-index.js';
 import type { SessionStorage } from '../sessions/storage/session-storage.js';
 import { EntryBatches } from './entry-batches.js';
 import { eventsAround } from './events-around.js';
-import type { EventsAroundRequest, SearchEventsRequest, SearchPage } from './found-events.js';
+import type { EventsAroundRequest, SearchEventsRequest, SearchPage, SearchStatus } from './found-events.js';
 import { searchIndexed } from './indexed-search.js';
 import { type RebuildRequest, type RebuiltIndex, checkedRebuild, rebuildIndex } from './rebuild-index.js';
 import { searchByScan } from './scanned-search.js';
@@ -34,6 +34,7 @@ export interface SessionSearchOptions {
   readonly pollMs?: number | undefined;
 }
 
+const checkedFields = requestCheck({ status: fieldNames<UserKey>({ appName: true, userId: true }) });
 const OPTIONS = { sessions: true, apps: true, pollMs: true } as const;
 /** Sessions that are indexed at the same time: they share transactions. */
 const CONCURRENCY = 32;
@@ -122,6 +123,19 @@ export class SessionSearch {
    */
   async lag(): Promise<ConsumerLag | undefined> {
     return this.#index ? this.#sessions.consumers.lag(SEARCH_CONSUMER) : UP_TO_DATE;
+  }
+
+  /**
+   * How old the index is that a search of a user asks, without counts of what others store in it.
+   * @example const { behindMs } = await search.status({ appName: 'shop', userId: 'ann' }); // 0: what was said is found
+   */
+  async status(request: UserKey): Promise<SearchStatus> {
+    const { appName, userId } = checkedFields('status', request);
+    assertId(appName, 'appName');
+    assertId(userId, 'userId');
+    const lag = await this.lag();
+    const { isFilling = false, deadLetters = 0, oldestWaitMs: behindMs = 0 } = lag ?? {};
+    return { isKept: lag !== undefined, isFilling, hasGaps: deadLetters > 0, behindMs };
   }
 
   /**

@@ -52,6 +52,7 @@ const SMALL = [
   'UsageController.getSessionUsage',
   'UsageController.getUserUsage',
   'UsageController.getAppUsage',
+  'SearchController.searchStatus',
   'AgentsController.stopAgent',
 ];
 const DELETE = 3;

@@ -1,6 +1,6 @@
 import { Test, type TestingModule } from '@nestjs/testing';
 import { SessionService, SessionsModule } from '../../src/index.js';
-import { SearchModule, SessionSearch } from '../../src/search/index.js';
+import { SEARCH_CONSUMER, SearchModule, SessionSearch } from '../../src/search/index.js';
 import { untilIndexed, USER } from './support.js';
 
 describe('SearchModule', () => {
@@ -25,6 +25,25 @@ describe('SearchModule', () => {
     await say(app.get(SessionService));
     await untilIndexed(search);
     expect((await search.searchEvents({ ...USER, text: 'order' })).hits).toHaveLength(1);
+  });
+
+  it('says how old its index is: behind, with gaps, and that nobody keeps it any more', async () => {
+    const database = { database: ':memory:' };
+    const app = await start([SessionsModule.forRoot({ provider: 'typeorm', database, isGlobal: true })]);
+    const sessions = app.get(SessionService);
+    const search = new SessionSearch({ sessions, pollMs: 10 });
+    expect(await search.status(USER)).toEqual({ isKept: false, isFilling: false, hasGaps: false, behindMs: 0 });
+    await say(sessions);
+    await search.start();
+    await untilIndexed(search);
+    expect(await search.status(USER)).toEqual({ isKept: true, isFilling: false, hasGaps: false, behindMs: 0 });
+    const lag = jest.spyOn(search, 'lag');
+    lag.mockResolvedValueOnce({ sessions: 1, undispatched: 2, oldestWaitMs: 70, deadLetters: 3, isFilling: true });
+    expect(await search.status(USER)).toEqual({ isKept: true, isFilling: true, hasGaps: true, behindMs: 70 });
+    await expect(search.status({ ...USER, userId: '' })).rejects.toMatchObject({ code: 'INVALID_INPUT' });
+    await search.stop();
+    await sessions.consumers.remove(SEARCH_CONSUMER);
+    expect(await search.status(USER)).toMatchObject({ isKept: false });
   });
 
   it('reads the logs of an app in memory, with settings that come later', async () => {

@@ -333,6 +333,7 @@ export const OPERATIONS: Readonly<Record<RowName, Expected>> = {
     good: { text: 'order', limit: 20 },
     clientAdds: {},
   },
+  searchStatus: { asks: ['read sessions'], calls: 'status' },
   eventsAround: { asks: ['read session'], calls: 'eventsAround', good: { seq: 1 } },
   runAgent: { ...RUN, status: 200 },
   streamAgent: { ...RUN, client: 'it streams' },

@@ -22,6 +22,7 @@ import {
   type SearchEventsRequest,
   type SearchHit,
   type SearchPage,
+  type SearchStatus,
 } from '../found-events.js';
 import { SessionSearch } from '../session-search.js';
 
@@ -60,6 +61,19 @@ const SEARCH_PAGE = shape<SearchPage>('SearchPage', {
   },
 });
 
+const SEARCH_STATUS = shape<SearchStatus>('SearchStatus', {
+  description: 'How old the index of searches is: one for all users.',
+  example: { isKept: true, isFilling: false, hasGaps: false, behindMs: 0 },
+  fields: {
+    isKept: flag('Whether it is kept. If not, a search finds only what was indexed before.'),
+    isFilling: flag('Whether it is filled from logs that are older than it.'),
+    hasGaps: flag('Whether events could not be indexed.'),
+    behindMs: number(
+      'For how long the oldest event that no search finds yet waits, in milliseconds; 0 if there is none.',
+    ),
+  },
+});
+
 const MATCH: Choice = {
   name: 'SearchMatch',
   description: 'Whether an event must have all words, or any of them.',
@@ -94,6 +108,16 @@ export const SEARCH = surface({
       run: (request: SearchEventsRequest, { services, within }) => services.search.searchEvents({ ...request, within }),
       route: { at: `GET ${USER}/search`, answers: 'A page of hits.', holds: 'much' },
       graphql: { type: 'query', name: 'searchEvents' },
+    }),
+    searchStatus: row({
+      summary: 'Says how old the index of searches is',
+      access: ['read', 'sessions'],
+      // It says nothing of any session.
+      isFiltered: true,
+      result: SEARCH_STATUS,
+      run: (user: Parameters<SessionSearch['status']>[0], { services }) => services.search.status(user),
+      route: { at: `GET ${USER}/search/status`, answers: 'The status.' },
+      graphql: { type: 'query', name: 'searchStatus' },
     }),
     eventsAround: row({
       summary: 'Reads the events before and after one',
