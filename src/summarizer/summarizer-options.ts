@@ -13,6 +13,7 @@ import { ExtractiveSummaryModel } from './models/extractive-summary-model.js';
 import { modelAtAddress } from './models/model-at-address.js';
 import type { SummaryModel } from './models/summary-model.js';
 import {
+  NEVER,
   type Threshold,
   allOf,
   anyOf,
@@ -59,10 +60,15 @@ export function checkedOptions(options: SummarizerOptions = {}): CheckedSummariz
   return {
     ...settings,
     clock,
-    threshold: settings.match === 'all' ? allOf(...thresholds) : anyOf(...thresholds),
+    threshold: combined(thresholds, settings.match),
     hasThreshold: thresholds.length > 0,
     model: model ? checkedModel(model) : modelOf(modelAt),
   };
+}
+
+function combined(thresholds: readonly Threshold[], match: SummarizerSettings['match']): Threshold {
+  if (thresholds.length === 0) return NEVER;
+  return match === 'all' ? allOf(...thresholds) : anyOf(...thresholds);
 }
 
 /** A model object of a library is easily passed by mistake. */

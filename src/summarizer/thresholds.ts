@@ -1,3 +1,5 @@
+import { ConfigurationError } from '../config/configuration-error.js';
+import { kindOf, problemOf } from '../config/setting.js';
 import type { Counters } from '../sessions/domain/counters.js';
 import type { EventInput, LoggedEvent } from '../sessions/domain/event.js';
 import type { SessionKey } from '../sessions/domain/ids.js';
@@ -41,6 +43,7 @@ export interface Measure {
  * @example SummarizerModule.forRoot({ when: turnsOver(50) });
  */
 export function turnsOver(limit: number): Threshold {
+  assertLimit('turnsOver', limit);
   return ofCounts({ kind: 'turns', limit, read: ({ since }) => since.turns });
 }
 
@@ -50,6 +53,7 @@ export function turnsOver(limit: number): Threshold {
  * @example SummarizerModule.forRoot({ when: eventsOver(40) });
  */
 export function eventsOver(limit: number): Threshold {
+  assertLimit('eventsOver', limit);
   return ofCounts({ kind: 'events', limit, read: ({ since }) => since.events });
 }
 
@@ -59,6 +63,7 @@ export function eventsOver(limit: number): Threshold {
  * @example SummarizerModule.forRoot({ when: contentOver(40_000) });
  */
 export function contentOver(limit: number): Threshold {
+  assertLimit('contentOver', limit);
   return ofCounts({ kind: 'contentLength', limit, read: ({ since }) => since.contentLength });
 }
 
@@ -68,6 +73,7 @@ export function contentOver(limit: number): Threshold {
  * @example SummarizerModule.forRoot({ when: tokensOver(4_000) });
  */
 export function tokensOver(limit: number): Threshold {
+  assertLimit('tokensOver', limit);
   return ofCounts({ kind: 'tokens', limit, read: ({ since }) => since.tokens });
 }
 
@@ -77,6 +83,7 @@ export function tokensOver(limit: number): Threshold {
  * @example SummarizerModule.forRoot({ when: anyOf(turnsOver(50), idleOver(3_600)) });
  */
 export function idleOver(seconds: number): Threshold {
+  assertLimit('idleOver', seconds);
   const threshold = ofCounts({ kind: 'idleSeconds', limit: seconds, read: ({ idleMs }) => idleMs / 1000 });
   return Object.assign(threshold, { recheckMs: seconds * 1000 });
 }
@@ -87,8 +94,12 @@ export function idleOver(seconds: number): Threshold {
  * @example SummarizerModule.forRoot({ when: importantOver(2_000) });
  */
 export function importantOver(limit: number): Threshold {
+  assertLimit('importantOver', limit);
   return measured({ kind: 'importantLength', limit, read: ({ event }) => (event ? longestText(event) : 0) });
 }
+
+/** Never met. */
+export const NEVER: Threshold = Object.assign(() => false, { isOfCounts: true, parts: [] });
 
 /**
  * Met if at least one threshold is met.
@@ -96,22 +107,41 @@ export function importantOver(limit: number): Threshold {
  * @example SummarizerModule.forRoot({ when: anyOf(turnsOver(50), allOf(eventsOver(30), tokensOver(4_000))) });
  */
 export function anyOf(...thresholds: readonly Threshold[]): Threshold {
+  assertConditions('anyOf', thresholds);
   const isAnyMet = (facts: SummaryFacts): boolean | Promise<boolean> => isAny(true, thresholds, facts);
   return Object.assign(isAnyMet, commonOf(thresholds));
 }
 
 /**
- * Met if all thresholds are met. Without any threshold it is never met.
+ * Met if all thresholds are met.
  *
  * @example SummarizerModule.forRoot({ when: allOf(eventsOver(30), idleOver(600)) });
  */
 export function allOf(...thresholds: readonly Threshold[]): Threshold {
+  assertConditions('allOf', thresholds);
   const areAllMet = (facts: SummaryFacts): boolean | Promise<boolean> => {
     const isOneMissing = isAny(false, thresholds, facts);
     if (typeof isOneMissing === 'object') return isOneMissing.then((isMissing) => !isMissing);
-    return !isOneMissing && thresholds.length > 0;
+    return !isOneMissing;
   };
   return Object.assign(areAllMet, commonOf(thresholds));
+}
+
+const NUMBER = 'a number from 0 on';
+const LIMIT = { kind: kindOf(NUMBER, (value) => Number.isFinite(value) && Number(value) >= 0) };
+
+/** A limit that is no number is never exceeded, or always. */
+function assertLimit(name: string, limit: unknown): void {
+  const problem =
+    limit === undefined ? `the limit is missing; it must be ${NUMBER}.` : problemOf('the limit', LIMIT, limit);
+  if (problem !== undefined) throw new ConfigurationError([`${name}(): ${problem}`]);
+}
+
+function assertConditions(name: string, thresholds: readonly unknown[]): void {
+  const others = thresholds.findIndex((each) => typeof each !== 'function');
+  if (thresholds.length > 0 && others < 0) return;
+  const problem = others < 0 ? 'no condition is given' : `condition ${others + 1} is no function`;
+  throw new ConfigurationError([`${name}(): ${problem}; give at least one, such as turnsOver(50).`]);
 }
 
 function ofCounts(measure: Measure): Threshold {

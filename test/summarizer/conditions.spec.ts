@@ -50,8 +50,6 @@ describe('conditions for summaries', () => {
     ['both met', { checkers: [yes], turns: 1, match: 'all' }, true],
     ['when, which replaces the thresholds', { when: no, turns: 1 }, false],
     ['no condition', {}, false],
-    ['allOf without conditions', { when: allOf() }, false],
-    ['anyOf without conditions', { when: anyOf() }, false],
     ['allOf with two conditions', { when: allOf(turnsOver(1), eventsOver(3)) }, true],
     ['allOf with a condition that is not met', { when: allOf(turnsOver(1), eventsOver(4)) }, false],
     ['anyOf with a condition that is met', { when: anyOf(turnsOver(9), eventsOver(3)) }, true],
