@@ -1,3 +1,4 @@
+import type { RunPolicy } from '../../src/agents/index.js';
 import type { OpenStorage } from '../../src/testing/open-storage.js';
 import { storeOfEachKind } from '../support/stores.js';
 import { until } from '../support/until.js';
@@ -64,5 +65,24 @@ describe.each(storeOfEachKind)('a message that replaces earlier ones, on $name',
 
   it('is refused if it is no place in the log', () => {
     expect(() => app.agents.run({ ...KEY, newMessage: 'first', rewindTo: -1 }, echo)).toThrow('rewindTo');
+  });
+
+  it('is refused, and not stored, if it rewinds to an event that is not there', async () => {
+    await app.agents.run({ ...KEY, newMessage: 'first' }, echo).result;
+    const { version = 0 } = (await app.sessions.getSession(KEY)) ?? {};
+    const run = async (rewindTo: number, policy: RunPolicy): Promise<unknown> =>
+      app.agents.run({ ...KEY, newMessage: 'anew', rewindTo, policy }, echo).result;
+    const refused = { code: 'INVALID_INPUT', path: 'rewindTo' };
+    await expect(run(version + 1, 'reject')).rejects.toMatchObject(refused);
+    const held = new HeldHandler();
+    const running = app.agents.run({ ...KEY, newMessage: 'second' }, held.handler);
+    await held.started;
+    await expect(run(99, 'enqueue')).rejects.toMatchObject(refused);
+    held.release();
+    await running.result;
+    expect(await app.logInShort()).not.toContain('system queued');
+    expect(await shown()).not.toContain('anew');
+    const { version: last = 0 } = (await app.sessions.getSession(KEY)) ?? {};
+    expect(await run(last, 'reject')).toMatchObject({ status: 'completed' });
   });
 });

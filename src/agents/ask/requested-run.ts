@@ -21,7 +21,7 @@ import { type MessagePlace, type Seen, type Step, decideStep } from './run-decis
 import { type QueuePlace, isWhole, placeOf } from '../turn/queue-place.js';
 import { findMessage, findWaiting, readQueue } from './queue.js';
 import { BudgetHold } from '../invocation/run-budget.js';
-import { type CheckedRun, type RunResult, keptOf, withoutMessage } from './run-request.js';
+import { type CheckedRun, type RunResult, assertPlaceIn, keptOf, withoutMessage } from './run-request.js';
 import type { RunHandler } from '../invocation/agent-context.js';
 import { endOf } from '../invocation/run-status.js';
 import { TurnWork } from './turn-work.js';
@@ -211,6 +211,7 @@ export class RequestedRun {
       ...(target !== undefined && { target }),
     };
     const event = queueEvent(invocationId, key.sessionId, queued);
+    if (rewindTo !== undefined) await this.#refuseMissingPlace(rewindTo);
     await this.#hold(true);
     const waiting = this.#hasBegun ? await findWaiting(this.env, key, invocationId) : undefined;
     // What its process has left to others waits already, at a better place.
@@ -228,6 +229,12 @@ export class RequestedRun {
     others.delete(invocationId);
     this.#wait.learn(await readQueue(this.env, key, others));
     return { sight: 'enqueued' };
+  }
+
+  /** Before the message is in the queue, which it could not leave. */
+  async #refuseMissingPlace(rewindTo: number): Promise<void> {
+    const session = await this.env.sessions.getSession({ ...this.request.key, config: { numRecentEvents: 0 } });
+    assertPlaceIn(session ?? { version: 0 }, rewindTo);
   }
 
   async #appendQueued(event: ReturnType<typeof queueEvent>): Promise<number> {

@@ -207,6 +207,11 @@ function checkedDelta(stateDelta: unknown): Record<string, unknown> | undefined 
   return { ...stateDelta };
 }
 
+/** Refuses to rewind to an event that the session does not have, which would rewind nothing. */
+export function assertPlaceIn({ version }: Pick<Session, 'version'>, rewindTo: number): void {
+  if (rewindTo > version) throw new InvalidInputError(`must be at most ${version}, the last event`, 'rewindTo');
+}
+
 function checkedRetry({ retry, invocationId }: RunRequest): boolean {
   if (!optionalFlag(retry, 'retry')) return false;
   if (invocationId === undefined) throw new InvalidInputError('needs the invocationId of the run that failed', 'retry');

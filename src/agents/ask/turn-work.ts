@@ -42,7 +42,7 @@ import { DeadRunRepairs } from './dead-run-repairs.js';
 import type { QueuePlace } from '../turn/queue-place.js';
 import { findMessage } from './queue.js';
 import { BudgetHold } from '../invocation/run-budget.js';
-import type { GivenAnswer, RunResult } from './run-request.js';
+import { type GivenAnswer, type RunResult, assertPlaceIn } from './run-request.js';
 import type { RunHandler } from '../invocation/agent-context.js';
 import { endOf } from '../invocation/run-status.js';
 import { storedInvocation } from '../turn/stored-invocation.js';
@@ -143,7 +143,9 @@ export class TurnWork {
   async #rewound(session: Session, turn: HeldTurn, entry: QueuePlace | undefined): Promise<Session> {
     const { key, config, rewindTo } = this.due;
     const toSeq = rewindTo === undefined ? await this.#replacedAfter(entry, session) : await this.#keptUpTo(rewindTo);
-    if (toSeq === undefined || toSeq >= session.version) return session;
+    if (toSeq === undefined) return session;
+    if (rewindTo !== undefined) assertPlaceIn(session, rewindTo);
+    if (toSeq >= session.version) return session;
     const rewound = await this.env.sessions.rewindSession({ ...key, toSeq, turn });
     if (config === undefined) return rewound;
     // A rewind returns the whole view.
