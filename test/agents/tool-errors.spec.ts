@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import {
   type AgentContext,
+  type ApprovalRequest,
   type RunHandler,
   type ToolContext,
   type ToolDefinition,
@@ -49,6 +50,10 @@ function withResolvers(): { readonly promise: Promise<void>; readonly resolve: (
   const resolvers: (() => void)[] = [];
   const promise = new Promise<void>((resolve) => void resolvers.push(resolve));
   return { promise, resolve: () => resolvers[0]?.() };
+}
+
+async function lateApproval(_args: unknown, { signal }: ToolContext): Promise<ApprovalRequest> {
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve({ hint: 'Late?' })));
 }
 
 function isTypeError(error: unknown): boolean {
@@ -259,12 +264,10 @@ describe('a tool that fails', () => {
 
   it('has the same time for the check of its arguments, and to say what is to be approved', async () => {
     const checked = z.object({}).refine(async () => new Promise<boolean>(() => undefined));
-    const approved: ToolDefinition['approval'] = async (_args, { signal }) =>
-      new Promise((resolve) => signal.addEventListener('abort', () => resolve({ hint: 'Late?' })));
     const ran = jest.fn();
     const tools = {
       check: defineTool({ input: checked, run: ran }),
-      approve: defineTool({ approval: approved, run: ran }),
+      approve: defineTool({ approval: lateApproval, run: ran }),
     };
     expect((await run(calling(tools, { timeoutMs: 1 }))).status).toBe('completed');
     const late = { error: 'The tool did not answer within 1 ms.' };
