@@ -543,6 +543,7 @@ export const handedFunctions: Readonly<Record<string, string>> = {
   'agents/invocation/handler-events.ts: handler': 'The app answers.',
   'agents/invocation/output-key.ts: onMismatch': 'The app is told.',
   'agents/invocation/tool-context.ts: next': 'A tool of the app changes a value.',
+  'agents/invocation/tool-run.ts: work': 'A limit of time holds for it.',
   'agents/invocation/tool.ts: onError': 'The app is told.',
   'agents/invocation/tool.ts: when': 'The app says what is tried again.',
   'agents/invocation/unique-call-ids.ts: newId': 'The app may make ids.',
