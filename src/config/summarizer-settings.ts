@@ -150,8 +150,8 @@ export const SUMMARIZER = {
 const { prompt: _, segmentPrompt: _segment, ...withoutPrompts } = SUMMARIZER;
 
 /** All but the prompts, which have no value as defaults. */
-export const SUMMARIZER_WITHOUT_PROMPTS = withoutPrompts;
-export type SettingsWithoutPrompts = Omit<SummarizerSettings, 'prompt' | 'segmentPrompt'>;
+const SUMMARIZER_WITHOUT_PROMPTS = withoutPrompts;
+type SettingsWithoutPrompts = Omit<SummarizerSettings, 'prompt' | 'segmentPrompt'>;
 
 /** After 50 turns, or 40,000 characters of text, whichever comes first. */
 export const DEFAULT_SUMMARIZER: SummarizerSettings = defaultsOf<SettingsWithoutPrompts>(SUMMARIZER_WITHOUT_PROMPTS);

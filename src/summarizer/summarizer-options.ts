@@ -1,13 +1,14 @@
+import { ConfigurationError } from '../config/configuration-error.js';
+import { problemsOfGroup } from '../config/option-checks.js';
 import {
+  DEFAULT_SUMMARIZER,
   MODEL_ADDRESS,
   type ModelAddress,
-  type SettingsWithoutPrompts,
-  SUMMARIZER_WITHOUT_PROMPTS,
+  SUMMARIZER,
   type SummarizerSettings,
 } from '../config/summarizer-settings.js';
+import { withDefaults } from '../config/with-defaults.js';
 import { type Clock, systemClock } from '../sessions/domain/clock.js';
-import { InvalidInputError } from '../sessions/domain/errors.js';
-import { checkSetting, checkedSettings } from '../sessions/domain/input-checks.js';
 import type { SessionService } from '../sessions/session.service.js';
 import { ExtractiveSummaryModel } from './models/extractive-summary-model.js';
 import { modelAtAddress } from './models/model-at-address.js';
@@ -74,26 +75,27 @@ function combined(thresholds: readonly Threshold[], match: SummarizerSettings['m
 /** A model object of a library is easily passed by mistake. */
 function checkedModel(model: SummaryModel): SummaryModel {
   if (typeof model.name === 'string' && typeof model.summarize === 'function') return model;
-  const problem = 'must have a name and summarize(); put a model of the AI SDK into new AiSdkSummaryModel(…)';
-  throw new InvalidInputError(problem, 'summarizer.model');
+  throw new ConfigurationError([
+    'summarizer.model must have a name and summarize(); put a model of the AI SDK into new AiSdkSummaryModel(…).',
+  ]);
 }
 
 function modelOf(address: ModelAddress | undefined): SummaryModel {
   if (!address) return new ExtractiveSummaryModel();
-  checkSetting(MODEL_ADDRESS.baseUrl, address.baseUrl, 'summarizer.modelAt.baseUrl');
-  checkSetting(MODEL_ADDRESS.model, address.model, 'summarizer.modelAt.model');
-  checkSetting(MODEL_ADDRESS.apiKey, address.apiKey ?? '', 'summarizer.modelAt.apiKey');
+  // Without these two there is nothing to ask.
+  const { baseUrl = null, model = null } = address as Partial<ModelAddress>;
+  refuse(problemsOfGroup('summarizer.modelAt', MODEL_ADDRESS, { ...address, baseUrl, model }));
   return modelAtAddress(address);
 }
 
 function thresholdInPlace(when: Threshold, checkers: readonly Threshold[] = []): Threshold {
   assertThreshold(when, 'summarizer.when');
   if (checkers.length === 0) return when;
-  throw new InvalidInputError('must not be set together with when; make them part of it', 'summarizer.checkers');
+  throw new ConfigurationError(['summarizer.checkers must not be set together with when; make them part of it.']);
 }
 
 function assertThreshold(threshold: unknown, path: string): void {
-  if (typeof threshold !== 'function') throw new InvalidInputError('must be a function', path);
+  if (typeof threshold !== 'function') throw new ConfigurationError([`${path} must be a function.`]);
 }
 
 /** The thresholds that are not 0. */
@@ -112,14 +114,18 @@ function thresholdsOf(settings: SummarizerSettings, checkers: readonly Threshold
 }
 
 function checkedSummarizerSettings(given: Partial<SummarizerSettings>): SummarizerSettings {
-  const { prompt, segmentPrompt, ...others } = given;
-  const settings = checkedSettings<SettingsWithoutPrompts>(SUMMARIZER_WITHOUT_PROMPTS, others, 'summarizer');
+  refuse(problemsOfGroup('summarizer', SUMMARIZER, given));
+  const settings = withDefaults<SummarizerSettings>(given, DEFAULT_SUMMARIZER);
   if (settings.leaveToOthers && !settings.autoSummarize) {
-    throw new InvalidInputError('needs autoSummarize, or nothing becomes due', 'summarizer.leaveToOthers');
+    refuse(['summarizer.leaveToOthers needs autoSummarize, or nothing becomes due.']);
   }
   const problem = segmentPromptProblem(settings.segments, given);
-  if (problem !== undefined) throw new InvalidInputError(problem, 'summarizer.segmentPrompt');
-  return { ...settings, prompt, segmentPrompt };
+  if (problem !== undefined) refuse([`summarizer.segmentPrompt ${problem}.`]);
+  return settings;
+}
+
+function refuse(problems: readonly string[]): void {
+  if (problems.length > 0) throw new ConfigurationError(problems);
 }
 
 function segmentPromptProblem(segments: number, given: Partial<SummarizerSettings>): string | undefined {

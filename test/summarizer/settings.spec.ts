@@ -36,12 +36,12 @@ describe('summarizer settings', () => {
     [{ timeoutSeconds: 0 }, 'summarizer.timeoutSeconds'],
     [{ timeoutSeconds: 1_000_001 }, 'summarizer.timeoutSeconds'],
     [{ shutdownSeconds: 1_000_001 }, 'summarizer.shutdownSeconds'],
-    [{ prompt: 'Summarise it.' }, 'prompt'],
-    [{ prompt: 7 }, 'prompt'],
+    [{ prompt: 'Summarise it.' }, 'summarizer.prompt'],
+    [{ prompt: 7 }, 'summarizer.prompt'],
     [{ autoSummarize: false, leaveToOthers: true }, 'summarizer.leaveToOthers'],
     [{ segments: 0 }, 'summarizer.segments'],
     [{ segments: 21 }, 'summarizer.segments'],
-    [{ segments: 2, segmentPrompt: 'Go on.' }, 'segmentPrompt'],
+    [{ segments: 2, segmentPrompt: 'Go on.' }, 'summarizer.segmentPrompt'],
     [{ segmentPrompt: 'Go on: {conversation_text}' }, 'summarizer.segmentPrompt'],
     [{ segments: 2, prompt: 'Sum up: {conversation_text}' }, 'summarizer.segmentPrompt'],
     [{ model: languageModel }, 'summarizer.model'],
@@ -49,13 +49,13 @@ describe('summarizer settings', () => {
     [{ modelAt: { baseUrl: 'https://host' } }, 'summarizer.modelAt.model'],
     [{ modelAt: { baseUrl: 'https://host', model: 'some', apiKey: 'a\nb' } }, 'summarizer.modelAt.apiKey'],
     [{ when: 'now' }, 'summarizer.when'],
-    [{ checkers: [turnsOver(1), { turns: 1 }] }, 'summarizer.checkers[1]'],
+    [{ checkers: [turnsOver(1), { turns: 1 }] }, 'summarizer.checkers'],
     [{ when: turnsOver(1), checkers: [turnsOver(2)] }, 'summarizer.checkers'],
   ])('%o are refused', (options, path) => {
     const storage = new InMemorySessionStorage();
     const sessions = new SessionService({ storage });
     expect(() => new SummarizerSessionManager({ sessions }, untyped(options))).toThrow(
-      expect.objectContaining({ code: 'INVALID_INPUT', path }),
+      expect.objectContaining({ code: 'CONFIGURATION_INVALID', problems: [expect.stringMatching(`^${path}[ []`)] }),
     );
   });
 
