@@ -14,6 +14,7 @@ import type { SessionStorage } from '../sessions/storage/session-storage.js';
 import { AppendHook } from './append-hook.js';
 import { summariesOfBranch, summaryForBranch } from './branch-summaries.js';
 import { type SummaryInputLimits, coveredBy, readSummaryInput } from './conversation/summary-input.js';
+import { linesOf } from './conversation/conversation-lines.js';
 import { DueCheck } from './due-check.js';
 import { cappedText } from './models/capped-text.js';
 import { PendingCallCache } from './pending-call-cache.js';
@@ -231,7 +232,9 @@ export class SummarizerSessionManager {
     const dueness = await this.#check.dueness(key);
     if (!dueness) throw new SessionNotFoundError(key.sessionId);
     const input = await readSummaryInput(this.#storage, key, { ...this.#inputLimits, isForced: true });
-    return { ...dueness, ...(input && { wouldCover: coveredBy(input) }) };
+    // Of events without text, no summary is written.
+    const covers = input && linesOf(input.events).length > 0;
+    return { ...dueness, ...(covers && { wouldCover: coveredBy(input) }) };
   }
 
   /**

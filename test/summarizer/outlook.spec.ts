@@ -63,6 +63,15 @@ describe('The outlook on the next summary', () => {
     expect(open.model.requests).toHaveLength(2);
   });
 
+  it('covers nothing where no event has text, of which no summary is written', async () => {
+    open = await SummarizedSessions.open(inMemory, { events: 3, autoSummarize: false, keepRecentEvents: 1 });
+    const states = Array.from({ length: 8 }, (_, step) => ({ author: 'system', actions: { stateDelta: { step } } }));
+    await open.append(...states);
+    expect(await open.summaries.outlook(KEY)).not.toHaveProperty('wouldCover');
+    expect(await open.summaries.createSessionSummary({ session: SESSION, force: true })).toBeUndefined();
+    expect(open.model.requests).toHaveLength(0);
+  });
+
   it('needs a session', async () => {
     open = await SummarizedSessions.open(inMemory);
     const missing = open.summaries.outlook({ ...KEY, sessionId: 'none' });
