@@ -22,16 +22,14 @@ export { foreignRecords, type ForeignSession, recordsOrBad, stateRecord } from '
 export type { ForeignRedisNode } from './from/foreign-redis.js';
 export { type ForeignRedis, trpcAgentRedisSessions, trpcAgentSessions } from './from/trpc-agent-sessions.js';
 export type { TransferInput } from './read-lines.js';
+export type { EraseUserOptions, ExportOptions, VerifyOptions } from './transfer-options.js';
 export type { SkippedSession, TransferCounts, TransferFilter, TransferRecord } from './transfer-records.js';
 export {
   eraseUser,
-  type EraseUserOptions,
-  type ExportOptions,
   exportSessions,
   exportUser,
   importRecords,
   importSessions,
-  type VerifyOptions,
   verifySessions,
 } from './transfer-sessions.js';
 export type { StorageSource } from '../sessions/storage-source.js';

@@ -2,7 +2,35 @@ import { InvalidInputError } from '../sessions/domain/errors.js';
 import { assertFieldNames, optionalFlag, requireRequest } from '../sessions/domain/input-checks.js';
 import type { ComponentStore } from '../sessions/storage/component-store.js';
 import type { ImportOptions } from './import-result.js';
-import type { EraseUserOptions, ExportOptions, VerifyOptions } from './transfer-sessions.js';
+import type { SkippedSession, TransferFilter } from './transfer-records.js';
+
+/** What to export. */
+export interface ExportOptions {
+  /** Default: all apps. Apps without sessions must be named. */
+  readonly filter?: TransferFilter | undefined;
+  /**
+   * Where component state is. Default: that of the store itself. Give all of them:
+   * `[storage.components, new JsonFileComponentStore({ root })]`.
+   */
+  readonly components?: readonly ComponentStore[] | undefined;
+  /** Called for each session that is left out because it changed again and again, was deleted, or is damaged. */
+  readonly onSkipped?: ((skipped: SkippedSession) => void) | undefined;
+}
+
+/** What to compare. */
+export interface VerifyOptions {
+  readonly filter?: TransferFilter | undefined;
+  /** Where component state is. Default: in the store itself. `false`: it is not compared. */
+  readonly components?: ComponentStore | false | undefined;
+  /** Whether state and usage of users and apps are compared. Default `true`. */
+  readonly shared?: boolean | undefined;
+}
+
+/** Where to erase. */
+export interface EraseUserOptions {
+  /** Other stores that have component state of the user's sessions, such as JSON files. */
+  readonly components?: readonly ComponentStore[] | undefined;
+}
 
 const CONFLICTS = ['fail', 'skip', 'replace'];
 const BAD = ['fail', 'skip'];

@@ -5,7 +5,6 @@ import {
   eraseServedUser,
   eraseUser as eraseStoredUser,
 } from '../sessions/operations/erase-user.js';
-import type { ComponentStore } from '../sessions/storage/component-store.js';
 import { findEnvironment } from '../sessions/service-environment.js';
 import { readsOfStorage } from '../sessions/reads/reads-of-storage.js';
 import { type StorageSource, storageOf } from '../sessions/storage-source.js';
@@ -14,32 +13,18 @@ import { RecordImport } from './import-records.js';
 import type { ImportOptions, ImportResult } from './import-result.js';
 import { type NumberedRecord, type TransferInput, readRecords } from './read-lines.js';
 import { checkedFilter } from './transfer-filter.js';
-import { checkedErasure, checkedExport, checkedImport, checkedVerify } from './transfer-options.js';
-import type { SkippedSession, TransferFilter, TransferRecord } from './transfer-records.js';
+import {
+  type EraseUserOptions,
+  type ExportOptions,
+  type VerifyOptions,
+  checkedErasure,
+  checkedExport,
+  checkedImport,
+  checkedVerify,
+} from './transfer-options.js';
+import type { TransferRecord } from './transfer-records.js';
 import { RecordComparison, type VerifyResult } from './verify-records.js';
 import { writeLines } from './write-lines.js';
-
-/** What to export. */
-export interface ExportOptions {
-  /** Default: all apps. Apps without sessions must be named. */
-  readonly filter?: TransferFilter | undefined;
-  /**
-   * Where component state is. Default: that of the store itself. Give all of them:
-   * `[storage.components, new JsonFileComponentStore({ root })]`.
-   */
-  readonly components?: readonly ComponentStore[] | undefined;
-  /** Called for each session that is left out because it changed again and again, was deleted, or is damaged. */
-  readonly onSkipped?: ((skipped: SkippedSession) => void) | undefined;
-}
-
-/** What to compare. */
-export interface VerifyOptions {
-  readonly filter?: TransferFilter | undefined;
-  /** Where component state is. Default: in the store itself. `false`: it is not compared. */
-  readonly components?: ComponentStore | false | undefined;
-  /** Whether state and usage of users and apps are compared. Default `true`. */
-  readonly shared?: boolean | undefined;
-}
 
 /**
  * Exports sessions with their events, and the state and usage of users and apps, as lines of JSON. Each string is a line with its line
@@ -141,10 +126,4 @@ export async function eraseUser(
   return environment
     ? eraseServedUser(environment, user, components)
     : eraseStoredUser({ storage: storageOf(target) }, user, { components });
-}
-
-/** Where to erase. */
-export interface EraseUserOptions {
-  /** Other stores that have component state of the user's sessions, such as JSON files. */
-  readonly components?: readonly ComponentStore[] | undefined;
 }

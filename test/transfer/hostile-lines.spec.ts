@@ -112,7 +112,7 @@ describe('An import', () => {
 
   it('refuses an event whose id another one of the session has, and leaves the session out if that is wanted', async () => {
     const first = lines.map((line) => JSON.parse(line) as Fields).find(({ kind }) => kind === 'event');
-    const { id } = first?.['event'] as Fields;
+    const id = (first?.['event'] as Fields | undefined)?.['id'];
     const twice = (): AsyncGenerator<string> => changedFile((event) => ({ ...event, id }));
     const refusal = /^Line \d+ cannot be imported: the session has another event of this id\.$/;
     await expect(importSessions(new InMemorySessionStorage(), twice())).rejects.toThrow(refusal);

@@ -26,12 +26,12 @@ const MISTAKES: Readonly<Record<string, readonly [(lines: readonly string[]) => 
 };
 
 const importInto = (lines: readonly string[], options: object): Promise<unknown> =>
-  importSessions(new InMemorySessionStorage(), lines, options as never);
+  importSessions(new InMemorySessionStorage(), lines, options);
 
 async function exported(options: object): Promise<unknown> {
   const { storage } = await filledStore();
   const lines: string[] = [];
-  for await (const line of exportSessions(storage, options as never)) lines.push(line);
+  for await (const line of exportSessions(storage, options)) lines.push(line);
   return lines;
 }
 

@@ -20,10 +20,8 @@ export {
   SessionAccess,
   type SessionAction,
 } from './session-access.js';
+export type { ClientAccessOptions, RoleAccessOptions, UserOptions } from './access-options.js';
 export {
-  type ClientAccessOptions,
-  type RoleAccessOptions,
-  type UserOptions,
   accessByPreset,
   accessByRole,
   clientAccess,

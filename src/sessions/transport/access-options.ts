@@ -2,7 +2,30 @@ import { ConfigurationError } from '../../config/configuration-error.js';
 import { problemsOfOptions } from '../../config/option-checks.js';
 import { type Setting, type SettingsOf, callable, isRecord, kindOf, settings, texts } from '../../config/setting.js';
 import type { ClientWrites } from '../domain/client-writes.js';
-import type { ClientAccessOptions, RoleAccessOptions, UserOptions } from './access-rules.js';
+import type { AccessUser, SessionAccess } from './session-access.js';
+
+/** How the built-in rules find the user. */
+export interface UserOptions {
+  /** Replaces `request.user`, for example if its id has another name. */
+  readonly userOf?: ((request: unknown) => unknown) | undefined;
+}
+
+/** Options of `clientAccess`. */
+export interface ClientAccessOptions extends UserOptions {
+  /** The apps whose sessions clients may access. Default: all. */
+  readonly apps?: readonly string[] | undefined;
+  /** What clients may write beyond text and files by the author `user`. Each list replaces its default. */
+  readonly writes?: ClientWrites | undefined;
+}
+
+/** Options of `accessByRole`. */
+export interface RoleAccessOptions extends UserOptions {
+  readonly roles: Readonly<Record<string, SessionAccess>>;
+  /** The rule for users with none of these roles. Without it they may do nothing. */
+  readonly otherwise?: SessionAccess | undefined;
+  /** Returns the roles of a user. Default: `user.roles`. */
+  readonly rolesOf?: ((user: AccessUser) => readonly string[]) | undefined;
+}
 
 /** A rule may be of another copy of the package. */
 const isRule = (value: unknown): boolean => isRecord(value) && typeof value.allows === 'function';

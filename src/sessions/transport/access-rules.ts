@@ -2,15 +2,16 @@ import { ForbiddenException } from '@nestjs/common';
 import { checkOptionNames } from '../../config/option-checks.js';
 import type { AccessPreset } from '../../config/auth-settings.js';
 import { SignedInUser } from '../auth/signed-in-user.js';
-import { type ClientWrites, isClientWrite } from '../domain/client-writes.js';
-import { checkClientOptions, checkRoleOptions, checkUserOptions } from './access-options.js';
+import { isClientWrite } from '../domain/client-writes.js';
+import {
+  type ClientAccessOptions,
+  type RoleAccessOptions,
+  type UserOptions,
+  checkClientOptions,
+  checkRoleOptions,
+  checkUserOptions,
+} from './access-options.js';
 import { type AccessAnswer, type AccessRequest, type AccessUser, SessionAccess, isYes } from './session-access.js';
-
-/** How the built-in rules find the user. */
-export interface UserOptions {
-  /** Replaces `request.user`, for example if its id has another name. */
-  readonly userOf?: ((request: unknown) => unknown) | undefined;
-}
 
 /** A rule made from options. */
 abstract class ConfiguredAccess extends SessionAccess {
@@ -72,14 +73,6 @@ class ReadingAccess extends ConfiguredAccess {
   override allowsWrite(): boolean {
     return false;
   }
-}
-
-/** Options of {@link clientAccess}. */
-export interface ClientAccessOptions extends UserOptions {
-  /** The apps whose sessions clients may access. Default: all. */
-  readonly apps?: readonly string[] | undefined;
-  /** What clients may write beyond text and files by the author `user`. Each list replaces its default. */
-  readonly writes?: ClientWrites | undefined;
 }
 
 /**
@@ -144,15 +137,6 @@ export function accessByPreset(rules: Partial<Readonly<Record<AccessPreset, Sess
   };
   // Users that a guard of the app has found are clients, whatever fields they have.
   return accessByRole({ roles, rolesOf: (user) => [user instanceof SignedInUser ? user.preset : 'client'] });
-}
-
-/** Options of {@link accessByRole}. */
-export interface RoleAccessOptions extends UserOptions {
-  readonly roles: Readonly<Record<string, SessionAccess>>;
-  /** The rule for users with none of these roles. Without it they may do nothing. */
-  readonly otherwise?: SessionAccess | undefined;
-  /** Returns the roles of a user. Default: `user.roles`. */
-  readonly rolesOf?: ((user: AccessUser) => readonly string[]) | undefined;
 }
 
 /** An answer, and the rules that gave it. */

@@ -1,3 +1,4 @@
+import { isRecord } from '../../../config/setting.js';
 import type { IncomingHttpHeaders } from 'node:http';
 import { SignedInUser } from '../../auth/signed-in-user.js';
 import type { AccessPreset } from '../../../config/auth-settings.js';
@@ -74,12 +75,16 @@ export function refusalIn(error: unknown): AuditAnswer {
   return { outcome: status < 500 ? 'refused' : 'failed', code };
 }
 
+function codeOfGraphql(error: unknown): string | undefined {
+  if (!isRecord(error) || !isRecord(error.extensions)) return undefined;
+  const { code } = error.extensions;
+  return typeof code === 'string' ? code : undefined;
+}
+
 /** What came of what was allowed. */
 export function endIn(outcome: AuditAnswer['outcome'], error?: unknown): AuditAnswer {
   if (error === undefined) return { outcome };
-  // Of an error of GraphQL.
-  const { code } = (error as { readonly extensions?: { readonly code?: unknown } } | null)?.extensions ?? {};
-  return { outcome, code: typeof code === 'string' ? code : problemOf(error).code };
+  return { outcome, code: codeOfGraphql(error) ?? problemOf(error).code };
 }
 
 function askerOf(request: unknown): AuditRecord['by'] {
