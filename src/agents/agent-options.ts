@@ -1,11 +1,10 @@
-import { inspect } from 'node:util';
 import { ConfigurationError } from '../config/configuration-error.js';
 import { problemsOfGroup, problemsOfOptions } from '../config/option-checks.js';
 import { LONGEST_TIMER_MS } from '../config/session-settings.js';
-import { type SettingsOf, isRecord, kindOf, settings, wholeNumber } from '../config/setting.js';
+import { type SettingsOf, callable, isRecord, kindOf, settings, wholeNumber } from '../config/setting.js';
 import { type IdGenerator, randomId } from '../sessions/domain/clock.js';
+import { checkedIds } from '../sessions/domain/generated-ids.js';
 import { LONGEST_LEASE_MS, SHORTEST_LEASE_MS } from '../sessions/domain/coordination-rules.js';
-import { isId } from '../sessions/domain/ids.js';
 import { environmentBehind } from '../sessions/service-environment.js';
 import { SessionNotFoundError } from '../sessions/domain/errors.js';
 import type { SessionService } from '../sessions/session.service.js';
@@ -63,13 +62,13 @@ export interface AgentSessionsOptions {
   readonly onRunFailure?: ((failure: AgentFailedError) => void | Promise<void>) | undefined;
 }
 
-const aFunction = kindOf('a function', (value) => typeof value === 'function');
 const milliseconds = wholeNumber(0, LONGEST_TIMER_MS);
 /** The longest time that runs may finish: an hour. */
 export const MAX_DRAIN_MS = 3_600_000;
 
 const AGENT_SESSIONS: SettingsOf<AgentSessionsOptions> = {
-  sessions: { kind: kindOf('a SessionService', isRecord) },
+  // Whatever has an environment, which is looked for later.
+  sessions: { kind: kindOf('a SessionService', () => true) },
   turnTtlMs: { kind: wholeNumber(SHORTEST_LEASE_MS, LONGEST_LEASE_MS) },
   pollMs: { kind: wholeNumber(1, LONGEST_TIMER_MS) },
   graceMs: { kind: milliseconds },
@@ -77,9 +76,9 @@ const AGENT_SESSIONS: SettingsOf<AgentSessionsOptions> = {
   maxRuns: { kind: settings },
   ...WAITING,
   partials: { kind: kindOf('an object of settings, or false', (value) => value === false || isRecord(value)) },
-  newId: { kind: aFunction },
-  onError: { kind: aFunction },
-  onRunFailure: { kind: aFunction },
+  newId: { kind: callable },
+  onError: { kind: callable },
+  onRunFailure: { kind: callable },
 };
 
 /** How often approvals are looked at, which only the module does. */
@@ -94,7 +93,7 @@ export function environmentOf(options: AgentSessionsOptions, draining: AbortSign
   const { sessions, turnTtlMs = 30_000, pollMs = 1_000, graceMs = 5_000 } = options;
   const { onError, onRunFailure } = listenersOf(options);
   const { storage, clock } = environmentBehind(sessions);
-  const newId = options.newId ? checkedIds(options.newId) : randomId;
+  const newId = options.newId ? checkedIds(options.newId, MAX_INVOCATION_BYTES) : randomId;
   const partials = partialSettings(options.partials);
   return {
     sessions,
@@ -122,16 +121,6 @@ function checkOptions(options: AgentSessionsOptions): void {
     ...(isRecord(partials) ? problemsOfGroup('partials', PARTIALS, partials) : []),
   ];
   if (problems.length > 0) throw new ConfigurationError(problems);
-}
-
-/** A wrong id would be refused as one of the client, who gave none. */
-function checkedIds(newId: IdGenerator): IdGenerator {
-  return () => {
-    const id: unknown = newId();
-    if (isId(id) && Buffer.byteLength(id) <= MAX_INVOCATION_BYTES) return id;
-    const problem = `newId returned ${inspect(id)}; it must be an id of at most ${MAX_INVOCATION_BYTES} bytes.`;
-    throw new ConfigurationError([problem]);
-  };
 }
 
 function warnOf(error: unknown): void {

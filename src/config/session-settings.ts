@@ -10,6 +10,7 @@ import {
   defaultsOf,
   flag,
   isRecord,
+  callable,
   kindOf,
   seconds,
   text,
@@ -174,8 +175,6 @@ export const DEFAULT_LIMITS = defaultsOf(LIMITS);
 /** The limits of writes. */
 export type WriteLimits = Pick<SessionLimits, 'maxEventBytes' | 'maxDepth' | 'maxDeltaKeys'>;
 
-const aFunction = kindOf('a function', (value) => typeof value === 'function');
-
 /** A definition is known by its method: configuration does not import the state. */
 function isDefinition(value: unknown): boolean {
   return isRecord(value) && typeof value.problemIn === 'function';
@@ -189,9 +188,9 @@ function isDefinitions(value: unknown): boolean {
 export const COMMON = {
   watchPollMs: { kind: wholeNumber(1, LONGEST_TIMER_MS) },
   clock: { kind: kindOf('an object with now()', (value) => isRecord(value) && typeof value.now === 'function') },
-  newId: { kind: aFunction },
-  onUnsavedState: { kind: aFunction },
-  onMisspelledField: { kind: aFunction },
+  newId: { kind: callable },
+  onUnsavedState: { kind: callable },
+  onMisspelledField: { kind: callable },
   state: { kind: kindOf('what defineState() returns, or an object with that for each app', isDefinitions) },
 };
 
@@ -264,7 +263,7 @@ export const SERVICE_ONLY = {
       (value) => isRecord(value) && typeof value.announce === 'function' && typeof value.subscribe === 'function',
     ),
   },
-  onBackgroundError: { kind: aFunction },
+  onBackgroundError: { kind: callable },
 };
 
 /** What a session shows and keeps, when it expires, what is accepted, what is counted, and how much there may be. */

@@ -19,7 +19,8 @@ import { type Clock, type IdGenerator, randomId, systemClock } from './domain/cl
 import type { AppendOutcome, Commit } from './domain/commit.js';
 import { DamageReports } from './domain/damage-reports.js';
 import { type Lifetimes, lifetimesOf } from './domain/expiry.js';
-import { checkedIds, type SessionKey } from './domain/ids.js';
+import { checkedIds } from './domain/generated-ids.js';
+import type { SessionKey } from './domain/ids.js';
 import { checkedSettings } from './domain/input-checks.js';
 import { type MisspelledFieldHandler, warningOfMisspelledField } from './domain/misspelled-fields.js';
 import { type StateLimits, stateLimitsOf } from './domain/state-size.js';

@@ -156,6 +156,6 @@ export const OPERATIONS: readonly Operation[] = [
   operation('app state, removal', [1, 2, 2, 1], ({ sessions }) =>
     sessions.updateAppState({ ...KEY, stateRemovals: ['step'] }),
   ),
-  // Afterwards, it looks whether the session is gone, and for its prompts.
-  operation('delete', [3, 2, 1, 0], ({ sessions }) => sessions.deleteSession(KEY)),
+  // Before, it looks for a hold; afterwards, whether the session is gone, and for its prompts.
+  operation('delete', [4, 3, 1, 0], ({ sessions }) => sessions.deleteSession(KEY)),
 ];

@@ -1,17 +1,15 @@
-import { InMemorySessionService, SessionsError } from '../../src/index.js';
+import { ConfigurationError, InMemorySessionService, SessionsError } from '../../src/index.js';
 
-/** What the app's own functions return wrongly is no error of the caller: it has no code, so that transports answer 500. */
+/** What the app's own functions return wrongly is no error of the caller: transports answer 500. */
 describe('mistakes of authors', () => {
   const session = { appName: 'shop', userId: 'ann', sessionId: 's' };
 
   it.each([' ', 5, 'a\n', 'x'.repeat(300)])('newId that returns %j makes nothing', async (id) => {
     const sessions = new InMemorySessionService({ newId: () => id as string });
     const made = await sessions.createSession(session);
-    await expect(sessions.createSession({ appName: 'shop', userId: 'ann' })).rejects.toThrow(
-      /^What newId returns must/,
-    );
+    await expect(sessions.createSession({ appName: 'shop', userId: 'ann' })).rejects.toThrow(ConfigurationError);
     const appending = sessions.appendEvent({ session: made, event: { author: 'agent' } });
-    await expect(appending).rejects.toThrow(TypeError);
+    await expect(appending).rejects.toThrow(/newId returned .*; it must be an id of at most 191 bytes/);
     expect(await sessions.getSession(session)).toMatchObject({ version: 0 });
   });
 
@@ -37,10 +35,13 @@ describe('mistakes of authors', () => {
     expect(await sessions.getSession(session)).toMatchObject({ version: 0 });
   });
 
-  it('the caller answers for its own event, with and without hooks', async () => {
+  it.each([
+    ['nothing', () => undefined],
+    ['a copy', ({ event }: { event: object }) => ({ ...event, customMetadata: { by: 'hook' } })],
+  ])('the caller answers for its own event if a hook returns %s', async (_name, hook) => {
     const sessions = new InMemorySessionService();
     const made = await sessions.createSession(session);
-    sessions.hooks.onBeforeAppend(() => undefined);
+    sessions.hooks.onBeforeAppend(hook);
     const event = { author: 'user', actions: { stateDelta: { '': 1 } } };
     await expect(sessions.appendEvent({ session: made, event })).rejects.toBeInstanceOf(SessionsError);
   });

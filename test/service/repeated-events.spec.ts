@@ -55,7 +55,7 @@ describe('an event that is retried with an append hook', () => {
   it('needs an author after the hooks have run', async () => {
     sessions.hooks.onBeforeAppend(({ event: { author: _author, ...event } }) => event);
     const appending = sessions.append({ session: SESSION, event: EVENT });
-    await expect(appending).rejects.toMatchObject({ code: 'INVALID_INPUT', path: '$.author' });
+    await expect(appending).rejects.toMatchObject({ cause: { code: 'INVALID_INPUT', path: '$.author' } });
   });
 });
 

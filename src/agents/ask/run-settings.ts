@@ -1,4 +1,4 @@
-import { kindOf, oneOf } from '../../config/setting.js';
+import { callable, kindOf, oneOf } from '../../config/setting.js';
 import { stateKeyProblem } from '../../sessions/domain/submitted-state.js';
 import { isStandardSchema } from '../../state/standard-schema.js';
 import { RUN_POLICIES } from '../turn/control-events.js';
@@ -22,7 +22,7 @@ export const RUN_SETTINGS = {
     kind: kindOf('a state key, such as answer or user:answer', (value) => stateKeyProblem(value) === undefined),
   },
   outputSchema: { kind: kindOf('a schema of a library with Standard Schema, such as zod', isStandardSchema) },
-  onMismatch: { kind: kindOf('a function', (value) => typeof value === 'function') },
+  onMismatch: { kind: callable },
 } as const;
 
 /** Users are the authors of their messages by this name. */

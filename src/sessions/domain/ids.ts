@@ -1,4 +1,3 @@
-import type { IdGenerator } from './clock.js';
 import { InvalidInputError } from './errors.js';
 import { RESERVED } from './reserved-words.js';
 
@@ -105,20 +104,6 @@ function isTooLong(id: string): boolean {
  */
 export function isId(value: unknown): value is string {
   return idProblem(value) === undefined;
-}
-
-/**
- * Refuses what a generator of the app makes that is no id. That is the app's mistake and not the caller's, so the error is no `SessionsError`.
- *
- * @example const newId = checkedIds(() => ulid());
- */
-export function checkedIds(newId: IdGenerator): IdGenerator {
-  return () => {
-    const id: unknown = newId();
-    const problem = idProblem(id);
-    if (problem !== undefined) throw new TypeError(`What newId returns ${problem}.`);
-    return id as string;
-  };
 }
 
 /** Why a value is not a valid id, or `undefined`. */

@@ -85,16 +85,13 @@ async function preparedByHooks(
   underPath(path, () => assertEventShape(event));
   const passed = await env.hooks.runBeforeAppend({ key, event });
   keepFilledInTimestamp(event, passed);
-  const submitted = passed === event ? submit(env, key, event, path) : ofHooks(() => submit(env, key, passed, path));
-  return preparedOf(submitted, path, event);
-}
-
-/** What hooks made of an event is the app's mistake and not the caller's, so the error is no `SessionsError`. */
-function ofHooks<Result>(work: () => Result): Result {
+  if (passed === event) return preparedOf(submit(env, key, event, path), path, event);
   try {
-    return work();
+    return preparedOf(submit(env, key, passed, path), path, event);
   } catch (error) {
     if (!(error instanceof SessionsError)) throw error;
+    // What the caller sent is the caller's mistake. What hooks made of it is the app's: that error is no `SessionsError`.
+    underPath(path, () => submittedEvent(env, key, event));
     throw new TypeError(`A hook of onBeforeAppend returned an event that is refused: ${error.message}`, {
       cause: error,
     });
