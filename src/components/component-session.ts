@@ -9,7 +9,7 @@ import {
 } from '../sessions/domain/component.js';
 import { InvalidInputError } from '../sessions/domain/errors.js';
 import { type SessionKey, checkedSessionKey } from '../sessions/domain/ids.js';
-import { assertWholeNumber, optionalCount, requireRequest } from '../sessions/domain/input-checks.js';
+import { assertFieldNames, assertWholeNumber, optionalCount, requireRequest } from '../sessions/domain/input-checks.js';
 import { type JsonLimits, jsonCopyOf } from '../sessions/domain/json-value.js';
 import { eraseComponents } from '../sessions/operations/erase-user.js';
 import { environmentBehind } from '../sessions/service-environment.js';
@@ -46,7 +46,7 @@ export interface SaveListOptions<Item> {
 /** A store of components: JSON files, or one of your own. */
 export interface ComponentStoreOptions {
   readonly store: ComponentStore;
-  /** Sessions expire so long after their last save. Default: never. */
+  /** Sessions expire so long after their last save; 0 = never (default). */
   readonly ttlMs?: number | undefined;
 }
 
@@ -83,10 +83,10 @@ export class ComponentSession {
   constructor(options: ComponentSessionOptions) {
     requireRequest(options);
     const { store, ttlMs } = isBehindService(options) ? behindService(options) : checkedStore(options);
-    if (ttlMs !== undefined) assertWholeNumber(ttlMs, { path: 'ttlMs', from: 1, to: Number.MAX_SAFE_INTEGER });
+    if (ttlMs !== undefined) assertWholeNumber(ttlMs, { path: 'ttlMs', from: 0, to: Number.MAX_SAFE_INTEGER });
     this.#store = store;
-    this.#ttlMs = ttlMs;
-    this.#lists = new ListWriter(store, ttlMs);
+    this.#ttlMs = ttlMs || undefined;
+    this.#lists = new ListWriter(store, this.#ttlMs);
     this.#isOurs = !isBehindService(options);
     if (isBehindService(options) && options.deleteWithSessions !== false) this.#deleteOnceWith(options.sessions);
   }
@@ -99,6 +99,8 @@ export class ComponentSession {
    * await components.save('chat-1', 'plan', next(value), { version }); // throws if somebody else saved meanwhile
    */
   async save(session: ComponentSessionKey, name: string, value: unknown, options: SaveOptions = {}): Promise<number> {
+    assertFieldNames(requireRequest(options), { version: true, onConflict: true });
+    assertPolicy(options.onConflict, ['fail', 'overwrite']);
     const place = placeOf(session, name, 'value');
     const text = textOf(value, '$');
     const expected = optionalCount(options.version, 'version');
@@ -123,8 +125,11 @@ export class ComponentSession {
     session: ComponentSessionKey,
     name: string,
     items: readonly Item[],
-    { loaded, onConflict = 'fail' }: SaveListOptions<Item> = {},
+    options: SaveListOptions<Item> = {},
   ): Promise<number> {
+    assertFieldNames(requireRequest(options), { loaded: true, onConflict: true });
+    assertPolicy(options.onConflict, POLICIES);
+    const { loaded, onConflict = 'fail' } = options;
     const place = placeOf(session, name, 'list');
     const texts = textsOf(items);
     const version = optionalCount(loaded?.version, 'loaded.version');
@@ -245,10 +250,11 @@ function behindService({ sessions, ttlMs, ...others }: ComponentServiceOptions):
   const { storage, ttl } = environmentBehind(sessions);
   if (!storage.components) throw new InvalidInputError('keeps no components: give a store', 'sessions');
   const ofSessions = ttl.enabled ? ttl.sessionSeconds * 1_000 : 0;
-  return { store: storage.components, ttlMs: (ttlMs ?? ofSessions) || undefined };
+  return { store: storage.components, ttlMs: ttlMs ?? ofSessions };
 }
 
 function checkedStore(options: ComponentStoreOptions): ComponentStoreOptions {
+  checkOptionNames(options, { store: true, sessions: true, ttlMs: true });
   if (typeof options.store?.write === 'function') return options;
   throw new InvalidInputError('is missing: give a store, or the sessions whose store it is', 'store');
 }
@@ -282,8 +288,27 @@ function checkName(name: string): void {
   if (problem) throw new InvalidInputError(problem, 'name');
 }
 
+/** What is saved of a value. Refuses what is no JSON. */
+export function componentCopy(value: unknown, path: string): unknown {
+  return jsonCopyOf(value, path, LIMITS);
+}
+
 function textOf(value: unknown, path: string): string {
-  return JSON.stringify(jsonCopyOf(value, path, LIMITS));
+  return JSON.stringify(componentCopy(value, path));
+}
+
+const POLICIES: readonly ConflictPolicy[] = ['overwrite', 'fail', 'append-merge'];
+
+/** Refuses a misspelled option of `saveTo`, which would overwrite. */
+export function policyIn(options: { readonly onConflict?: ConflictPolicy | undefined }): ConflictPolicy | undefined {
+  assertFieldNames(requireRequest(options), { onConflict: true });
+  assertPolicy(options.onConflict, POLICIES);
+  return options.onConflict;
+}
+
+function assertPolicy(policy: ConflictPolicy | undefined, known: readonly ConflictPolicy[]): void {
+  if (policy === undefined || known.includes(policy)) return;
+  throw new InvalidInputError(`must be one of ${known.join(', ')}`, 'onConflict');
 }
 
 function textsOf(items: readonly unknown[]): string[] {

@@ -1,13 +1,21 @@
 import { InvalidInputError } from '../sessions/domain/errors.js';
 import { ComponentNotFoundError } from './component-errors.js';
-import { type ComponentSession, type ComponentSessionKey, type Versioned, identifierOf } from './component-session.js';
+import {
+  type ComponentSession,
+  type ComponentSessionKey,
+  type Versioned,
+  componentCopy,
+  identifierOf,
+  policyIn,
+} from './component-session.js';
 import type { ConflictPolicy } from './list-writer.js';
+import { type KnownFields, NO_FIELDS, saveFields, storedFields } from './saved-fields.js';
 
 /** How components are saved. */
 export interface SaveStateOptions {
   /**
    * What to do if somebody else saved since this object loaded: `overwrite` (default), `fail`, or `append-merge`, which keeps what
-   * others appended to lists, and fails if they changed other fields.
+   * others appended to lists and what they set in fields that this object did not change. It fails if both changed the same field.
    */
   readonly onConflict?: ConflictPolicy | undefined;
 }
@@ -73,7 +81,7 @@ interface LoadedList {
 }
 
 /** What an object last loaded or saved, by session. */
-type Loaded = Map<string, { readonly fields: Versioned<string>; readonly lists: ReadonlyMap<string, LoadedList> }>;
+type Loaded = Map<string, { fields: KnownFields; readonly lists: Map<string, LoadedList> }>;
 
 /**
  * A base class whose objects save and load the fields with {@link Saved} and {@link SavedList}, under this name.
@@ -87,33 +95,21 @@ export function StateModuleOf(component: string): new () => StateModule {
     async saveTo(
       components: ComponentSession,
       session: ComponentSessionKey,
-      { onConflict = 'overwrite' }: SaveStateOptions = {},
+      options: SaveStateOptions = {},
     ): Promise<void> {
+      const onConflict = policyIn(options) ?? 'overwrite';
       const savedAs = fieldsOf(this, component);
+      // All that is wrong is refused before the first write.
+      const { own, lists } = contentsOf(this, savedAs);
       const before = this.#loaded.get(identifierOf(session));
-      const isStrict = onConflict !== 'overwrite';
-      const lists = new Map<string, LoadedList>();
-      const value: Record<string, unknown> = {};
-      for (const [field, saved] of savedAs) {
-        const current: unknown = Reflect.get(this, field);
-        if (saved.kind === 'value') {
-          value[field] = current;
-          continue;
-        }
-        const items = (current ?? []) as readonly unknown[];
-        const loaded = before?.lists.get(field) ?? { name: saved.names[0], list: NOTHING };
-        const options = isStrict ? { loaded: loaded.list, onConflict } : {};
-        const version = await components.saveList(session, loaded.name, items, options);
-        lists.set(field, { name: loaded.name, list: { value: structuredClone(items), version } });
+      // Each part is noted once it is saved, so that a save that is repeated repeats no part.
+      const after = { fields: before?.fields ?? NO_FIELDS, lists: new Map(before?.lists) };
+      this.#loaded.set(identifierOf(session), after);
+      for (const [field, { name, items }] of lists) {
+        const known = after.lists.get(field) ?? { name, list: NOTHING };
+        after.lists.set(field, await savedList(components, session, { known, items, onConflict }));
       }
-      const { value: loaded, version = 0 } = before?.fields ?? {};
-      const text = JSON.stringify(value);
-      // What this object did not change stays as others saved it.
-      const isUnchanged = isStrict && text === loaded;
-      const saved = isUnchanged
-        ? version
-        : await components.save(session, component, value, isStrict ? { version } : {});
-      this.#loaded.set(identifierOf(session), { fields: { value: text, version: saved }, lists });
+      after.fields = await saveFields(components, session, { component, own, known: after.fields, onConflict });
     }
 
     async loadFrom(components: ComponentSession, session: ComponentSessionKey): Promise<void> {
@@ -123,11 +119,11 @@ export function StateModuleOf(component: string): new () => StateModule {
 
     async loadIfExists(components: ComponentSession, session: ComponentSessionKey): Promise<boolean> {
       const savedAs = fieldsOf(this, component);
-      const { value, version } = await components.getVersioned<Record<string, unknown>>(session, component);
+      const { stored: value, version } = await storedFields(components, session, component);
       const lists = new Map<string, LoadedList>();
       const loaded = new Map<string, unknown>();
       for (const [field, saved] of savedAs) {
-        const stored = value !== undefined && Object.hasOwn(value, field) ? value[field] : undefined;
+        const stored = Object.hasOwn(value, field) ? value[field] : undefined;
         if (saved.kind === 'value') {
           if (stored !== undefined) loaded.set(field, stored);
           continue;
@@ -138,16 +134,60 @@ export function StateModuleOf(component: string): new () => StateModule {
         const isInValue = found.list.version === 0 && Array.isArray(stored);
         loaded.set(field, isInValue ? stored : structuredClone(found.list.value));
       }
-      if (value === undefined && ![...lists.values()].some(({ list }) => list.version > 0)) return false;
+      if (version === 0 && ![...lists.values()].some(({ list }) => list.version > 0)) return false;
       // Only when all is loaded, so that a failure changes nothing.
       for (const [field, content] of loaded) Reflect.set(this, field, content);
-      this.#loaded.set(identifierOf(session), { fields: { value: JSON.stringify(value ?? {}), version }, lists });
+      const stored = Object.fromEntries(Object.entries(value).filter(([name]) => !lists.has(name)));
+      this.#loaded.set(identifierOf(session), { fields: { stored, version, seen: stored }, lists });
       return true;
     }
   };
 }
 
 const NOTHING: Versioned<readonly unknown[]> = { value: [], version: 0 };
+
+/** What is to be saved of an object, in JSON. */
+function contentsOf(
+  target: object,
+  savedAs: ReadonlyMap<string, SavedAs>,
+): { readonly own: Readonly<Record<string, unknown>>; readonly lists: ReadonlyMap<string, ListContent> } {
+  const own: Record<string, unknown> = {};
+  const lists = new Map<string, ListContent>();
+  for (const [field, saved] of savedAs) {
+    const current: unknown = Reflect.get(target, field);
+    if (saved.kind === 'value') own[field] = current;
+    else lists.set(field, { name: saved.names[0], items: componentCopy(current ?? [], `$.${field}`) as unknown[] });
+  }
+  return { own: componentCopy(own, '$') as Readonly<Record<string, unknown>>, lists };
+}
+
+interface ListContent {
+  readonly name: string;
+  readonly items: readonly unknown[];
+}
+
+interface ListSave {
+  readonly known: LoadedList;
+  readonly items: readonly unknown[];
+  readonly onConflict: ConflictPolicy;
+}
+
+/** The list as the object knows it from now on. */
+async function savedList(
+  components: ComponentSession,
+  session: ComponentSessionKey,
+  { known, items, onConflict }: ListSave,
+): Promise<LoadedList> {
+  const { name, list } = known;
+  // Nothing is added to what others may have saved.
+  if (onConflict === 'append-merge' && list.version === 0 && items.length === 0) return known;
+  const options = onConflict === 'overwrite' ? {} : { loaded: list, onConflict };
+  const version = await components.saveList(session, name, items, options);
+  const writes = JSON.stringify(items) === JSON.stringify(list.value) ? 0 : 1;
+  // The list has items of others, which the object does not. With the version of the list it would replace them the next time.
+  const isMerged = onConflict === 'append-merge' && version > list.version + writes;
+  return { name, list: { value: items, version: isMerged ? list.version : version } };
+}
 
 /** The first of these lists that is there. */
 async function listOf(

@@ -4,6 +4,7 @@ import {
   ComponentSession,
   type ComponentWrite,
   InMemoryComponentStore,
+  JsonFileComponentStore,
 } from '../../src/components/index.js';
 import { InvalidInputError } from '../../src/sessions/domain/errors.js';
 import { compareBytes } from '../../src/sessions/domain/ids.js';
@@ -317,5 +318,31 @@ describe('Component sessions', () => {
     const components = new ComponentSession({ store: new InMemoryComponentStore() });
     await expect(components.save(session, name, value)).rejects.toThrow(InvalidInputError);
     expect(await components.listSessionKeys()).toEqual([]);
+  });
+});
+
+describe('A misspelled option', () => {
+  const components = new ComponentSession({ store: new InMemoryComponentStore() });
+
+  it.each([
+    ['a save', async () => components.save('s', 'k', 1, { versoin: 1 } as never)],
+    ['a save by a policy of lists', async () => components.save('s', 'k', 1, { onConflict: 'append-merge' } as never)],
+    ['a list', async () => components.saveList('s', 'k', [1], { load: 1 } as never)],
+    [
+      'a component session',
+      async () => new ComponentSession({ store: new InMemoryComponentStore(), ttlms: 5 } as never),
+    ],
+    ['JSON files', async () => new JsonFileComponentStore({ root: './x', isSync: false } as never)],
+    ['JSON files without a folder', async () => new JsonFileComponentStore({ root: ' ' })],
+    ['JSON files without a root', async () => new JsonFileComponentStore({} as never)],
+  ])('is refused: of %s', async (_what, work) => {
+    await expect(work()).rejects.toMatchObject({ code: expect.stringMatching(/INVALID/) as string });
+    expect(await components.listNames('s')).toEqual([]);
+  });
+
+  it('is no time to live of 0, which is for ever', async () => {
+    const forever = new ComponentSession({ store: new InMemoryComponentStore(), ttlMs: 0 });
+    await forever.save('s', 'k', 1);
+    expect(await forever.get('s', 'k')).toBe(1);
   });
 });

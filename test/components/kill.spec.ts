@@ -37,7 +37,7 @@ async function saveBesideChild(shared: SharedComponents, components: ComponentSe
 
 async function expectAllSaved(shared: SharedComponents, settle: () => Promise<void>): Promise<void> {
   const before = await openComponents(shared);
-  const acknowledged = await saveBesideChild(shared, new ComponentSession(before));
+  const acknowledged = await saveBesideChild(shared, new ComponentSession({ store: before.store }));
   await before.close();
   await settle();
   const { store, close } = await openComponents(shared);

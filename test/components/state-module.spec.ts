@@ -133,6 +133,89 @@ describe('A state module', () => {
   });
 });
 
+async function twoAgents(): Promise<{ components: ComponentSession; one: Agent; two: Agent }> {
+  const components = open();
+  await Object.assign(new Agent(), { messages: ['a'] }).saveTo(components, 's');
+  const [one, two] = [new Agent(), new Agent()];
+  for (const agent of [one, two]) await agent.loadFrom(components, 's');
+  return { components, one, two };
+}
+
+describe('A merge of a state module', () => {
+  const merge = { onConflict: 'append-merge' } as const;
+
+  it('keeps fields that only others changed, and the items of all, however often it is repeated', async () => {
+    const { components, one, two } = await twoAgents();
+    Object.assign(one, { mood: 'wild' }).messages.push('one');
+    Object.assign(two, { plan: { step: 2 } }).messages.push('two');
+    await one.saveTo(components, 's', merge);
+    for (let round = 0; round < 3; round++) {
+      await two.saveTo(components, 's', merge);
+      expect(await components.get('s', 'agent')).toEqual({ mood: 'wild', plan: { step: 2 } });
+      expect(await components.getList('s', 'agent.messages')).toEqual(['a', 'one', 'two']);
+    }
+    two.messages.push('three');
+    await two.saveTo(components, 's', merge);
+    expect(await components.getList('s', 'agent.messages')).toEqual(['a', 'one', 'two', 'three']);
+  });
+
+  it('repeats no item after it failed', async () => {
+    const { components, one, two } = await twoAgents();
+    Object.assign(one, { mood: 'wild' });
+    Object.assign(two, { mood: 'sad' }).messages.push('two');
+    await one.saveTo(components, 's', merge);
+    for (let round = 0; round < 2; round++)
+      await expect(two.saveTo(components, 's', merge)).rejects.toThrow(ComponentConflictError);
+    expect(await components.getList('s', 'agent.messages')).toEqual(['a', 'two']);
+    expect(await components.get('s', 'agent')).toMatchObject({ mood: 'wild' });
+  });
+
+  it('conflicts about a field that it kept of others, and has not seen', async () => {
+    const { components, one, two } = await twoAgents();
+    one.mood = 'wild';
+    two.plan = { step: 2 };
+    await one.saveTo(components, 's', merge);
+    await two.saveTo(components, 's', merge);
+    two.mood = 'sad';
+    await expect(two.saveTo(components, 's', merge)).rejects.toThrow(ComponentConflictError);
+  });
+
+  it('changes an item that it has if nobody else wrote, also after a save', async () => {
+    const { components, one } = await twoAgents();
+    one.messages = [];
+    const other = new Agent();
+    for (const messages of [[], ['x'], ['y'], ['y', 'z'], ['z']]) {
+      Object.assign(other, { messages });
+      await other.saveTo(components, 'alone', merge);
+      expect(await components.getList('alone', 'agent.messages')).toEqual(messages);
+    }
+  });
+
+  it('keeps fields of other programs, in whatever order they are, with each policy', async () => {
+    const components = open();
+    await components.save('s', 'agent', { plan: null, mood: 'calm', id: 7 });
+    const [unchanged, plain] = [new Agent(), new Agent()];
+    for (const agent of [unchanged, plain]) await agent.loadFrom(components, 's');
+    await components.save('s', 'agent', { plan: { step: 9 }, mood: 'calm', id: 7 });
+    await unchanged.saveTo(components, 's', merge);
+    expect(await components.get('s', 'agent')).toEqual({ plan: { step: 9 }, mood: 'calm', id: 7 });
+    await plain.saveTo(components, 's');
+    expect(await components.get('s', 'agent')).toEqual({ plan: null, mood: 'calm', id: 7 });
+  });
+
+  it.each([
+    ['a value that is no JSON', { mood: 1n }, {}],
+    ['a list that is none', { messages: 'x' }, {}],
+    ['a misspelled option', {}, { onconflict: 'fail' }],
+    ['an unknown policy', {}, { onConflict: 'merge' }],
+  ])('refuses %s before it writes', async (_what, fields, options) => {
+    const components = open();
+    const agent = Object.assign(new Agent(), { messages: ['x'] }, fields);
+    await expect(agent.saveTo(components, 's', options as never)).rejects.toMatchObject({ code: 'INVALID_INPUT' });
+    expect(await components.listNames('s')).toEqual([]);
+  });
+});
+
 describe('A component manager', () => {
   it('saves, loads and deletes several components together', async () => {
     const components = open();
