@@ -1,4 +1,5 @@
 import { checkOptionNames } from '../config/option-checks.js';
+import { oneOf } from '../config/setting.js';
 import {
   type ComponentPlace,
   EMPTY_DIGEST,
@@ -9,7 +10,13 @@ import {
 } from '../sessions/domain/component.js';
 import { InvalidInputError } from '../sessions/domain/errors.js';
 import { type SessionKey, checkedSessionKey } from '../sessions/domain/ids.js';
-import { assertFieldNames, assertWholeNumber, optionalCount, requireRequest } from '../sessions/domain/input-checks.js';
+import {
+  assertFieldNames,
+  assertWholeNumber,
+  checkSetting,
+  optionalCount,
+  requireRequest,
+} from '../sessions/domain/input-checks.js';
 import { type JsonLimits, jsonCopyOf } from '../sessions/domain/json-value.js';
 import { eraseComponents } from '../sessions/operations/erase-user.js';
 import { environmentBehind } from '../sessions/service-environment.js';
@@ -100,7 +107,7 @@ export class ComponentSession {
    */
   async save(session: ComponentSessionKey, name: string, value: unknown, options: SaveOptions = {}): Promise<number> {
     assertFieldNames(requireRequest(options), { version: true, onConflict: true });
-    assertPolicy(options.onConflict, ['fail', 'overwrite']);
+    if (options.onConflict !== undefined) checkSetting(POLICIES_OF_VALUES, options.onConflict, 'onConflict');
     const place = placeOf(session, name, 'value');
     const text = textOf(value, '$');
     const expected = optionalCount(options.version, 'version');
@@ -128,7 +135,7 @@ export class ComponentSession {
     options: SaveListOptions<Item> = {},
   ): Promise<number> {
     assertFieldNames(requireRequest(options), { loaded: true, onConflict: true });
-    assertPolicy(options.onConflict, POLICIES);
+    if (options.onConflict !== undefined) checkSetting(POLICIES, options.onConflict, 'onConflict');
     const { loaded, onConflict = 'fail' } = options;
     const place = placeOf(session, name, 'list');
     const texts = textsOf(items);
@@ -297,18 +304,14 @@ function textOf(value: unknown, path: string): string {
   return JSON.stringify(componentCopy(value, path));
 }
 
-const POLICIES: readonly ConflictPolicy[] = ['overwrite', 'fail', 'append-merge'];
+const POLICIES = { kind: oneOf('overwrite', 'fail', 'append-merge') };
+const POLICIES_OF_VALUES = { kind: oneOf('overwrite', 'fail') };
 
 /** Refuses a misspelled option of `saveTo`, which would overwrite. */
 export function policyIn(options: { readonly onConflict?: ConflictPolicy | undefined }): ConflictPolicy | undefined {
   assertFieldNames(requireRequest(options), { onConflict: true });
-  assertPolicy(options.onConflict, POLICIES);
+  if (options.onConflict !== undefined) checkSetting(POLICIES, options.onConflict, 'onConflict');
   return options.onConflict;
-}
-
-function assertPolicy(policy: ConflictPolicy | undefined, known: readonly ConflictPolicy[]): void {
-  if (policy === undefined || known.includes(policy)) return;
-  throw new InvalidInputError(`must be one of ${known.join(', ')}`, 'onConflict');
 }
 
 function textsOf(items: readonly unknown[]): string[] {

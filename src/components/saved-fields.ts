@@ -77,6 +77,7 @@ function picked(fields: Fields, names: readonly string[]): Fields {
   return Object.fromEntries(names.map((name) => [name, fields[name]]));
 }
 
-function isSame(one: unknown, other: unknown): boolean {
+/** Whether two values in JSON are the same, also in their order. */
+export function isSame(one: unknown, other: unknown): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }

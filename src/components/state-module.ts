@@ -9,7 +9,7 @@ import {
   policyIn,
 } from './component-session.js';
 import type { ConflictPolicy } from './list-writer.js';
-import { type KnownFields, NO_FIELDS, saveFields, storedFields } from './saved-fields.js';
+import { type KnownFields, NO_FIELDS, isSame, saveFields, storedFields } from './saved-fields.js';
 
 /** How components are saved. */
 export interface SaveStateOptions {
@@ -183,9 +183,8 @@ async function savedList(
   if (onConflict === 'append-merge' && list.version === 0 && items.length === 0) return known;
   const options = onConflict === 'overwrite' ? {} : { loaded: list, onConflict };
   const version = await components.saveList(session, name, items, options);
-  const writes = JSON.stringify(items) === JSON.stringify(list.value) ? 0 : 1;
   // The list has items of others, which the object does not. With the version of the list it would replace them the next time.
-  const isMerged = onConflict === 'append-merge' && version > list.version + writes;
+  const isMerged = onConflict === 'append-merge' && version > list.version + (isSame(items, list.value) ? 0 : 1);
   return { name, list: { value: items, version: isMerged ? list.version : version } };
 }
 

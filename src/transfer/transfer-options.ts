@@ -1,5 +1,6 @@
+import { oneOf } from '../config/setting.js';
 import { InvalidInputError } from '../sessions/domain/errors.js';
-import { assertFieldNames, optionalFlag, requireRequest } from '../sessions/domain/input-checks.js';
+import { assertFieldNames, checkSetting, optionalFlag, requireRequest } from '../sessions/domain/input-checks.js';
 import type { ComponentStore } from '../sessions/storage/component-store.js';
 import type { ImportOptions } from './import-result.js';
 import type { SkippedSession, TransferFilter } from './transfer-records.js';
@@ -32,8 +33,8 @@ export interface EraseUserOptions {
   readonly components?: readonly ComponentStore[] | undefined;
 }
 
-const CONFLICTS = ['fail', 'skip', 'replace'];
-const BAD = ['fail', 'skip'];
+const CONFLICTS = { kind: oneOf('fail', 'skip', 'replace') };
+const BAD = { kind: oneOf('fail', 'skip') };
 
 /** A misspelled `dryRun` would write, and a misspelled filter take data of all apps. */
 export function checkedExport(options: ExportOptions): ExportOptions {
@@ -64,8 +65,9 @@ export function checkedImport(options: ImportOptions): ImportOptions {
     onProgress: true,
     signal: true,
   });
-  assertOneOf(options.onConflict, CONFLICTS, 'onConflict');
-  assertOneOf(options.onBad, BAD, 'onBad');
+  const { onConflict, onBad } = options;
+  if (onConflict !== undefined) checkSetting(CONFLICTS, onConflict, 'onConflict');
+  if (onBad !== undefined) checkSetting(BAD, onBad, 'onBad');
   assertPlace(options);
   return options;
 }
@@ -90,9 +92,4 @@ function assertComponentStores({ components = [] }: EraseUserOptions): void {
 function assertComponentStore(store: unknown): void {
   if (typeof (store as Partial<ComponentStore> | null)?.places === 'function') return;
   throw new InvalidInputError('must be a store of components', 'components');
-}
-
-function assertOneOf(value: unknown, choices: readonly unknown[], path: string): void {
-  if (value === undefined || choices.includes(value)) return;
-  throw new InvalidInputError(`must be one of ${choices.join(', ')}`, path);
 }
