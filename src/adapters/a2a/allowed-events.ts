@@ -5,6 +5,23 @@ import type { TaskAccess } from './task-access.js';
 
 type Events = AsyncGenerator<StreamResponse, void, undefined>;
 
+/** What a call of a client streams. The audit notes that it begins with the first event. */
+export async function* begunEvents(
+  access: TaskAccess,
+  context: ServerCallContext,
+  ask: () => Promise<void>,
+  events: Events,
+): Events {
+  const first = await access.call(context, ask, () => events.next(), { isStream: true });
+  if (first.done) return;
+  try {
+    yield first.value;
+    yield* events;
+  } finally {
+    await events.return(undefined);
+  }
+}
+
 /** What an agent says in a task, until the access rule no longer lets the caller read it. The agent goes on. */
 export async function* saidEvents(
   events: Events,
@@ -44,7 +61,7 @@ async function* eventsOfNewTask(events: Events, access: TaskAccess, context: Ser
   const first = await events.next();
   if (first.done) return;
   const taskId = taskIdOf(first.value);
-  if (taskId) await access.mayRead(taskId, context);
+  if (taskId) await access.mayRead(taskId, context, { isPart: true });
   yield first.value;
   yield* whileAllowed(events, access, context, taskId);
 }

@@ -1,7 +1,7 @@
 import { Message, Role } from '@a2a-js/sdk';
 import { RequestMalformedError } from '@a2a-js/sdk/errors';
 import { DefaultRequestHandler, type ServerCallContext } from '@a2a-js/sdk/server';
-import { followedEvents, saidEvents } from './allowed-events.js';
+import { begunEvents, followedEvents, saidEvents } from './allowed-events.js';
 import type { SessionTaskStore } from './session-task-store.js';
 import { type TaskAccess, accessBehind } from './task-access.js';
 import { objectOf } from './task-json.js';
@@ -29,64 +29,89 @@ export class SessionRequestHandler extends DefaultRequestHandler {
   }
 
   override async sendMessage(...request: Parameters<Handler['sendMessage']>): ReturnType<Handler['sendMessage']> {
-    await this.#maySend(...request);
-    return super.sendMessage(...request);
+    return this.#access.call(
+      request[1],
+      () => this.#maySend(...request),
+      () => super.sendMessage(...request),
+    );
   }
 
   override async *sendMessageStream(
     ...request: Parameters<Handler['sendMessageStream']>
   ): ReturnType<Handler['sendMessageStream']> {
-    await this.#maySend(...request);
-    const { taskId = '' } = request[0].message ?? {};
-    yield* saidEvents(super.sendMessageStream(...request), this.#access, request[1], taskId);
+    const [{ message }, context] = request;
+    const events = saidEvents(super.sendMessageStream(...request), this.#access, context, message?.taskId ?? '');
+    yield* begunEvents(this.#access, context, () => this.#maySend(...request), events);
   }
 
   override async getTask(...request: Parameters<Handler['getTask']>): ReturnType<Handler['getTask']> {
-    await this.#access.mayRead(request[0].id, request[1]);
-    return super.getTask(...request);
+    return this.#access.call(
+      request[1],
+      () => this.#access.mayRead(request[0].id, request[1]),
+      () => super.getTask(...request),
+    );
   }
 
   override async listTasks(...request: Parameters<Handler['listTasks']>): ReturnType<Handler['listTasks']> {
-    await this.#access.mayList(request[1]);
-    return super.listTasks(...request);
+    return this.#access.call(
+      request[1],
+      () => this.#access.mayList(request[1]),
+      () => super.listTasks(...request),
+    );
   }
 
   override async cancelTask(...request: Parameters<Handler['cancelTask']>): ReturnType<Handler['cancelTask']> {
-    await this.#access.mayWrite(request[0].id, request[1], { controls: ['stop'] });
-    return super.cancelTask(...request);
+    return this.#access.call(
+      request[1],
+      () => this.#access.mayWrite(request[0].id, request[1], { controls: ['stop'] }),
+      () => super.cancelTask(...request),
+    );
   }
 
   override async *resubscribe(...request: Parameters<Handler['resubscribe']>): ReturnType<Handler['resubscribe']> {
-    await this.#access.mayRead(request[0].id, request[1]);
-    yield* followedEvents(super.resubscribe(...request), this.#access, request[1], request[0].id);
+    const [{ id }, context] = request;
+    const events = followedEvents(super.resubscribe(...request), this.#access, context, id);
+    yield* begunEvents(this.#access, context, () => this.#access.mayRead(id, context), events);
   }
 
   override async createTaskPushNotificationConfig(
     ...request: Parameters<Handler['createTaskPushNotificationConfig']>
   ): ReturnType<Handler['createTaskPushNotificationConfig']> {
-    await this.#access.mayWrite(request[0].taskId, request[1]);
-    return super.createTaskPushNotificationConfig(...request);
+    return this.#access.call(
+      request[1],
+      () => this.#access.mayWrite(request[0].taskId, request[1]),
+      () => super.createTaskPushNotificationConfig(...request),
+    );
   }
 
   override async getTaskPushNotificationConfig(
     ...request: Parameters<Handler['getTaskPushNotificationConfig']>
   ): ReturnType<Handler['getTaskPushNotificationConfig']> {
-    await this.#access.mayWrite(request[0].taskId, request[1]);
-    return super.getTaskPushNotificationConfig(...request);
+    return this.#access.call(
+      request[1],
+      () => this.#access.mayWrite(request[0].taskId, request[1]),
+      () => super.getTaskPushNotificationConfig(...request),
+    );
   }
 
   override async listTaskPushNotificationConfigs(
     ...request: Parameters<Handler['listTaskPushNotificationConfigs']>
   ): ReturnType<Handler['listTaskPushNotificationConfigs']> {
-    await this.#access.mayWrite(request[0].taskId, request[1]);
-    return super.listTaskPushNotificationConfigs(...request);
+    return this.#access.call(
+      request[1],
+      () => this.#access.mayWrite(request[0].taskId, request[1]),
+      () => super.listTaskPushNotificationConfigs(...request),
+    );
   }
 
   override async deleteTaskPushNotificationConfig(
     ...request: Parameters<Handler['deleteTaskPushNotificationConfig']>
   ): ReturnType<Handler['deleteTaskPushNotificationConfig']> {
-    await this.#access.mayWrite(request[0].taskId, request[1]);
-    return super.deleteTaskPushNotificationConfig(...request);
+    return this.#access.call(
+      request[1],
+      () => this.#access.mayWrite(request[0].taskId, request[1]),
+      () => super.deleteTaskPushNotificationConfig(...request),
+    );
   }
 
   async #maySend({ message }: Parameters<Handler['sendMessage']>[0], context: ServerCallContext): Promise<void> {

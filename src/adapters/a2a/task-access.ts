@@ -1,13 +1,26 @@
-import { RequestMalformedError, TaskNotFoundError } from '@a2a-js/sdk/errors';
+import { A2AError, RequestMalformedError, restStatusFor, TaskNotFoundError } from '@a2a-js/sdk/errors';
 import type { ServerCallContext, User } from '@a2a-js/sdk/server';
-import { Logger } from '@nestjs/common';
-import { AccessChecks, checksFor, describeWrite, reportProblem, type StreamAccess } from '../../adapter.js';
+import { HttpException, Logger } from '@nestjs/common';
+import {
+  AccessChecks,
+  checksFor,
+  describeWrite,
+  reportProblem,
+  type StreamAccess,
+  withOutcome,
+} from '../../adapter.js';
 import { ConfigurationError, type SessionFilter, SessionNotFoundError, type SessionService } from '../../index.js';
 import type { AccessUser, SessionAccess } from '../../sessions/rest/index.js';
 import type { TaskScope } from './task-scope.js';
 
 /** What a call writes, for the access rule. */
 export type TaskWrite = Parameters<typeof describeWrite>[0];
+
+interface TaskQuestion {
+  readonly action: 'read' | 'write';
+  readonly writes?: TaskWrite;
+  readonly isPart?: boolean;
+}
 
 /** Where the SDK keeps the headers of a request. */
 const HEADERS = 'headers';
@@ -55,14 +68,29 @@ export class TaskAccess {
     if (this.#own && !this.#isAsked) throw new ConfigurationError([NOBODY_ASKS]);
   }
 
-  async mayRead(taskId: string, context: ServerCallContext): Promise<void> {
-    await this.#askAbout(taskId, context, 'read');
+  /** Does what a client asks for if it may. The audit notes what came of it. */
+  async call<Result>(
+    context: ServerCallContext,
+    ask: () => Promise<void>,
+    work: () => Promise<Result>,
+    { isStream = false } = {},
+  ): Promise<Result> {
+    const asked = async (): Promise<Result> => {
+      await ask();
+      return work();
+    };
+    return withOutcome(requestOf(context), asked, { isStream, errorOf: knownError });
+  }
+
+  /** @param isPart whether it belongs to what was asked before */
+  async mayRead(taskId: string, context: ServerCallContext, { isPart = false } = {}): Promise<void> {
+    await this.#askAbout(taskId, context, { action: 'read', isPart });
   }
 
   /** Who writes gets the task, so they have to be allowed to read it. */
   async mayWrite(taskId: string, context: ServerCallContext, writes: TaskWrite = {}): Promise<void> {
-    await this.mayRead(taskId, context);
-    await this.#askAbout(taskId, context, 'write', writes);
+    await this.mayRead(taskId, context, { isPart: true });
+    await this.#askAbout(taskId, context, { action: 'write', writes });
   }
 
   async mayBegin(context: ServerCallContext, writes: TaskWrite): Promise<void> {
@@ -101,18 +129,13 @@ export class TaskAccess {
     return status < 500 ? new RequestMalformedError(detail) : new Error(detail);
   }
 
-  async #askAbout(
-    taskId: string,
-    context: ServerCallContext,
-    action: 'read' | 'write',
-    writes?: TaskWrite,
-  ): Promise<void> {
+  async #askAbout(taskId: string, context: ServerCallContext, { action, writes, isPart }: TaskQuestion): Promise<void> {
     await this.#ask(taskId, async (checks) => {
       const key = this.scope.findKey(taskId, context);
       // There cannot be such a task.
       if (!key) return;
-      const write = writes && describeWrite(writes);
-      await checks.check({ action, target: 'session', ...key, request: requestOf(context), ...(write && { write }) });
+      const asked = { action, target: 'session', ...key, request: requestOf(context) } as const;
+      await checks.check({ ...asked, ...(writes && { write: describeWrite(writes) }) }, { isPart });
     });
   }
 
@@ -130,9 +153,21 @@ export class TaskAccess {
   }
 }
 
+const requests = new WeakMap<ServerCallContext, object>();
+
 /** What the SDK knows of a request, in the shape of one: rules read its user, or find one by its headers. */
-function requestOf({ user, state }: ServerCallContext): object {
-  return { user: user?.isAuthenticated ? userOf(user) : undefined, headers: state.get(HEADERS) ?? {} };
+function requestOf(context: ServerCallContext): object {
+  const { user, state } = context;
+  const known = requests.get(context);
+  if (known) return known;
+  const made = { user: user?.isAuthenticated ? userOf(user) : undefined, headers: state.get(HEADERS) ?? {} };
+  requests.set(context, made);
+  return made;
+}
+
+/** Of an error of the SDK, what the audit has a code for. */
+function knownError(error: unknown): unknown {
+  return error instanceof A2AError ? new HttpException('', restStatusFor(error)) : error;
 }
 
 /** With the name as `id`, unless it has one. */

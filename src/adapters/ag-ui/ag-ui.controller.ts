@@ -1,7 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Event, EventType } from '@ag-ui/core';
 import { HttpCode, Inject, Logger, Param, Post, Query, Res } from '@nestjs/common';
-import { AccessChecks, describeWrite, type HttpExchange, reportProblem, SERVED_SESSIONS } from '../../adapter.js';
+import {
+  AccessChecks,
+  describeWrite,
+  type HttpExchange,
+  reportProblem,
+  SERVED_SESSIONS,
+  withOutcome,
+} from '../../adapter.js';
 import { AgentRegistry, type AgentRun, beginInOrder, runningInvocation, type RunResult } from '../../agents/index.js';
 import {
   Exchange,
@@ -141,8 +148,10 @@ export class AgUiController {
   async #create(key: SessionKey, { request }: HttpExchange): ReturnType<SessionService['createSession']> {
     const { appName, userId } = key;
     const write = describeWrite({});
-    await this.access.check({ action: 'create', target: 'sessions', appName, userId, request, write });
-    return this.sessions.getOrCreateSession(key);
+    return withOutcome(request, async () => {
+      await this.access.check({ action: 'create', target: 'sessions', appName, userId, request, write });
+      return this.sessions.getOrCreateSession(key);
+    });
   }
 
   async #send(

@@ -18,12 +18,20 @@ import {
 import { Reflector } from '@nestjs/core';
 import { UI_MESSAGE_STREAM_HEADERS } from 'ai';
 import { type Observable, from, lastValueFrom } from 'rxjs';
-import { AccessChecks, describeWrite, HttpExchange, JsonRequestGuard, reportProblem } from '../../adapter.js';
+import {
+  AccessChecks,
+  describeWrite,
+  HttpExchange,
+  JsonRequestGuard,
+  reportProblem,
+  withOutcome,
+} from '../../adapter.js';
 import { type SessionKey, SessionsError, type UserKey } from '../../index.js';
+import type { ChatAnswer } from './chat-answer.js';
 import type { ChatRequest } from './chat-request.js';
 import type { AnswerRequest } from './chat-options.js';
 import { ChatSessions } from './chat-sessions.js';
-import type { ChatResult, ChatTurn } from './chat-turn.js';
+import type { ChatHandler, ChatResult, ChatTurn } from './chat-turn.js';
 import { sentChunks, unchecked } from './sent-chunks.js';
 
 /** Which chats a method answers. */
@@ -97,11 +105,11 @@ export class ChatInterceptor implements NestInterceptor {
       key = { appName, userId, sessionId: String(request.body?.id) };
       const mayWrite = access && mayWriteBy(access, exchange, options.create ?? true);
       const asked = { ...options, mayWrite, appName, userId, request: request.body ?? {} };
-      const answer = await this.chats.answer(asked, async (turn) => {
+      const handler = async (turn: ChatTurn): Promise<ChatResult> => {
         turns.set(request, turn);
         return lastValueFrom(next.handle()) as Promise<ChatResult>;
-      });
-      await answer.whenBegun();
+      };
+      const answer = await withOutcome(request, () => this.#begin(asked, handler), { isStream: true });
       for (const [name, value] of Object.entries(UI_MESSAGE_STREAM_HEADERS)) exchange.setHeader(name, value);
       const followed = access?.followStream({ action: 'read', target: 'session', ...key, request }) ?? unchecked();
       const bytes = sentChunks(answer.stream(), exchange.nodeResponse, followed);
@@ -109,6 +117,12 @@ export class ChatInterceptor implements NestInterceptor {
     } catch (error) {
       throw httpErrorOf(error, this.#logger, key);
     }
+  }
+
+  async #begin(asked: AnswerRequest, handler: ChatHandler): Promise<ChatAnswer> {
+    const answer = await this.chats.answer(asked, handler);
+    await answer.whenBegun();
+    return answer;
   }
 }
 

@@ -14,7 +14,7 @@ import { RequestNotes } from '../request-notes.js';
 import type { AuditOptions, AuditSink } from './audit-options.js';
 import { type AuditQuestion, type AuditRecord, auditRecord, endIn, refusalIn } from './audit-record.js';
 import { keepAudit } from './audit-table.js';
-import { type AuditedCall, type EndOfCall, keepEnd } from './audited-call.js';
+import { type AuditedCall, type EndOfCall, keepEnd, workFor } from './audited-call.js';
 
 const AT_ONCE = 500;
 const MOST_WAITING = 10_000;
@@ -91,7 +91,9 @@ export class AuditTrail implements OnApplicationBootstrap, OnApplicationShutdown
       throw error;
     }
     if (notes === 'refusals' || (notes === 'once' && this.#isSeen(question))) return result;
+    const work = workFor(question.request);
     if (call) keepEnd(call, await this.#begin(question, call.isStream));
+    else if (work && outcome === 'allowed') work.ends.push(await this.#begin(question, work.isStream));
     else await this.#note(auditRecord(question, { outcome }));
     return result;
   }

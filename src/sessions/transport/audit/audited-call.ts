@@ -35,3 +35,55 @@ export function takeEnd(call: object): EndOfCall | undefined {
   ends.delete(call);
   return end;
 }
+
+/** Work for a request, and what tells the end of each question about it. */
+interface OpenWork {
+  readonly isStream: boolean;
+  readonly ends: EndOfCall[];
+}
+
+/** Of requests. */
+const works = new WeakMap<object, OpenWork>();
+
+/** For the audit: whoever works for this request tells what came of it. */
+export function workFor(request: unknown): OpenWork | undefined {
+  return typeof request === 'object' && request !== null ? works.get(request) : undefined;
+}
+
+/** What comes of a call of {@link withOutcome}. */
+export interface OutcomeUse {
+  /** The work is done when a stream begins: what is asked is noted at once, and again if it does not begin. */
+  readonly isStream?: boolean | undefined;
+  /** The error of this package or of Nest that an error of a framework stands for. */
+  readonly errorOf?: ((error: unknown) => unknown) | undefined;
+}
+
+/**
+ * Calls `work`. Each question to the access rule about this request that is asked meanwhile is noted in the audit with what came of the work,
+ * instead of as `allowed`. Work within other work for the request is a part of that.
+ *
+ * @example
+ * return withOutcome(request, async () => {
+ *   await access.check({ action: 'read', target: 'session', ...key, request });
+ *   return this.sessions.getSession(key);
+ * });
+ */
+export async function withOutcome<Result>(
+  request: object,
+  work: () => Promise<Result>,
+  { isStream = false, errorOf = (error) => error }: OutcomeUse = {},
+): Promise<Result> {
+  if (works.has(request)) return work();
+  const open: OpenWork = { isStream, ends: [] };
+  works.set(request, open);
+  try {
+    const result = await work();
+    for (const end of open.ends) end('done');
+    return result;
+  } catch (error) {
+    for (const end of open.ends) end('failed', errorOf(error));
+    throw error;
+  } finally {
+    works.delete(request);
+  }
+}
