@@ -8,12 +8,15 @@ import {
   walkFieldsAsOwner,
   walkRoutes,
 } from '../adapters/all/support/walk.js';
-import { WalkApp } from '../adapters/all/support/walk-app.js';
+import { OTHER_PAGE, WalkApp } from '../adapters/all/support/walk-app.js';
 import { SECRET } from '../adapters/all/support/walk-requests.js';
 import { plantServers, walkMethods, walkStream } from '../adapters/all/support/walk-calls.js';
 import type { Headers } from '../adapters/all/support/walk-users.js';
 import { frameworks } from '../rest/rest-app.js';
 import { Issuer, bearer } from './issuer.js';
+
+/** They go over WebSockets. */
+const SUBSCRIPTIONS = new Set(['eventAppended', 'agentRun']);
 
 const SERVICE = makeApiKey();
 const SUPPORT = makeApiKey();
@@ -85,6 +88,16 @@ describe.each(frameworks)('Four identities on %s', (framework) => {
     expect(await walkFields(app, bob)).toEqual([]);
     const ann = { ...(await viaInspector(await issuer.token('ann'))), 'x-user': 'ann' };
     expect((await walkAsOwner(app, ann, 'client')).shown.length).toBeGreaterThan(5);
+    const { shown, refused } = await walkFieldsAsOwner(app, ann, 'client');
+    expect(shown).toEqual(expect.arrayContaining(['session', 'eventAppended']));
+    expect(refused.filter((field) => SUBSCRIPTIONS.has(field))).toEqual([]);
+  });
+
+  it('the cookie of the inspector with a page of another origin: reaches nothing', async () => {
+    const { cookie = '' } = await viaInspector(SERVICE.key);
+    // Of these, one may open a WebSocket, with a sign-in of its own.
+    for (const origin of ['https://evil.example', 'null', OTHER_PAGE])
+      expect(await walkFields(app, { cookie, origin })).toEqual([]);
   });
 
   it('support by the inspector: reads what others have, and changes nothing', async () => {
@@ -92,11 +105,15 @@ describe.each(frameworks)('Four identities on %s', (framework) => {
     const routes = await walkRoutes(app, headers);
     expect(routes.filter((found) => found.endsWith('changes it'))).toEqual([]);
     expect(routes.filter((found) => found.endsWith('shows it')).length).toBeGreaterThan(5);
+    const fields = await walkFields(app, headers);
+    expect(fields.filter((found) => found.endsWith('changes it'))).toEqual([]);
+    expect(fields).toContain('eventAppended shows it');
   });
 
-  it('a service by the inspector: reaches every route of everybody', async () => {
+  it('a service by the inspector: reaches everything of everybody', async () => {
     const headers = { ...(await viaInspector(SERVICE.key)), 'x-user': 'ann' };
     expect((await walkAsOwner(app, headers, 'page')).refused).toEqual([]);
+    expect((await walkFieldsAsOwner(app, headers, 'page')).refused).toEqual([]);
   });
 
   it('support: reads what others have, and changes nothing', async () => {

@@ -67,6 +67,8 @@ export const CALLERS = {
   'another user': { 'x-user': 'bob' },
   'the same name in another app': { 'x-user': 'ann', 'x-app': 'bank' },
 } as const satisfies Record<string, Headers>;
+/** The origin of a page that may open WebSockets. */
+export const OTHER_PAGE = 'https://app.example';
 export const OWNER: Headers = { 'x-user': 'ann' };
 /** May use all operations. */
 export const OPERATOR: Headers = { ...OWNER, 'x-rights': 'all' };
@@ -211,7 +213,10 @@ export class WalkApp {
         AgentsRestModule.forRoot(),
         AdkRestModule.forRoot({ path: 'adk', sessions: true }),
         AgUiModule.forRoot(),
-        GraphQLModule.forRoot<ApolloDriverConfig>({ driver: ApolloDriver, ...sessionsGraphqlOptions() }),
+        GraphQLModule.forRoot<ApolloDriverConfig>({
+          driver: ApolloDriver,
+          ...sessionsGraphqlOptions({ origins: [OTHER_PAGE] }),
+        }),
         SessionsGraphqlModule.forRoot(),
         SummarizerGraphqlModule.forRoot(),
         SearchGraphqlModule.forRoot(),

@@ -121,10 +121,10 @@ export async function walkFields(app: WalkApp, headers: Headers): Promise<string
 }
 
 /** The fields by which the owner of a session of their own is refused, and those that show them what it holds. */
-export async function walkFieldsAsOwner(app: WalkApp, headers: Headers) {
+export async function walkFieldsAsOwner(app: WalkApp, headers: Headers, name = 'own') {
   const [refused, shown]: [string[], string[]] = [[], []];
   for (const [field, kind] of Object.entries(fieldsOf(app.schema))) {
-    const place = { ...OF_ANN, sessionId: `own-${field}` };
+    const place = { ...OF_ANN, sessionId: `${name}-${field}` };
     await plant(app, place);
     const answer = await (kind === 'subscription' ? subscribe : query)(app, field, place, headers);
     if (REFUSALS.some((code) => answer.includes(`"${code}"`))) refused.push(field);
@@ -141,18 +141,34 @@ async function query(app: WalkApp, field: string, place: Place, headers: Headers
   return (await app.send('POST', '/graphql', body, headers)).text;
 }
 
-/** The first event, or the refusal. */
-async function subscribe(app: WalkApp, field: string, place: Place, connectionParams: Headers): Promise<string> {
+/** What browsers send when they open a WebSocket, which scripts cannot set. */
+const BY_BROWSERS = new Set(['cookie', 'origin', 'sec-fetch-site']);
+
+/** The first event, or the refusal. A browser says from which page it connects. */
+async function subscribe(app: WalkApp, field: string, place: Place, sent: Headers): Promise<string> {
   const url = `${app.url.replace('http', 'ws')}/graphql`;
-  const client = createClient({ url, webSocketImpl: WebSocket, retryAttempts: 0, connectionParams });
+  const named = Object.entries({ origin: app.url, ...sent });
+  const headers = Object.fromEntries(named.filter(([name]) => BY_BROWSERS.has(name)));
+  const connectionParams = Object.fromEntries(named.filter(([name]) => !BY_BROWSERS.has(name)));
+  class BrowserSocket extends WebSocket {
+    constructor(address: string, protocols: string) {
+      super(address, protocols, { headers });
+    }
+  }
+  const client = createClient({ url, webSocketImpl: BrowserSocket, retryAttempts: 0, connectionParams });
   const variables = variablesFor(app.schema, field, place);
   const events = client.iterate({ query: documentOf(app.schema, field), variables });
   try {
     return JSON.stringify(await events.next());
   } catch (error) {
-    return JSON.stringify(error);
+    return JSON.stringify(isRefusedSocket(error) ? 'FORBIDDEN' : error);
   } finally {
     await events.return?.();
     await client.dispose();
   }
+}
+
+/** Whether the server has not accepted the WebSocket. */
+function isRefusedSocket(error: unknown): boolean {
+  return (error as { readonly code?: unknown }).code === 4403;
 }
