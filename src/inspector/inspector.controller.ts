@@ -75,12 +75,12 @@ export class InspectorController {
     response.header('Set-Cookie', await rule.cookieFor(credential));
   }
 
-  /** Takes the cookie from the browser. */
+  /** Takes the cookie from the browser, and ends what is open with it. */
   @Post('sign-out')
   @HttpCode(204)
   signOut(@Req() request: PageRequest, @Res({ passthrough: true }) response: PageResponse): void {
     const rule = this.#signInFor(request, response);
-    response.header('Set-Cookie', rule.clearedCookie);
+    response.header('Set-Cookie', rule.signOut(request));
   }
 
   /** The names of files change with their content. They are those of the package, so that nobody has to be asked. */

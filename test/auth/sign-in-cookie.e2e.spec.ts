@@ -1,9 +1,12 @@
+import { once } from 'node:events';
+import { WebSocket } from 'ws';
 import { SessionsInspectorModule } from '../../src/inspector/index.js';
 import { makeApiKey } from '../../src/sessions/auth/api-keys.js';
 import { plant } from '../adapters/all/support/walk.js';
 import { WalkApp } from '../adapters/all/support/walk-app.js';
 import { SECRET } from '../adapters/all/support/walk-requests.js';
 
+const KEY = { appName: 'shop', userId: 'ann', sessionId: 's' };
 const SESSION = '/apps/shop/users/ann/sessions/s';
 const JSON_TYPE = { 'content-type': 'application/json' };
 const { key, hash } = makeApiKey();
@@ -75,6 +78,45 @@ describe('The sign-in of the inspector', () => {
     expect(await statusFor({ cookie: `${own}; __Host-agent-sessions=x` })).toBe(401);
     expect(await statusFor({ cookie: own, authorization: 'Bearer wrong' })).toBe(401);
     expect(await statusFor({ cookie: `a=b; ${own}; c=d` })).toBe(200);
+  });
+
+  const tell = async (text: string): Promise<unknown> =>
+    app.sessions.appendEvent({
+      session: { ...KEY, id: 's' },
+      event: { author: 'shop', content: { parts: [{ text }] } },
+    });
+
+  const openStream = async (headers: Record<string, string>): Promise<() => Promise<string>> => {
+    const stream = await fetch(`${app.url + SESSION}/events/stream`, { headers });
+    const reader = stream.body?.pipeThrough(new TextDecoderStream()).getReader();
+    return async () => (await reader?.read())?.value ?? 'end';
+  };
+
+  const signOut = async (cookie: string): Promise<unknown> =>
+    fetch(`${app.url}/inspector/sign-out`, { method: 'POST', headers: { ...JSON_TYPE, cookie } });
+
+  it('ends the streams of other tabs when it signs out, and none by a header', async () => {
+    const cookie = `__Host-agent-sessions=${key}`;
+    const tab = await openStream({ cookie });
+    const other = await openStream({ authorization: `Bearer ${key}` });
+    await signOut('__Host-agent-sessions=x');
+    await tell('first');
+    expect([await tab(), await other()]).toEqual([expect.stringContaining('first'), expect.stringContaining('first')]);
+    await signOut(cookie);
+    expect(await tab()).toBe('end');
+    await tell('second');
+    expect(await other()).toContain('second');
+  });
+
+  it('closes the WebSockets of other tabs when it signs out', async () => {
+    const cookie = `__Host-agent-sessions=${key}`;
+    const headers = { cookie, origin: app.url };
+    const socket = new WebSocket(`${app.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws', { headers });
+    await once(socket, 'open');
+    socket.send(JSON.stringify({ type: 'connection_init' }));
+    await once(socket, 'message');
+    await signOut(cookie);
+    expect((await once(socket, 'close'))[0]).toBe(4401);
   });
 
   it('is none where a guard of the app signs in', async () => {

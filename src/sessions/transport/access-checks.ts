@@ -7,6 +7,7 @@ import { serverOnlyKeys } from '../domain/defined-state.js';
 import { type WriteDescription, describeScope, describeWrite } from '../domain/write-description.js';
 import type { RuleFilter } from '../domain/access-filter.js';
 import type { SessionKey } from '../domain/ids.js';
+import { onSignOut } from './signed-out.js';
 import type { SessionFilter } from '../domain/submitted-metadata.js';
 import type { ServerStateCheck } from '../operations/server-state.js';
 import type { PageShare } from '../operations/watch-session.js';
@@ -217,6 +218,7 @@ export class AccessChecks {
       isAddressed(request) ? this.clientOf(request) : undefined,
       asked,
       this.#access.signedInUntil(request),
+      (end) => onSignOut(request, end),
     );
   }
 

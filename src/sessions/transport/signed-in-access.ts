@@ -1,6 +1,7 @@
 import { ConfigurationError } from '../../config/configuration-error.js';
 import { NotSignedInError } from '../auth/auth-errors.js';
 import { CLEARED_COOKIE, cookieFor, credentialInCookie } from '../auth/sign-in-cookie.js';
+import { endSignedOut } from './signed-out.js';
 import type { SignInRequest } from '../auth/credentials.js';
 import type { SignIn } from '../auth/sign-in.js';
 import { SignedInUser } from '../auth/signed-in-user.js';
@@ -12,8 +13,6 @@ const TWO_USERS = '`auth` and userOf() of the access rule both say who the user 
 /** The rule of the app, which decides what; `auth` has found out who. */
 export class SignedInAccess extends SessionAccess {
   override readonly acceptsAnonymous: boolean;
-  /** For a page that signs out. */
-  readonly clearedCookie = CLEARED_COOKIE;
   /** Until when sign-ins count, by request. */
   readonly #ends = new WeakMap<object, number>();
 
@@ -49,6 +48,12 @@ export class SignedInAccess extends SessionAccess {
     const cookie = cookieFor(credential);
     if (cookie === undefined) throw new NotSignedInError('The token is too long for a cookie.', 'invalid_token');
     return cookie;
+  }
+
+  /** The cookie for a page that signs out. What this process has open for it, also in other tabs, ends. */
+  signOut(request: SignInRequest): string {
+    endSignedOut(request);
+    return CLEARED_COOKIE;
   }
 
   /** Whether a page has signed in, whatever the cookie is worth by now. */

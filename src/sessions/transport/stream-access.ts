@@ -77,6 +77,7 @@ export class StreamAccess {
   readonly #ended = new AbortController();
   readonly #age: NodeJS.Timeout | undefined;
   readonly #signIn: NodeJS.Timeout | undefined;
+  readonly #forget: (() => void) | undefined;
   readonly #limits: AllStreamLimits;
   #next: NodeJS.Timeout | undefined;
   #isClosed = false;
@@ -86,6 +87,7 @@ export class StreamAccess {
    * @param client whose memory the stream takes, see `clientOf`
    * @param place what is read, for the log
    * @param until when the sign-in ends, in epoch milliseconds
+   * @param onSignOut calls what it gets if the sign-in ends before, and returns what makes it forget that
    */
   constructor(
     private readonly recheck: () => Promise<void>,
@@ -93,13 +95,13 @@ export class StreamAccess {
     private readonly client?: string,
     readonly place?: Partial<SessionKey>,
     until?: number,
+    onSignOut?: (end: () => void) => () => void,
   ) {
     this.#limits = streamLimits(limits);
     this.#age = timerFor(this.#limits.maxAgeSeconds, () => this.#end(new StreamExpired()));
-    if (until !== undefined) {
-      const left = Math.max(until - Date.now(), 1) / 1000;
-      this.#signIn = timerFor(left, () => this.#end(new StreamExpired(SIGN_IN_ENDED)));
-    }
+    const endSignIn = (): void => this.#end(new StreamExpired(SIGN_IN_ENDED));
+    if (until !== undefined) this.#signIn = timerFor(Math.max(until - Date.now(), 1) / 1000, endSignIn);
+    this.#forget = onSignOut?.(endSignIn);
     this.#scheduleCheck();
   }
 
@@ -114,6 +116,7 @@ export class StreamAccess {
     clearTimeout(this.#age);
     clearTimeout(this.#signIn);
     clearTimeout(this.#next);
+    this.#forget?.();
   }
 
   /** Starts the stall timer. Call the returned function when the reader has read. */

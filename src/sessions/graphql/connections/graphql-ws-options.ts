@@ -8,10 +8,12 @@ import {
   specifiedRules,
   validate,
 } from 'graphql';
+import { onSignOut } from '../../transport/signed-out.js';
 import { isForeignPage } from '../../transport/cross-site.js';
 import { executeWithin } from './operation-memory.js';
 import {
   acceptHandshake,
+  endConnection,
   type WebSocketConnection,
   type WebSocketSettings,
   withWebSocketSettings,
@@ -38,6 +40,9 @@ export interface OperationResult {
   readonly errors?: readonly GraphQLError[] | undefined;
 }
 
+/** Of graphql-ws, whose clients do not try again then. */
+const SIGNED_OUT = 4401;
+
 /** Options for graphql-ws with the same limits as HTTP. */
 export function graphqlWsOptions({ rules, limits, origins, addressOf }: GraphqlWsOptions) {
   const { maxTextBytes, maxTokens, maxStreams } = limits;
@@ -50,6 +55,11 @@ export function graphqlWsOptions({ rules, limits, origins, addressOf }: GraphqlW
       const { request, socket } = extra as { request: IncomingMessage; socket: WebSocketConnection };
       if (isForeignPage(request.headers, origins)) return false;
       acceptHandshake(request, socket);
+      // Its request keeps the cookie for as long as it is open.
+      socket.once(
+        'close',
+        onSignOut(request, () => endConnection(socket, SIGNED_OUT, 'Signed out')),
+      );
       return true;
     },
 
