@@ -10,7 +10,7 @@ interface DueSession {
   readonly dueSince: DueTrigger;
 }
 
-/** For processes that answer requests: puts a job for each session that begins to need a summary. */
+/** For processes that answer requests: puts a job for each session, or branch of one, that begins to need a summary. */
 export function queueDueSummaries(summaries: SummarizerSessionManager, options: QueueOptions): Queue<DueSession> {
   const retries = { attempts: 5, backoff: { type: 'exponential', delay: 30_000 } };
   const queue = new Queue<DueSession>(NAME, {
@@ -18,8 +18,9 @@ export function queueDueSummaries(summaries: SummarizerSessionManager, options: 
     defaultJobOptions: { ...retries, removeOnComplete: true, removeOnFail: true },
   });
   summaries.hooks.onDue(async (key, dueSince) => {
-    const id = [key.appName, key.userId, key.sessionId].map(encodeURIComponent).join('/');
-    // One job for each session. What becomes due while it runs waits as one more.
+    const { branch = '' } = dueSince;
+    const id = [key.appName, key.userId, key.sessionId, branch].map(encodeURIComponent).join('/');
+    // One job for each session, and for each of its branches. What becomes due while it runs waits as one more.
     await queue.add('summary', { key, dueSince }, { deduplication: { id, keepLastIfActive: true } });
   });
   return queue;

@@ -35,6 +35,8 @@ export interface SummarizerSettings {
   readonly importantLength: number;
   /** Whether one threshold is enough, or all have to be met. */
   readonly match: 'any' | 'all';
+  /** More events of one branch than this that no summary covers: it then gets a summary of its own, by itself. */
+  readonly branchEvents: number;
   /** At least this many of the newest events are not summarised. */
   readonly keepRecentEvents: number;
   /** Maximum length of a summary in characters. A longer text is cut. */
@@ -100,6 +102,11 @@ export const SUMMARIZER = {
     kind: oneOf('any', 'all'),
     default: 'any',
     meaning: 'whether one of these is enough, or all have to be met',
+  },
+  branchEvents: {
+    kind: wholeNumber(),
+    default: 0,
+    meaning: 'more events of one branch than this, which then gets a summary of its own',
   },
   keepRecentEvents: {
     kind: wholeNumber(),

@@ -6,6 +6,7 @@ import type { AfterAppend } from '../sessions/session-hooks.js';
 import type { SessionService } from '../sessions/session.service.js';
 import { agendaNameOf } from '../sessions/domain/agenda-names.js';
 import { type SummaryAgenda, isInForce } from './summary-agenda.js';
+import type { DueBranches } from './due-branches.js';
 import { type DueCheck, factsOf } from './due-check.js';
 import type { PendingCallCache } from './pending-call-cache.js';
 import type { SummaryHooks } from './summary-hooks.js';
@@ -16,6 +17,7 @@ export interface AppendHookOptions {
   readonly sessions: SessionService;
   readonly threshold: Threshold;
   readonly check: DueCheck;
+  readonly branches: DueBranches;
   readonly agenda: SummaryAgenda;
   readonly worker: SummaryWorker;
   readonly pendingCalls: PendingCallCache;
@@ -62,7 +64,8 @@ export class AppendHook {
   #onAppend(append: AfterAppend): void {
     const { key, event, record } = append;
     if (isAnySummary(event) || isRewind(event)) return;
-    const { worker, pendingCalls, warn } = this.options;
+    const { worker, branches, pendingCalls, warn } = this.options;
+    if (branches.mayBeDue(append)) this.#checks.trackInBackground(this.#checkBranches(append));
     // A new session under the id of a deleted one has no failures yet.
     if (event.seq === 1) worker.forgetFailures(key);
     const isPending = pendingCalls.isStillPending(agendaNameOf(key), event, record);
@@ -83,6 +86,22 @@ export class AppendHook {
     const trigger = { incarnation: record.incarnation, seq: event.seq };
     if (agenda.addTrigger(key, trigger, record)) hooks.due(key, trigger, onDueListenerError);
     if (!mustWait && !leaveToOthers) worker.wake(key);
+  }
+
+  /** Reads which branches are due, because the count of this process may be too high. */
+  async #checkBranches({ key, event, record }: AfterAppend): Promise<void> {
+    const { branches, agenda, worker, leaveToOthers, hooks, onDueListenerError, warn } = this.options;
+    try {
+      const found = await branches.find(key);
+      for (const branch of found) {
+        hooks.due(key, { incarnation: record.incarnation, seq: event.seq, branch }, onDueListenerError);
+      }
+      if (found.length === 0) return;
+      if (leaveToOthers) agenda.noteNow(key);
+      else worker.wake(key);
+    } catch (error) {
+      warn('A session could not be checked for due branches', error);
+    }
   }
 
   /** Whether a later check finds the session due without this event: by its counters, or by an earlier trigger. */

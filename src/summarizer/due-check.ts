@@ -16,6 +16,8 @@ export interface DueCheckOptions {
   readonly storage: SessionStorage;
   readonly threshold: Threshold;
   readonly keepRecentEvents: number;
+  /** How many events of its own a branch may have without a summary; 0 = any number. */
+  readonly branchEvents: number;
   /** Timeout of a custom condition. */
   readonly timeoutMs: number;
 }
@@ -27,6 +29,15 @@ export class DueCheck {
   /** Compares counters only, unless there is a custom condition. */
   isDue(facts: SummaryFacts, signal?: AbortSignal): boolean | Promise<boolean> {
     return this.hasEnough(facts) && this.#isMet(this.options.threshold, facts, signal);
+  }
+
+  /** Whether a branch needs a summary: by the number of its own events, or by the thresholds of what it sees. */
+  isBranchDue(
+    { facts, own }: { readonly facts: SummaryFacts; readonly own: number },
+    signal: AbortSignal,
+  ): boolean | Promise<boolean> {
+    const { branchEvents } = this.options;
+    return (branchEvents > 0 && own > branchEvents) || this.isDue(facts, signal);
   }
 
   /** Whether there are more events than `keepRecentEvents`. */

@@ -32,7 +32,7 @@ export interface SummarizerOptions extends Partial<SummarizerSettings> {
   readonly model?: SummaryModel | undefined;
   /** Alternatively, the address of a server with the `chat/completions` API of OpenAI. */
   readonly modelAt?: ModelAddress | undefined;
-  /** Replaces the thresholds among the settings. */
+  /** Replaces the thresholds among the settings, except `branchEvents`. */
   readonly when?: Threshold | undefined;
   /** Custom conditions, in addition to the thresholds among the settings. */
   readonly checkers?: readonly Threshold[] | undefined;
@@ -62,7 +62,7 @@ export function checkedOptions(options: SummarizerOptions = {}): CheckedSummariz
     ...settings,
     clock,
     threshold: combined(thresholds, settings.match),
-    hasThreshold: thresholds.length > 0,
+    hasThreshold: thresholds.length > 0 || settings.branchEvents > 0,
     model: model ? checkedModel(model) : modelOf(modelAt),
   };
 }

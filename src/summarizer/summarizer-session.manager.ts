@@ -15,6 +15,7 @@ import { AppendHook } from './append-hook.js';
 import { summariesOfBranch, summaryForBranch } from './branch-summaries.js';
 import { type SummaryInputLimits, coveredBy, readSummaryInput } from './conversation/summary-input.js';
 import { linesOf } from './conversation/conversation-lines.js';
+import { DueBranches } from './due-branches.js';
 import { DueCheck } from './due-check.js';
 import { cappedText } from './models/capped-text.js';
 import { PendingCallCache } from './pending-call-cache.js';
@@ -37,7 +38,7 @@ export interface CreateSummaryRequest {
   readonly force?: boolean | undefined;
   /**
    * A branch of a run, such as `root.researcher`: the summary is one of what this branch sees, and only its readers get it. Without `force`, it
-   * is due if the thresholds are met by the events that neither it nor the summary of the whole covers.
+   * is due if the events that neither it nor the summary of the whole covers meet the thresholds, or those of its own `branchEvents`.
    */
   readonly branch?: string | undefined;
   /** What `hooks.onDue` said, so that what one event made due is due here as well. It writes nothing if a summary came since. */
@@ -140,6 +141,7 @@ export class SummarizerSessionManager {
     const common = { ...checked, sessions, storage, timeoutMs, warn, hooks: this.hooks };
     const pendingCalls = new PendingCallCache();
     const check = (this.#check = new DueCheck(common));
+    const branches = new DueBranches(common);
     this.#inputLimits = { keepRecentEvents: checked.keepRecentEvents, maxInputLength: checked.maxInputLength };
     const writer = new SummaryWriter({
       ...common,
@@ -157,10 +159,10 @@ export class SummarizerSessionManager {
     });
     const agenda = this.#agenda;
     const onLeaseError = logErrors('The lease of a summary failed');
-    this.#worker = new SummaryWorker({ ...common, agenda, check, writer, onLeaseError });
+    this.#worker = new SummaryWorker({ ...common, agenda, check, branches, writer, onLeaseError });
     const worker = this.#worker;
     const onDueListenerError = logErrors('A listener to due sessions failed');
-    this.#hook = new AppendHook({ ...common, check, agenda, worker, pendingCalls, onDueListenerError });
+    this.#hook = new AppendHook({ ...common, check, branches, agenda, worker, pendingCalls, onDueListenerError });
     const [modelName, limitMs] = [checked.model.name, 2 * timeoutMs];
     this.#requested = new RequestedSummaries({ worker, agenda, modelName, limitMs });
 
@@ -176,12 +178,12 @@ export class SummarizerSessionManager {
    * @example const summary = await summaries.createSessionSummary({ session, force: true });
    */
   async createSessionSummary(request: CreateSummaryRequest): Promise<SessionSummary | undefined> {
-    const { session, force = false, branch, dueSince, signal } = checkedFields('createSessionSummary', request);
+    const { session, force = false, dueSince, signal, ...of } = checkedFields('createSessionSummary', request);
     const key = referencedKey(session);
-    assertBranch(branch);
     if (dueSince !== undefined) assertTrigger(dueSince);
-    if (dueSince !== undefined && branch !== undefined)
-      throw new InvalidInputError('is of the whole conversation, not of a branch', 'dueSince');
+    const branch = of.branch ?? dueSince?.branch;
+    assertBranch(branch);
+    if (dueSince && branch !== dueSince.branch) throw new InvalidInputError('is not of this branch', 'dueSince');
     if (!(await this.#storage.read({ key }))) throw new SessionNotFoundError(key.sessionId);
     try {
       return await this.#requested.create(key, { force, branch, dueSince, signal });

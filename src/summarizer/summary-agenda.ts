@@ -33,6 +33,8 @@ const RENEW_AFTER_MS = DELAY_MS / 2;
 const MAX_NOTED = 50_000;
 const MAX_TRIGGERS = 10_000;
 const PAGE_SIZE = 100;
+/** Ends the name of an entry that is due at once. No incarnation stands alone. */
+const NOW = 'now';
 
 /**
  * The queue of summaries, on the agenda of the store. Every session in use has an entry before its first append, and keeps
@@ -54,6 +56,11 @@ export class SummaryAgenda {
   /** Adds or renews the entry of a session. Without `inMs`, at most once per half minute. */
   note(key: SessionKey, inMs?: number): void {
     this.#note(agendaNameOf(key), inMs);
+  }
+
+  /** Makes a session in use due at once. An entry of its own: `note` postpones the other one. */
+  noteNow(key: SessionKey): void {
+    this.#note([agendaNameOf(key), NOW].join(AGENDA_SEPARATOR), 0);
   }
 
   triggerOf(key: SessionKey): DueTrigger | undefined {
@@ -150,6 +157,8 @@ export class SummaryAgenda {
 export interface DueTrigger {
   readonly incarnation: string;
   readonly seq: number;
+  /** Which branch needs a summary; missing for the whole conversation. */
+  readonly branch?: string | undefined;
 }
 
 /** It comes back through a queue, perhaps by hand. */
@@ -179,7 +188,7 @@ export function parseAgendaName(
   if (kind !== SUMMARIES || appName === undefined || userId === undefined || sessionId === undefined) return undefined;
   return {
     key: { appName, userId, sessionId },
-    trigger: incarnation === undefined ? undefined : { incarnation, seq: Number(seq) },
+    trigger: incarnation === undefined || seq === undefined ? undefined : { incarnation, seq: Number(seq) },
   };
 }
 

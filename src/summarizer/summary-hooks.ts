@@ -34,7 +34,10 @@ export type BeforeSummaryHook = (
 /** May return another text to store. `false` discards the answer and cancels the summary in the same way. */
 export type AfterSummaryHook = (summary: AfterSummary) => string | false | void | Promise<string | false | void>;
 
-/** Called when an event makes a summary due. Nothing waits for it, and if it fails, the sweep still finds the session. */
+/**
+ * Called when an event makes a summary due, of the whole or of `dueSince.branch`. Nothing waits for it, and if it fails, the sweep still
+ * finds the session.
+ */
 export type DueListener = (key: SessionKey, dueSince: DueTrigger) => void | Promise<void>;
 
 /** Called after a summary was stored. Nothing waits for it, and a failure undoes nothing. */
@@ -92,12 +95,12 @@ export class SummaryHooks {
   async before({
     key,
     events,
-    previousSummary,
+    conversation: lines,
     ...summary
   }: BeforeSummary): Promise<readonly ConversationLine[] | undefined> {
-    let { conversation } = summary;
+    let conversation = lines;
     for (const hook of this.#before) {
-      const changed = await hook({ key: { ...key }, events: [...events], conversation, previousSummary });
+      const changed = await hook({ ...summary, key: { ...key }, events: [...events], conversation });
       if (changed === false) return undefined;
       conversation = changed ?? conversation;
       if (!areLines(conversation)) throw new TypeError('it returned lines that are not { author, text }');
@@ -106,10 +109,10 @@ export class SummaryHooks {
   }
 
   /** Returns the text to store; `undefined` if a hook discarded it. */
-  async after({ key, toSeq, ...summary }: AfterSummary): Promise<string | undefined> {
-    let { text } = summary;
+  async after({ key, text: answer, ...summary }: AfterSummary): Promise<string | undefined> {
+    let text = answer;
     for (const hook of this.#after) {
-      const changed = await hook({ key: { ...key }, text, toSeq });
+      const changed = await hook({ ...summary, key: { ...key }, text });
       if (changed === false) return undefined;
       text = changed ?? text;
     }

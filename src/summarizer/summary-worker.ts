@@ -1,10 +1,12 @@
 import type { Clock } from '../sessions/domain/clock.js';
 import { SessionNotFoundError } from '../sessions/domain/errors.js';
 import type { SessionKey } from '../sessions/domain/ids.js';
+import { digestOf } from '../sessions/domain/json-digest.js';
 import { withLease } from '../sessions/leases/with-lease.js';
 import type { SessionStorage } from '../sessions/storage/session-storage.js';
-import { agendaNameOf } from '../sessions/domain/agenda-names.js';
+import { AGENDA_SEPARATOR, agendaNameOf } from '../sessions/domain/agenda-names.js';
 import { type DueSession, type DueTrigger, type SummaryAgenda, leaseNameOf } from './summary-agenda.js';
+import type { DueBranches } from './due-branches.js';
 import type { DueCheck } from './due-check.js';
 import { RetrySchedule } from './retry-schedule.js';
 import { SessionTasks } from './session-tasks.js';
@@ -16,6 +18,7 @@ export interface SummaryWorkerOptions {
   readonly clock: Clock;
   readonly agenda: SummaryAgenda;
   readonly check: DueCheck;
+  readonly branches: DueBranches;
   readonly writer: SummaryWriter;
   /** How many sessions are worked on at the same time. */
   readonly concurrency: number;
@@ -136,16 +139,18 @@ export class SummaryWorker {
   }
 
   async #checkEntry({ entry, key, trigger }: DueSession, signal: AbortSignal | undefined): Promise<void> {
-    const { agenda, check } = this.#options;
+    const { agenda, check, branches } = this.#options;
     const facts = await (trigger ? check.factsSince(key, trigger) : check.factsOf(key));
     if (!facts) return agenda.remove(entry);
     const isKnownDue = trigger ?? agenda.triggerOf(key);
-    if (isKnownDue || (await check.isDue(facts, signal))) {
-      await agenda.postpone(entry, facts.idleMs);
+    const isDue = isKnownDue !== undefined || (await check.isDue(facts, signal));
+    const nextMs = isDue ? undefined : check.nextCheckIn(facts);
+    const found = await branches.find(key);
+    if (isDue || found.length > 0) {
+      await agenda.postpone(entry, Math.min(facts.idleMs, nextMs ?? Infinity));
       if (trigger) agenda.rememberTrigger(key, trigger);
       return this.wake(key);
     }
-    const nextMs = check.nextCheckIn(facts);
     if (nextMs === undefined) await agenda.remove(entry);
     else await agenda.reschedule(entry, nextMs);
   }
@@ -158,17 +163,41 @@ export class SummaryWorker {
     const trigger = agenda.triggerOf(key);
     try {
       const outcome = await this.summarize(key, { force: false, signal, trigger });
-      if (outcome.kind === 'busy') this.#retryWhenFree(key);
-      else if (outcome.isCancelled) this.#retryLater(key, trigger);
+      if (outcome.kind === 'busy') return this.#retryWhenFree(key);
+      if (outcome.isCancelled) this.#retryLater(key, trigger);
       else this.#finish(key, trigger);
+      await this.#workOnBranches(key, signal);
     } catch (error) {
       // The app is closing. The session stays on the agenda.
       if (signal.aborted) return;
       // The session has been deleted.
       if (error instanceof SessionNotFoundError) return this.#finish(key, trigger);
-      const { count, waitMs } = this.#retryLater(key, trigger);
-      const retry = `try ${count + 1} in ${Math.round(waitMs / 1000)} s`;
-      warn(`No summary of session ${JSON.stringify(key.sessionId)}, ${retry}`, error);
+      const retry = this.#retryLater(key, trigger);
+      warn(`No summary of session ${JSON.stringify(key.sessionId)}, ${nextTry(retry)}`, error);
+    }
+  }
+
+  /** After the whole: its summary may cover them. The session stays on the agenda while one is due, so it needs no entry for a retry. */
+  async #workOnBranches(key: SessionKey, signal: AbortSignal): Promise<void> {
+    const { branches, warn } = this.#options;
+    for (const branch of branches.found(key)) {
+      const name = [agendaNameOf(key), digestOf(branch)].join(AGENDA_SEPARATOR);
+      if (this.#retries.isTooEarly(name)) continue;
+      try {
+        const outcome = await this.summarize(key, { force: false, branch, signal });
+        if (outcome.kind === 'busy') return this.#retryWhenFree(key);
+        if (outcome.isCancelled) {
+          this.#retries.failed(name);
+          continue;
+        }
+        this.#retries.succeeded(name);
+        branches.finish(key, branch);
+      } catch (error) {
+        if (signal.aborted || error instanceof SessionNotFoundError) throw error;
+        const retry = nextTry(this.#retries.failed(name));
+        const what = `branch ${JSON.stringify(branch)} of session ${JSON.stringify(key.sessionId)}`;
+        warn(`No summary of ${what}, ${retry}`, error);
+      }
     }
   }
 
@@ -210,4 +239,8 @@ export class SummaryWorker {
     }, BUSY_RETRY_MS);
     this.#busyTimers.set(name, timer.unref());
   }
+}
+
+function nextTry({ count, waitMs }: { readonly count: number; readonly waitMs: number }): string {
+  return `try ${count + 1} in ${Math.round(waitMs / 1000)} s`;
 }

@@ -40,7 +40,7 @@ export interface SummaryWriterOptions extends Omit<SummaryInputLimits, 'isForced
   readonly segmentPrompt: SummaryPrompt;
   readonly segments: number;
   readonly hooks: SummaryHooks;
-  readonly check: Pick<DueCheck, 'isDue'>;
+  readonly check: Pick<DueCheck, 'isBranchDue'>;
   readonly maxSummaryLength: number;
   /** How many summaries are written at the same time, automatic and requested ones together. */
   readonly concurrency: number;
@@ -119,7 +119,7 @@ export class SummaryWriter {
     const limits = { ...this.options, isForced };
     if (branch === undefined) return readSummaryInput(storage, key, limits);
     const input = await readBranchInput(storage, key, branch, limits);
-    return input && (isForced || (await check.isDue(input.facts, signal))) ? input : undefined;
+    return input && (isForced || (await check.isBranchDue(input, signal))) ? input : undefined;
   }
 
   async #requestFor(

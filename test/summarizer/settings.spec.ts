@@ -27,6 +27,7 @@ describe('summarizer settings', () => {
     [{ turns: Number.NaN }, 'summarizer.turns'],
     [{ events: 1.5 }, 'summarizer.events'],
     [{ idleSeconds: Infinity }, 'summarizer.idleSeconds'],
+    [{ branchEvents: -1 }, 'summarizer.branchEvents'],
     [{ events: '40' }, 'summarizer.events'],
     [{ event: 40 }, 'summarizer.event'],
     [{ match: 'some' }, 'summarizer.match'],

@@ -40,9 +40,9 @@ describe.each(storeOfEachKind)('store calls of appends on $name', (store) => {
     await end();
   });
 
-  async function append(): Promise<void> {
+  async function append(branch?: string): Promise<void> {
     for (let number = 0; number < APPENDS; number++) {
-      await sessions.appendEvent({ session: SESSION, event: agent('a word') });
+      await sessions.appendEvent({ session: SESSION, event: { ...agent('a word'), branch } });
     }
     await sessions.whenIdle();
   }
@@ -64,6 +64,16 @@ describe.each(storeOfEachKind)('store calls of appends on $name', (store) => {
       await append();
       expect(calls).toEqual(['agenda.put', ...onlyAppends, ...onlyAppends]);
     }
+  });
+
+  it('are the same with summaries of branches, until one has as many events as they need', async () => {
+    await start({ turns: 0, branchEvents: APPENDS });
+    await append('root.writer');
+    await append();
+    calls.splice(0, 1);
+    expect(calls).toEqual([...onlyAppends, ...onlyAppends]);
+    await append('root.writer');
+    expect(calls).toContain('read');
   });
 
   it('are the same while a model works', async () => {

@@ -16,6 +16,8 @@ import { VisibleLog } from './visible-log.js';
 /** The input of a summary of a branch, and the facts by which it is due. */
 export interface BranchInput extends SummaryInput {
   readonly facts: SummaryFacts;
+  /** How many of the events are of this branch alone. */
+  readonly own: number;
 }
 
 /**
@@ -44,7 +46,8 @@ export async function readBranchInput(
   if (!part) return undefined;
   const since = uncovered.map((event) => countsOf(event)).reduce(addCounters, NO_COUNTS);
   const facts = { key, since, idleMs: now - record.lastUpdateTime, event: uncovered.at(-1) };
-  return { record, previous, left: uncovered.length - part.events.length, facts, ...part };
+  const own = uncovered.filter((event) => event.branch === branch).length;
+  return { record, previous, left: uncovered.length - part.events.length, facts, own, ...part };
 }
 
 /** All but the newest events, or as many of them as a model gets at once. */
