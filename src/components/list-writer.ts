@@ -1,3 +1,4 @@
+import { BoundedMap } from '../sessions/domain/bounded-map.js';
 import { type ComponentHead, type ComponentPlace, EMPTY_DIGEST, digestAfter } from '../sessions/domain/component.js';
 import { retryUndefined } from '../sessions/domain/retry-overtaken.js';
 import type { ComponentStore } from '../sessions/storage/component-store.js';
@@ -29,7 +30,7 @@ const MAX_REMEMBERED = 1_000;
 export class ListWriter {
   readonly #queue = new KeyedQueue();
   /** The last heads that this process wrote, so that most saves need not read them. The store checks that they are current. */
-  readonly #heads = new Map<string, ComponentHead>();
+  readonly #heads = new BoundedMap<ComponentHead>(MAX_REMEMBERED);
 
   constructor(
     private readonly store: ComponentStore,
@@ -100,11 +101,8 @@ export class ListWriter {
   }
 
   #remember(key: string, head: ComponentHead | undefined): void {
-    this.#heads.delete(key);
-    if (!head) return;
-    this.#heads.set(key, head);
-    const [oldest] = this.#heads.keys();
-    if (this.#heads.size > MAX_REMEMBERED && oldest !== undefined) this.#heads.delete(oldest);
+    if (head) this.#heads.set(key, head);
+    else this.#heads.delete(key);
   }
 }
 

@@ -1,3 +1,4 @@
+import { BoundedMap } from '../domain/bounded-map.js';
 import {
   type EntryCounts,
   type EntryOutcome,
@@ -12,9 +13,10 @@ import {
 import { writtenEntry } from '../storage/written-entry.js';
 import { EntryView, placeText } from './entry-view.js';
 
-const MAX_ENTRIES = 4_096;
 /** Of all remembered texts together, in UTF-16 units. */
-const MAX_LENGTH = 2_000_000;
+const MAX_LENGTH = 4_000_000;
+/** What an entry takes beside its text. */
+const LENGTH_OF_ONE = 512;
 /** Longer ones are not remembered. */
 const LONGEST_TEXT = 8_192;
 
@@ -23,8 +25,7 @@ const LONGEST_TEXT = 8_192;
  * it needs no read before.
  */
 export class KnownEntries {
-  readonly #known = new Map<string, StoredEntry>();
-  #length = 0;
+  readonly #known = new BoundedMap<StoredEntry>(MAX_LENGTH, ({ text }) => LENGTH_OF_ONE + text.length);
   #now = 0;
 
   constructor(private readonly store: EntryStore) {}
@@ -77,20 +78,9 @@ export class KnownEntries {
     for (const [index, place] of places.entries()) {
       const text = placeText(place);
       const entry = entries[index];
-      this.#forget(text);
-      if (!entry || entry.text.length > LONGEST_TEXT) continue;
-      this.#known.set(text, entry);
-      this.#length += entry.text.length;
+      if (entry && entry.text.length <= LONGEST_TEXT) this.#known.set(text, entry);
+      else this.#known.delete(text);
     }
-    for (const oldest of this.#known.keys()) {
-      if (this.#known.size <= MAX_ENTRIES && this.#length <= MAX_LENGTH) return;
-      this.#forget(oldest);
-    }
-  }
-
-  #forget(text: string): void {
-    this.#length -= this.#known.get(text)?.text.length ?? 0;
-    this.#known.delete(text);
   }
 }
 

@@ -1,3 +1,4 @@
+import { BoundedMap } from '../domain/bounded-map.js';
 import { type SessionKey, sessionNameOf } from '../domain/ids.js';
 import type { SessionHead } from '../storage/planned-write.js';
 
@@ -10,21 +11,14 @@ const MAX_METADATA = 1_024;
  * not.
  */
 export class KnownHeads {
-  readonly #heads = new Map<string, SessionHead>();
+  readonly #heads = new BoundedMap<SessionHead>(MAX_SESSIONS);
 
   find(key: SessionKey): SessionHead | undefined {
     return this.#heads.get(sessionNameOf(key));
   }
 
   remember(head: SessionHead): void {
-    const name = sessionNameOf(head.record);
-    this.#heads.delete(name);
-    this.#heads.set(name, isLarge(head) ? { ...head, metadata: undefined } : head);
-    if (this.#heads.size <= MAX_SESSIONS) return;
-    for (const oldest of this.#heads.keys()) {
-      this.#heads.delete(oldest);
-      return;
-    }
+    this.#heads.set(sessionNameOf(head.record), isLarge(head) ? { ...head, metadata: undefined } : head);
   }
 
   /** Takes what was read, unless more is known: somebody may have changed the stored session by hand. */

@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../../domain/bounded-map.js';
 import { NEVER } from '../../../domain/expiry.js';
 import type {
   Held,
@@ -28,7 +29,7 @@ const MAX_SCOPES = 8_192;
 /** Writes what was planned: in one message if the sessions are as they were, or in a transaction that has locked them. */
 export class SqlWrites implements WriteStore {
   /** The keys of scopes that do not expire. */
-  readonly #scopes = new Map<string, number>();
+  readonly #scopes = new BoundedMap<number>(MAX_SCOPES);
 
   constructor(
     private readonly open: () => Promise<Transactions & DirectWrites>,
@@ -74,10 +75,6 @@ export class SqlWrites implements WriteStore {
       { ...options, beginsLazily: true },
     );
     for (const [owner, pk] of lasting) this.#scopes.set(owner, pk);
-    for (const oldest of this.#scopes.keys()) {
-      if (this.#scopes.size <= MAX_SCOPES) return;
-      this.#scopes.delete(oldest);
-    }
   }
 
   /** What has to be read of a shared scope, or is removed from it, needs a transaction. */

@@ -1,4 +1,5 @@
 import { QueryFailedError, type QueryRunner } from 'typeorm';
+import { BoundedMap } from '../../../../domain/bounded-map.js';
 import type { Sql } from '../../sql/sql.js';
 import type { StatementRunner } from '../../sql/transaction.js';
 import type { LentConnection } from '../app-transactions.js';
@@ -78,12 +79,12 @@ function preparedOn(driver: DriverConnection): PreparedStatements {
   return prepared;
 }
 
-/** More than the store has, except for those whose text depends on the number of their values. */
-const MAX_PREPARED = 200;
+/** Twice what the store has, except for those whose text depends on the number of their values. */
+const MAX_PREPARED = 400;
 
 /** The prepared statements of a connection; the one that was not used for longest gives way. */
 class PreparedStatements {
-  readonly #statements = new Map<string, DriverStatement>();
+  readonly #statements = new BoundedMap<DriverStatement>(MAX_PREPARED);
 
   constructor(private readonly driver: DriverConnection) {}
 
@@ -102,17 +103,10 @@ class PreparedStatements {
     try {
       const statement = known ?? this.driver.prepare(text);
       const result = use(statement);
-      this.#keep(text, statement);
+      this.#statements.set(text, statement);
       return result;
     } catch (error) {
       throw new QueryFailedError(text, undefined, error as Error);
     }
-  }
-
-  #keep(text: string, statement: DriverStatement): void {
-    this.#statements.set(text, statement);
-    if (this.#statements.size <= MAX_PREPARED) return;
-    const [oldest] = this.#statements.keys();
-    if (oldest !== undefined) this.#statements.delete(oldest);
   }
 }
