@@ -5,7 +5,13 @@ import {
   UnknownEncryptionVersionError,
   WrongEncryptionKeyError,
 } from '../../src/index.js';
-import { encryptionKey, openText, sealEqually, sealText } from '../../src/sessions/encryption/sealed-text.js';
+import {
+  encryptionKey,
+  openText,
+  sealEqually,
+  sealText,
+  sealTogether,
+} from '../../src/sessions/encryption/sealed-text.js';
 
 const KEY = encryptionKey('k1', Buffer.alloc(32, 'golden'));
 const ANN = { appName: 'shop', userId: 'ann' };
@@ -44,6 +50,26 @@ describe('An encrypted text', () => {
     const byHkdf = hkdfSync('sha256', KEY.key, '', 'nestjs-agent-sessions e1 equal texts', 32);
     const iv = createHmac('sha256', Buffer.from(byHkdf)).update(`${bound}\nabc`).digest().subarray(0, 12);
     expect(Buffer.from(golden.slice('e1.k1.'.length), 'base64url').subarray(0, 12)).toEqual(iv);
+  });
+
+  it('of several values opens for the name of each, and for no other', () => {
+    const texts = [
+      ['step', '1'],
+      ['a "b"', '"step"'],
+      ['\u2028', '{"ä":"\\n"}'],
+    ] as const;
+    const text = sealTogether(KEY, ANN, 'session state', texts);
+    for (const [id, value] of texts) expect(opened(text, ANN, { field: 'session state', id })).toBe(value);
+    for (const id of ['', '1', '"step"', 'other'])
+      expect(() => opened(text, ANN, { field: 'session state', id })).toThrow(WrongEncryptionKeyError);
+    expect(() => opened(text, ANN, { field: 'user state', id: 'step' })).toThrow(WrongEncryptionKeyError);
+    expect(() => opened(text, { appName: 'shop' }, { field: 'session state', id: 'step' })).toThrow(
+      WrongEncryptionKeyError,
+    );
+    const asOne = text.replace('e2.', 'e1.');
+    expect(() => opened(asOne, ANN, { field: 'session state', id: '' })).toThrow(WrongEncryptionKeyError);
+    const golden = 'e2.k1.AQEBAQEBAQEBAQEBDa-DDYVZAOLNHm1jUmR4Jic6tt87HR0ZddA6x9sW0zuhnyOf6_uN';
+    expect(opened(golden, ANN, { field: 'session state', id: 'stage' })).toBe('"sent"');
   });
 
   it.each(['', '0', '"ä"', JSON.stringify('😀'.repeat(70_000))])('opens as it was (%#)', (text) => {
@@ -90,7 +116,7 @@ describe('An encrypted text', () => {
   it('of an unknown key or version, and a text that is not encrypted, are errors of their own', () => {
     const text = sealText(encryptionKey('k2', Buffer.alloc(32)), ANN, EVENT, TEXT);
     expect(() => opened(text)).toThrow(UnknownEncryptionKeyError);
-    expect(() => opened(text.replace('e1.', 'e2.'))).toThrow(UnknownEncryptionVersionError);
+    expect(() => opened(text.replace('e1.', 'e9.'))).toThrow(UnknownEncryptionVersionError);
     expect(() => opened(TEXT)).toThrow(PlainTextRefusedError);
   });
 });

@@ -139,6 +139,24 @@ describe.each(storeOfEachEncoding)('Encrypted texts in a $name store', ({ open }
     await expect(sessions.getUserState(owner)).rejects.toMatchObject({ code: 'PLAIN_TEXT_REFUSED' });
   });
 
+  it('are one for short values of a scope that are set together, of which each is changed alone', async () => {
+    const sessions = serviceOf();
+    const long = CANARY.repeat(20);
+    const state = { 'user:a': 1, 'user:b': [CANARY], 'user:long': long, own: CANARY, 'app:a': 2 };
+    await sessions.createSession({ ...KEY, state });
+    const stored = new Map(await store.storage.readState(USER));
+    expect(stored.get('b')).toBe(stored.get('a'));
+    expect(new Set(stored.values()).size).toBe(2);
+    await sessions.updateUserState({ ...USER, stateDelta: { 'user:a': 2 } });
+    const others = serviceOf();
+    expect((await others.getSession(KEY))?.state.toJSON()).toEqual({ ...state, 'user:a': 2 });
+    expect((await store.raw()).text).not.toContain(CANARY);
+    const [moved = ''] = [...stored.values()];
+    const upserts = [{ scope: 'user', name: 'd', value: moved }] as const;
+    await store.storage.writeState({ owner: USER, upserts, removals: [], lifetime: { ttlMs: NEVER, renewBelowMs: 0 } });
+    await expect(others.getUserState(USER)).rejects.toMatchObject({ code: 'ENCRYPTION_KEY_WRONG' });
+  });
+
   it('may follow older ones that are not encrypted while allowPlain is on, also of components', async () => {
     const before = new SessionService({ storage: store.storage });
     const session = await before.createSession({ ...KEY, state: { step: 1 }, metadata: { title: 'old', tags: ['t'] } });

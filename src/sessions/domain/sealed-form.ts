@@ -1,5 +1,7 @@
-/** The form that is written. */
+/** The form of one text. */
 export const SEALED_VERSION = 'e1';
+/** The form of several texts with their names. Each place has the whole, and reads its own. */
+export const SEALED_TOGETHER_VERSION = 'e2';
 
 /** Stored texts are JSON, digests or numbers, none of which begins so. */
 const SEALED = /^(e\d{1,4})\.([\w-]{0,64})\./;

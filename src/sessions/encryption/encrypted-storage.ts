@@ -233,9 +233,12 @@ export class EncryptedStorage extends PassedThrough implements SessionStorage {
     isInTransaction = false,
   ): Promise<Sealing | undefined> {
     const age = isInTransaction ? 'any' : 'fresh';
+    const owners = ownersOf(key, upserts);
+    const known = this.#cipher.knownSealing(owners, age);
+    if (known) return known;
     const hasKey = await this.keys.has(userOf(key), age);
     if (!hasKey && !(await this.storage.read({ key }))) return undefined;
-    return this.#cipher.sealing(ownersOf(key, upserts), age);
+    return this.#cipher.sealing(owners, age);
   }
 
   async #opened(outcome: AppendOutcome, { key }: Commit): Promise<AppendOutcome> {

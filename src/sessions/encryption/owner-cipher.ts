@@ -1,9 +1,18 @@
 import { EncryptionError, UnknownEncryptionKeyError } from '../domain/encryption-errors.js';
 import { sealedFormOf } from '../domain/sealed-form.js';
 import type { DataKeys, KeyAge } from './data-keys.js';
-import { type TextOwner, type TextPlace, openText, sealEqually, sealText } from './sealed-text.js';
+import {
+  type NamedText,
+  type TextOwner,
+  type TextPlace,
+  openText,
+  sealEqually,
+  sealText,
+  sealTogether,
+} from './sealed-text.js';
 import { nameOfOwner } from './key-places.js';
 import type { KeyRing } from './key-ring.js';
+import { RecentTexts } from './recent-texts.js';
 
 /** Encrypts a text. */
 export type Seal = (owner: TextOwner, place: TextPlace, text: string) => string;
@@ -16,6 +25,8 @@ export interface Sealing {
   readonly seal: Seal;
   /** For texts that a store compares: the same text for the same place, also after a rotation. */
   readonly sealEqually: Seal;
+  /** Encrypts short texts of one field as one, which costs less than each by itself. The result is for the places of all. */
+  readonly sealTogether: (owner: TextOwner, field: string, texts: readonly NamedText[]) => string;
 }
 
 /** The keys of an owner, nothing, or why they are not known. */
@@ -23,6 +34,8 @@ type FoundRing = KeyRing | EncryptionError | undefined;
 
 /** Encrypts and opens texts with the keys of their owners. */
 export class OwnerCipher {
+  readonly #recent = new RecentTexts();
+
   constructor(
     private readonly keys: DataKeys,
     private readonly allowPlain: boolean,
@@ -30,18 +43,20 @@ export class OwnerCipher {
 
   /** For texts of these owners. */
   async sealing(owners: readonly TextOwner[], age: KeyAge = 'fresh'): Promise<Sealing> {
-    const rings = new Map<string, KeyRing>();
-    for (const owner of owners)
-      rings.set(nameOfOwner(owner), this.keys.known(owner, age) ?? (await this.keys.ensured(owner)));
-    const ringOf = (owner: TextOwner): KeyRing => {
-      const ring = rings.get(nameOfOwner(owner));
-      if (!ring) throw new Error('A text is encrypted for an owner whose key was not asked for');
-      return ring;
-    };
-    return {
-      seal: (owner, place, text) => sealText(ringOf(owner).current, owner, place, text),
-      sealEqually: (owner, place, text) => sealEqually(ringOf(owner).first, owner, place, text),
-    };
+    const rings: KeyRing[] = [];
+    for (const owner of owners) rings.push(this.keys.known(owner, age) ?? (await this.keys.ensured(owner)));
+    return sealingBy(owners, rings, this.#recent);
+  }
+
+  /** The same, if this process knows the keys of all owners. */
+  knownSealing(owners: readonly TextOwner[], age: KeyAge): Sealing | undefined {
+    const rings: KeyRing[] = [];
+    for (const owner of owners) {
+      const ring = this.keys.known(owner, age);
+      if (!ring) return undefined;
+      rings.push(ring);
+    }
+    return sealingBy(owners, rings, this.#recent);
   }
 
   /**
@@ -96,10 +111,33 @@ export class OwnerCipher {
     if (this.allowPlain && !sealedFormOf(text)) return text;
     if (ring instanceof EncryptionError) throw ring;
     try {
-      return openText((id) => ring?.find(id), owner, place, text);
+      return openText((id) => ring?.find(id), owner, place, text, this.#recent);
     } catch (error) {
       if (error instanceof UnknownEncryptionKeyError) return onUnknown(error);
       throw error;
     }
   }
+}
+
+function sealingBy(owners: readonly TextOwner[], rings: readonly KeyRing[], recent: RecentTexts): Sealing {
+  const ringOf = ({ appName, userId }: TextOwner): KeyRing => {
+    const ring = rings[owners.findIndex((owner) => owner.appName === appName && owner.userId === userId)];
+    if (!ring) throw new Error('A text is encrypted for an owner whose key was not asked for');
+    return ring;
+  };
+  return {
+    seal: (owner, place, text) => {
+      const key = ringOf(owner).current;
+      const sealed = sealText(key, owner, place, text);
+      recent.add(key, place, sealed, text);
+      return sealed;
+    },
+    sealEqually: (owner, place, text) => sealEqually(ringOf(owner).first, owner, place, text),
+    sealTogether: (owner, field, texts) => {
+      const key = ringOf(owner).current;
+      const sealed = sealTogether(key, owner, field, texts);
+      for (const [id, text] of texts) recent.add(key, { field, id }, sealed, text);
+      return sealed;
+    },
+  };
 }

@@ -14,7 +14,7 @@ import {
   WrongEncryptionKeyError,
 } from '../domain/encryption-errors.js';
 import type { StateOwner } from '../domain/ids.js';
-import { SEALED_VERSION, sealedFormOf } from '../domain/sealed-form.js';
+import { type SealedForm, SEALED_TOGETHER_VERSION, SEALED_VERSION, sealedFormOf } from '../domain/sealed-form.js';
 
 const ALGORITHM = 'aes-256-gcm';
 const IV_BYTES = 12;
@@ -62,27 +62,55 @@ export function encryptionKey(id: string, bytes: Uint8Array): EncryptionKey {
  * @example const text = sealText(key, { appName: 'shop', userId: 'ann' }, { field: 'event', id: 'e-1' }, payload);
  */
 export function sealText(key: EncryptionKey, owner: TextOwner, place: TextPlace, text: string): string {
-  return sealed(key, owner, place, text, nextIv());
+  return sealed(SEALED_VERSION, key, owner, place, text, nextIv());
+}
+
+/** A text with the name that its place has in the field. */
+export type NamedText = readonly [id: string, text: string];
+
+/**
+ * Encrypts texts of one field as one: the result is for each of their places, where {@link openText} finds the one of that place. None of
+ * the texts has a line break, as JSON has none.
+ *
+ * @example const value = sealTogether(key, { appName: 'shop', userId: 'ann' }, 'user state', [['step', '1'], ['stage', '"sent"']]);
+ */
+export function sealTogether(key: EncryptionKey, owner: TextOwner, field: string, texts: readonly NamedText[]): string {
+  const lines = texts.map(([id, text]) => `${JSON.stringify(id)}\n${text}`).join('\n');
+  return sealed(SEALED_TOGETHER_VERSION, key, owner, { field, id: '' }, lines, nextIv());
 }
 
 /** The same for a text that stores compare: two calls return the same text. */
 export function sealEqually(key: EncryptionKey, owner: TextOwner, place: TextPlace, text: string): string {
   const iv = createHmac('sha256', key.forEqualTexts)
-    .update(boundTo(key.id, owner, place))
+    .update(boundTo(SEALED_VERSION, key.id, owner, place))
     .update('\n')
     .update(text)
     .digest();
-  return sealed(key, owner, place, text, iv.subarray(0, IV_BYTES));
+  return sealed(SEALED_VERSION, key, owner, place, text, iv.subarray(0, IV_BYTES));
 }
 
-function sealed(key: EncryptionKey, owner: TextOwner, place: TextPlace, text: string, iv: Uint8Array): string {
+function sealed(
+  version: string,
+  key: EncryptionKey,
+  owner: TextOwner,
+  place: TextPlace,
+  text: string,
+  iv: Uint8Array,
+): string {
   const cipher = createCipheriv(ALGORITHM, key.key, iv);
-  cipher.setAAD(boundTo(key.id, owner, place));
+  cipher.setAAD(boundTo(version, key.id, owner, place));
   const encrypted = cipher.update(text, 'utf8');
   // GCM has nothing left to return.
   cipher.final();
   const bytes = Buffer.concat([iv, encrypted, cipher.getAuthTag()]);
-  return `${SEALED_VERSION}.${key.id}.${bytes.toString('base64url')}`;
+  return `${version}.${key.id}.${bytes.toString('base64url')}`;
+}
+
+/** What need not be opened again. */
+export interface OpenedTexts {
+  /** What was opened from just this text, with this key and for this place. */
+  find(key: EncryptionKey, place: TextPlace, sealed: string): string | undefined;
+  add(key: EncryptionKey, place: TextPlace, sealed: string, text: string): void;
 }
 
 /**
@@ -96,17 +124,36 @@ export function openText(
   owner: TextOwner,
   place: TextPlace,
   text: string,
+  known?: OpenedTexts,
 ): string {
   const what = described(place);
   const form = sealedFormOf(text);
   if (!form) throw new PlainTextRefusedError(what);
-  if (form.version !== SEALED_VERSION) throw new UnknownEncryptionVersionError(form.version, what);
+  const { version } = form;
+  const isTogether = version === SEALED_TOGETHER_VERSION;
+  if (version !== SEALED_VERSION && !isTogether) throw new UnknownEncryptionVersionError(version, what);
   const key = keyOf(form.keyId);
   if (!key) throw new UnknownEncryptionKeyError(form.keyId, what);
-  const bytes = Buffer.from(form.body, 'base64url');
+  const remembered = known?.find(key, place, text);
+  if (remembered !== undefined) return remembered;
+  const whole = openedWhole(key, owner, isTogether ? { field: place.field, id: '' } : place, form);
+  const found = isTogether && whole !== undefined ? textOf(place.id, whole) : whole;
+  if (found === undefined) throw new WrongEncryptionKeyError(key.id, what);
+  known?.add(key, place, text, found);
+  return found;
+}
+
+/** Undefined: it is another key, or somebody changed the text or moved it. */
+function openedWhole(
+  key: EncryptionKey,
+  owner: TextOwner,
+  place: TextPlace,
+  { version, body }: SealedForm,
+): string | undefined {
+  const bytes = Buffer.from(body, 'base64url');
   try {
     const decipher = createDecipheriv(ALGORITHM, key.key, bytes.subarray(0, IV_BYTES), TAG);
-    decipher.setAAD(boundTo(key.id, owner, place));
+    decipher.setAAD(boundTo(version, key.id, owner, place));
     decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
     const opened = decipher.update(bytes.subarray(IV_BYTES, -TAG_BYTES));
     decipher.final();
@@ -114,16 +161,24 @@ export function openText(
     return opened.toString('utf8');
   } catch {
     // The error of the cipher adds nothing, and must not quote the text.
-    throw new WrongEncryptionKeyError(form.keyId, what);
+    return undefined;
   }
+}
+
+/** What {@link sealTogether} has for an id. */
+function textOf(id: string, lines: string): string | undefined {
+  const parts = lines.split('\n');
+  const name = JSON.stringify(id);
+  const at = parts.findIndex((part, index) => index % 2 === 0 && part === name);
+  return at < 0 ? undefined : parts[at + 1];
 }
 
 function described({ field }: TextPlace): string {
   return /^[aeio]/.test(field) ? `an ${field}` : `a ${field}`;
 }
 
-function boundTo(keyId: string, { appName, userId }: TextOwner, { field, id }: TextPlace): Buffer {
-  return Buffer.from(JSON.stringify([SEALED_VERSION, keyId, appName ?? null, userId ?? null, field, id]));
+function boundTo(version: string, keyId: string, { appName, userId }: TextOwner, { field, id }: TextPlace): Buffer {
+  return Buffer.from(JSON.stringify([version, keyId, appName ?? null, userId ?? null, field, id]));
 }
 
 /** Random bytes cost less in one piece. */

@@ -11,12 +11,16 @@ import type { Sealing } from './owner-cipher.js';
 /** What each text is bound to. Neither the session nor the number of an event: forks and restored sessions have others. */
 export const PLACES = {
   event: (id: string): TextPlace => ({ field: 'event', id }),
-  state: (scope: StoredScope, name: string): TextPlace => ({ field: `${scope} state`, id: name }),
+  state: (scope: StoredScope, name: string): TextPlace => ({ field: fieldOfState(scope), id: name }),
   base: { field: 'base state', id: '' } satisfies TextPlace,
   checkpoint: (seq: number): TextPlace => ({ field: 'checkpoint', id: String(seq) }),
   partial: (messageId: string): TextPlace => ({ field: 'partial event', id: messageId }),
   digest: (seq: number): TextPlace => ({ field: 'digest', id: String(seq) }),
 };
+
+function fieldOfState(scope: StoredScope): string {
+  return `${scope} state`;
+}
 
 /** The owner of the user's texts. */
 export function userOf({ appName, userId }: UserKey): StateOwner {
@@ -40,12 +44,42 @@ export function sealedEvents<Of extends CommitEvent>(events: readonly Of[], key:
   }));
 }
 
-export function sealedUpserts(upserts: readonly Upsert[], key: UserKey, { seal }: Sealing): Upsert[] {
-  return upserts.map(({ scope, name, value }) => ({
-    scope,
-    name,
-    value: seal(ownerOfScope(scope, key), PLACES.state(scope, name), value),
-  }));
+/** Values of one scope that are set together: each place of theirs gets the text of all, so there are few of them, and short ones. */
+const TOGETHER = { values: 4, characters: 128 };
+
+function sealedUpserts(
+  upserts: readonly Upsert[],
+  ownerOf: (scope: StoredScope) => StateOwner,
+  { seal, sealTogether }: Sealing,
+): Upsert[] {
+  return groupsOf(upserts).flatMap((group) => {
+    const [{ scope, name, value }] = group;
+    const owner = ownerOf(scope);
+    if (group.length === 1) return [{ scope, name, value: seal(owner, PLACES.state(scope, name), value) }];
+    const texts = group.map((upsert) => [upsert.name, upsert.value] as const);
+    const together = sealTogether(owner, fieldOfState(scope), texts);
+    return group.map((upsert) => ({ scope, name: upsert.name, value: together }));
+  });
+}
+
+type UpsertGroup = [Upsert, ...Upsert[]];
+
+/** In the order in which they are set, which is the order of the keys. */
+function groupsOf(upserts: readonly Upsert[]): UpsertGroup[] {
+  const groups: UpsertGroup[] = [];
+  let characters = 0;
+  for (const upsert of upserts) {
+    const group = groups.at(-1);
+    const length = upsert.name.length + upsert.value.length;
+    characters += length;
+    if (group && group.length < TOGETHER.values && group[0].scope === upsert.scope && characters <= TOGETHER.characters)
+      group.push(upsert);
+    else {
+      groups.push([upsert]);
+      characters = length;
+    }
+  }
+  return groups;
 }
 
 export function sealedCommit(commit: Commit, sealing: Sealing, mode: MetadataMode): Commit {
@@ -53,7 +87,7 @@ export function sealedCommit(commit: Commit, sealing: Sealing, mode: MetadataMod
   return {
     ...commit,
     events: sealedEvents(events, key, sealing),
-    upserts: sealedUpserts(upserts, key, sealing),
+    upserts: sealedUpserts(upserts, (scope) => ownerOfScope(scope, key), sealing),
     metadata: metadata && sealedChanges(metadata, userOf(key), sealing, mode),
   };
 }
@@ -64,7 +98,7 @@ export function sealedCreation(request: CreateRequest, sealing: Sealing, mode: M
   return {
     ...request,
     baseState: sealing.seal(owner, PLACES.base, baseState),
-    upserts: sealedUpserts(upserts, key, sealing),
+    upserts: sealedUpserts(upserts, (scope) => ownerOfScope(scope, key), sealing),
     metadata: metadata && sealedMetadata(metadata, owner, sealing, mode),
     log: log && { ...log, events: sealedEvents(log.events, key, sealing) },
   };
@@ -89,11 +123,7 @@ export function sealedRebuild(request: RebuildRequest, { seal }: Sealing): Rebui
   return { ...request, ...(sealed && { events: sealed }) };
 }
 
-export function sealedState(request: WriteStateRequest, { seal }: Sealing): WriteStateRequest {
+export function sealedState(request: WriteStateRequest, sealing: Sealing): WriteStateRequest {
   const { owner, upserts } = request;
-  const sealed = upserts.map((upsert) => ({
-    ...upsert,
-    value: seal(owner, PLACES.state(upsert.scope, upsert.name), upsert.value),
-  }));
-  return { ...request, upserts: sealed };
+  return { ...request, upserts: sealedUpserts(upserts, () => owner, sealing) };
 }
