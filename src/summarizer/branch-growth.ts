@@ -54,7 +54,7 @@ interface Growth {
 }
 
 /** A session that is dropped from the map is read once more. */
-const MAX_SESSIONS = 50_000;
+const MAX_SESSIONS = 5_000;
 /** Of a session with more branches, those that are dropped wait for the sweep. */
 const MAX_BRANCHES = 64;
 
