@@ -1,4 +1,9 @@
-import { type EncryptionOptions, type KeyWrapper, type SessionService } from '../../src/index.js';
+import {
+  type EncryptionOptions,
+  InMemorySessionStorage,
+  type KeyWrapper,
+  type SessionService,
+} from '../../src/index.js';
 import { SessionService as Service } from '../../src/index.js';
 import { encryptedStorage } from '../../src/sessions/encryption/encrypted-storage.js';
 import type { SessionStorage } from '../../src/storage.js';
@@ -124,6 +129,46 @@ describe.each(storeOfEachKind)('Data keys in a $name store', ({ open }) => {
     expect(key.find(payload?.split('.')[1] ?? '')).toBeUndefined();
     const bob = await sessions.getSession({ appName: 'shop', userId: 'bob', sessionId: 's-1' });
     expect(bob?.state.get('kept')).toBe(true);
+  });
+
+  it.each([
+    ['current() returns no text', { current: () => undefined }],
+    ['current() returns a promise', { current: async () => 'k' }],
+    ['wrap() returns bytes', { wrap: (key: Uint8Array) => Buffer.from(key) }],
+    ['wrap() returns nothing', { wrap: () => '' }],
+    ['unwrap() returns something else', { unwrap: () => Buffer.alloc(32) }],
+    ['unwrap() returns a text', { unwrap: (wrapped: string) => wrapped }],
+  ])('are not made by a wrapper whose %s, since nobody could read them after a restart', async (_how, wrong) => {
+    const good: KeyWrapper = {
+      current: () => 'k',
+      wrap: (key) => Buffer.from(key).toString('base64'),
+      unwrap: (wrapped) => Buffer.from(wrapped, 'base64'),
+    };
+    const { sessions } = process({ wrapper: { ...good, ...wrong } as KeyWrapper });
+    await expect(sessions.createSession(KEY)).rejects.toMatchObject({
+      code: 'STORE_UNAVAILABLE',
+      message: expect.stringContaining('The wrapper of keys is wrong') as unknown,
+    });
+    const { sessions: mended } = process({ wrapper: good });
+    await mended.createSession({ ...KEY, state: { a: 1 } });
+    expect((await process({ wrapper: good }).sessions.getSession(KEY))?.state.get('a')).toBe(1);
+  });
+
+  it('of a service that does not answer make a call fail in time', async () => {
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
+    try {
+      const wrapper: KeyWrapper = {
+        current: () => 'k',
+        wrap: () => new Promise(() => undefined),
+        unwrap: () => '' as never,
+      };
+      const refused = process({ wrapper }, new InMemorySessionStorage()).sessions.createSession(KEY);
+      const expected = expect(refused).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+      await jest.advanceTimersByTimeAsync(10_000);
+      await expected;
+    } finally {
+      jest.useRealTimers();
+    }
   });
 
   it('of a service that is away make a call fail, and none after it is back', async () => {

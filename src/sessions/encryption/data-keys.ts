@@ -4,6 +4,7 @@ import { inBatches } from '../domain/batches.js';
 import { BoundedMap } from '../domain/bounded-map.js';
 import type { Clock } from '../domain/clock.js';
 import { SessionsError, StoreUnavailableError } from '../domain/errors.js';
+import { callWithin } from '../domain/timeouts.js';
 import { retryUndefined } from '../domain/retry-overtaken.js';
 import type { EntryStore, StoredEntry } from '../storage/entry-store.js';
 import { keptEntry } from '../storage/kept-entry.js';
@@ -12,6 +13,8 @@ import { KeyRing, type WrappedKey, type WrappedRing, ringIn, ringText } from './
 import { type KeyPlace, nameOfOwner, ownerOfPlace, placeOfKeys, spacesOfKeys } from './key-places.js';
 
 const MOST_REMEMBERED = 10_000;
+/** How long a wrapper may take. */
+const WRAPPER_MS = 10_000;
 const AT_ONCE = { items: 500 };
 const KEY_ID_BYTES = 6;
 
@@ -53,6 +56,8 @@ export class DataKeys {
   readonly #rings = new BoundedMap<Remembered>(MOST_REMEMBERED);
   /** Rings that are being made or read to encrypt with them. */
   readonly #pending = new Map<string, Promise<KeyRing>>();
+  /** The last wrapping key that was seen to unwrap what it wraps. */
+  #triedOut: string | undefined;
 
   constructor({ entries, wrapper, clock, cacheSeconds = DEFAULT_CACHE_SECONDS }: DataKeysOptions) {
     this.#entries = entries;
@@ -160,11 +165,25 @@ export class DataKeys {
     return this.#wrapped(id, bytes, context);
   }
 
-  #wrapped(id: string, bytes: Uint8Array, context: DataKeyContext): Promise<WrappedKey> {
-    return this.#called('wrap', async () => {
+  async #wrapped(id: string, bytes: Uint8Array, context: DataKeyContext): Promise<WrappedKey> {
+    const key = await this.#called('wrap', async () => {
       const by = this.#wrapper.current();
-      return { id, by, wrapped: await this.#wrapper.wrap(bytes, context) };
+      if (!isText(by)) throw wrongWrapper('its current() returned no text');
+      const wrapped = await this.#wrapper.wrap(bytes, context);
+      if (!isText(wrapped)) throw wrongWrapper('its wrap() returned no text');
+      return { id, by, wrapped };
     });
+    await this.#tryOut(key, bytes, context);
+    return key;
+  }
+
+  /** Once for each key that wraps: what cannot be unwrapped again is lost, and would be noticed after the next restart. */
+  async #tryOut({ by, wrapped }: WrappedKey, bytes: Uint8Array, context: DataKeyContext): Promise<void> {
+    if (this.#triedOut === by) return;
+    const again = await this.#called('unwrap', () => this.#wrapper.unwrap(wrapped, context));
+    if (!(again instanceof Uint8Array) || !Buffer.from(bytes).equals(again))
+      throw wrongWrapper('its unwrap() did not return the data key that its wrap() was given');
+    this.#triedOut = by;
   }
 
   async #rewrapped(place: KeyPlace, ring: WrappedRing): Promise<WrappedRing> {
@@ -215,18 +234,15 @@ export class DataKeys {
 
   async #bytesOf(place: KeyPlace, { id, wrapped }: WrappedKey): Promise<Uint8Array> {
     const context = { ...ownerOfPlace(place), keyId: id };
-    const bytes = await this.#called('unwrap', async () => this.#wrapper.unwrap(wrapped, context));
-    if (bytes.length === KEY_BYTES) return bytes;
-    throw new StoreUnavailableError(
-      `The wrapper of keys returned ${bytes.length} bytes instead of ${KEY_BYTES}.`,
-      false,
-    );
+    const bytes = await this.#called('unwrap', () => this.#wrapper.unwrap(wrapped, context));
+    if (bytes instanceof Uint8Array && bytes.length === KEY_BYTES) return bytes;
+    throw wrongWrapper(`its unwrap() did not return ${KEY_BYTES} bytes`);
   }
 
   /** Errors of a wrapper may quote what they were given, so that they are only the cause. */
-  async #called<Result>(what: 'wrap' | 'unwrap', call: () => Promise<Result>): Promise<Result> {
+  async #called<Result>(what: 'wrap' | 'unwrap', call: () => Promise<Result> | Result): Promise<Result> {
     try {
-      return await call();
+      return await callWithin({ limitMs: WRAPPER_MS }, call);
     } catch (error) {
       if (error instanceof SessionsError) throw error;
       const reason = `The wrapper of keys could not ${what} a data key.`;
@@ -257,6 +273,16 @@ function knownKey(ring: KeyRing | undefined, id: string): EncryptionKey | undefi
   } catch {
     return undefined;
   }
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string' && value !== '';
+}
+
+function wrongWrapper(how: string): StoreUnavailableError {
+  return new StoreUnavailableError(`The wrapper of keys is wrong: ${how}.`, false, {
+    publicReason: 'The keys of the store are away.',
+  });
 }
 
 function asError(error: unknown): Error {
