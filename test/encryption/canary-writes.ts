@@ -1,5 +1,5 @@
 import { ComponentSession } from '../../src/components/index.js';
-import { SessionService } from '../../src/index.js';
+import { SessionRetention, SessionService } from '../../src/index.js';
 import type { SessionStorage } from '../../src/storage.js';
 import { until } from '../support/until.js';
 
@@ -45,6 +45,12 @@ export async function writeEverywhere(storage: SessionStorage, canary: string): 
   await sessions.endTurn(turn);
   const checkpoint = { key: CANARY_KEY, incarnation, seq: 256, text: JSON.stringify({ state: canary }) };
   await storage.saveCheckpoint(checkpoint);
+
+  await sessions.eraseUser({ appName: 'shop', userId: 'erased', reason: `letter of ${canary}` });
+  const hold = { labels: { held: canary } };
+  const retention = new SessionRetention({ sessions, rules: [], hold });
+  await retention.apply();
+  await retention.release();
 
   await sessions.forkSession({ ...CANARY_KEY, atSeq: 2, newSessionId: 's-fork' });
   await sessions.consume({

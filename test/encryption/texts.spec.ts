@@ -1,10 +1,10 @@
 import { ComponentSession } from '../../src/components/index.js';
-import { type EncryptionOptions, SessionService } from '../../src/index.js';
+import { type EncryptionOptions, SessionRetention, SessionService } from '../../src/index.js';
 import { SessionSearch } from '../../src/search/index.js';
 import { encryptedStorage } from '../../src/sessions/encryption/encrypted-storage.js';
 import { NEVER, type SessionStorage } from '../../src/storage.js';
 import type { OpenStorage } from '../../src/testing/open-storage.js';
-import { exportSessions, importSessions } from '../../src/transfer/index.js';
+import { exportSessions, findErasure, importSessions } from '../../src/transfer/index.js';
 import { storeOfEachEncoding } from '../support/stores.js';
 import { CANARY_KEY, writeEverywhere } from './canary-writes.js';
 import { KEY_A, KEY_B } from './support.js';
@@ -201,6 +201,21 @@ describe.each(storeOfEachEncoding)('Encrypted texts in a $name store', ({ open }
     expect((await search.searchEvents({ ...USER, text: CANARY })).hits.map(({ id }) => id)).toEqual(['e-1']);
     await search.stop();
     expect((await store.raw()).text).not.toContain(CANARY);
+  });
+
+  it('include why a user was erased, and which labels are held', async () => {
+    const sessions = serviceOf({ keys: KEY_A, metadata: 'sealed' });
+    await sessions.createSession({ ...KEY, metadata: { labels: { held: CANARY } } });
+    await sessions.eraseUser({ appName: 'shop', userId: 'bob', reason: `letter of ${CANARY}` });
+    await new SessionRetention({ sessions, rules: [], hold: { labels: { held: CANARY } } }).apply();
+    const { text } = await store.raw();
+    expect(text).toContain('erasures');
+    expect(text).not.toContain(CANARY);
+    const others = serviceOf({ keys: KEY_A, metadata: 'sealed' });
+    expect(await findErasure(others, { appName: 'shop', userId: 'bob' })).toMatchObject({
+      reason: `letter of ${CANARY}`,
+    });
+    await expect(others.deleteSession(KEY)).rejects.toMatchObject({ code: 'SESSION_HELD' });
   });
 
   it('include tags and labels if metadata is sealed, and no filter leaves sessions out in silence', async () => {

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { isId, RESERVED } from '../../adapter.js';
+import { RESERVED } from '../../adapter.js';
 import type { MetadataDelta, SessionFilter, SessionMetadata } from '../../index.js';
 import { type TaskJson, textOf } from './task-json.js';
 import type { HeadChange } from './task-records.js';
@@ -44,7 +44,7 @@ export function timeOf({ fields }: SessionMetadata): string {
   return textOf(fields[TIME]);
 }
 
-/** Labels are short. */
+/** Labels are short, and are not encrypted. */
 function nameOf(contextId: string): string {
-  return isId(contextId) ? contextId : hash('sha256', contextId);
+  return hash('sha256', contextId);
 }

@@ -9,6 +9,7 @@ import type { PartialOutcome, PartialWrite } from '../domain/partial-event.js';
 import type { StateLimits } from '../domain/state-size.js';
 import type { ComponentStore } from '../storage/component-store.js';
 import type { ConsumerStore } from '../storage/coordination.js';
+import type { EntryStore } from '../storage/entry-store.js';
 import type { RebuildRequest } from '../storage/rebuild.js';
 import type { LogTail, TailRequest } from '../storage/session-changes.js';
 import type {
@@ -34,6 +35,7 @@ import { keyWrapperOf } from './local-keys.js';
 import { openedEntries, openedList, openedOutcome, openedSession, openedTail } from './opened-reads.js';
 import { PassedThrough } from './passed-through.js';
 import { SealedComponents } from './sealed-components.js';
+import { sealedEntries } from './sealed-entries.js';
 import { sealedConsumers } from './sealed-consumers.js';
 import { type MetadataMode, checkFilter } from './sealed-metadata.js';
 import {
@@ -86,6 +88,7 @@ export class EncryptedStorage extends PassedThrough implements SessionStorage {
   /** The data keys, to rotate them. */
   readonly keys: DataKeys;
   readonly #cipher: OwnerCipher;
+  readonly #entries: EntryStore;
   readonly #metadata: MetadataMode;
 
   /** @param ofPrimary the keys, if this is a copy that follows another store */
@@ -104,9 +107,14 @@ export class EncryptedStorage extends PassedThrough implements SessionStorage {
     this.keys = keys;
     this.#cipher = cipher;
     this.#metadata = metadata;
+    this.#entries = sealedEntries(storage.entries, cipher);
     this.consumers = sealedConsumers(storage.consumers, cipher);
     this.components = storage.components && new SealedComponents(storage.components, cipher, allowPlain);
     this.transfer = storage.transfer && this.#sealedTransfer(storage.transfer);
+  }
+
+  override get entries(): EntryStore {
+    return this.#entries;
   }
 
   /** How many texts of sessions are encrypted, and how many are older than that. Reads all of them, page by page. */

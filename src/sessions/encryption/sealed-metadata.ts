@@ -9,8 +9,8 @@ export type MetadataMode = 'plain' | 'sealed';
 
 /** How the name of an entry begins whose name is encrypted. No index has it. */
 const SEALED = 'sealed:';
-/** Labels by which this package finds its own sessions. */
-const OF_PACKAGE = /^label:agents:/;
+/** Labels by which this package finds its own sessions. They have ids and states, and no words. */
+const OF_PACKAGE = /^label:(agents:|openai:root(\n|$))/;
 const FREE = /^(title$|field:)/;
 
 /** Fields and the title keep their names; of tags and labels, the name says what they are. */

@@ -2,6 +2,8 @@ import { Agent, type AgentInputItem, Runner, Usage, tool } from '@openai/agents-
 import { ScriptedModel, assistantMessage, functionCall, modelResponse } from '@openai/agents-core/testing';
 import { z } from 'zod';
 import { AgentsSession, BranchedAgentsSession } from '../../../src/adapters/openai-agents/index.js';
+import { SessionService, encryptedStorage } from '../../../src/index.js';
+import { KEY_A } from '../../encryption/support.js';
 import { firstStore } from '../../support/stores.js';
 import { KEY, answered, called, openSession, said, sessionsOn, textsOf } from './support/sessions.js';
 
@@ -16,6 +18,15 @@ describe.each(firstStore)('Branches of a session of the SDK in $name', (store) =
     await session.addItems(TALK);
     return { sessions, session };
   }
+
+  it('are listed while metadata is encrypted', async () => {
+    const { storage: plain } = await open();
+    const storage = encryptedStorage(plain, { keys: KEY_A, metadata: 'sealed' });
+    const session = new BranchedAgentsSession({ sessions: new SessionService({ storage }), ...KEY, userId: 'sealed' });
+    await session.addItems(TALK);
+    await session.createBranchFromTurn(2, 'polite');
+    expect(await session.listBranches()).toMatchObject([{ name: 'main' }, { name: 'polite', isCurrent: true }]);
+  });
 
   it('hold the conversation before a turn, and go on apart from the others', async () => {
     const { session, sessions } = await branched();
