@@ -11,6 +11,7 @@ export { isSessionChanged, retryOvertaken, retryUnknown } from './sessions/domai
 export { limitsOf } from './sessions/limits-of.js';
 
 // Events: who wrote them, and what they say.
+export { assertEvent } from './sessions/assert-event.js';
 export { isByUser, isRewind, isSummary } from './sessions/domain/event-inspection.js';
 export { checkedPosition } from './sessions/domain/partial-event.js';
 export { readTexts } from './sessions/domain/partial-text.js';

@@ -17,6 +17,8 @@ export async function* begunEvents(
   try {
     yield first.value;
     yield* events;
+  } catch (error) {
+    throw access.errorOf(error);
   } finally {
     await events.return(undefined);
   }
@@ -72,8 +74,6 @@ async function* whileAllowed(events: Events, access: TaskAccess, context: Server
   const next = readerOf(events, followed);
   try {
     for (let read = await next(); !read.done; read = await next()) yield read.value;
-  } catch (error) {
-    throw followed.signal.aborted ? access.errorOf(error, taskId) : error;
   } finally {
     followed.close();
   }
@@ -95,7 +95,7 @@ async function readRest(events: Events, access: TaskAccess): Promise<void> {
   try {
     while (!(await events.next()).done);
   } catch (error) {
-    access.errorOf(error, '');
+    access.errorOf(error);
   }
 }
 

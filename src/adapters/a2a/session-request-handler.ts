@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { Message, Role } from '@a2a-js/sdk';
 import { RequestMalformedError } from '@a2a-js/sdk/errors';
 import { DefaultRequestHandler, type ServerCallContext } from '@a2a-js/sdk/server';
@@ -5,7 +6,7 @@ import { begunEvents, followedEvents, saidEvents } from './allowed-events.js';
 import type { SessionTaskStore } from './session-task-store.js';
 import { type TaskAccess, accessBehind } from './task-access.js';
 import { objectOf } from './task-json.js';
-import { writeOfMessage } from './task-records.js';
+import { messageEvent, writeOfMessage } from './task-records.js';
 
 const BY_USERS = 'message.role must be ROLE_USER: clients do not speak for the agent.';
 
@@ -118,10 +119,14 @@ export class SessionRequestHandler extends DefaultRequestHandler {
     // The SDK refuses a request without one.
     if (!message) return;
     if (message.role !== Role.ROLE_USER) throw new RequestMalformedError(BY_USERS);
-    const writes = writeOfMessage(objectOf(Message.toJSON(message)));
+    // As the SDK stores it, when the agent has begun to work.
+    const [taskId, contextId] = [message.taskId || randomUUID(), message.contextId || randomUUID()];
+    const said = objectOf(Message.toJSON({ ...message, taskId, contextId }));
+    const writes = writeOfMessage(said);
     if (message.taskId) await this.#access.mayWrite(message.taskId, context, writes);
     else await this.#access.mayBegin(context, writes);
     // The agent gets them.
     for (const id of message.referenceTaskIds) await this.#access.mayRead(id, context);
+    this.#access.assertKept(messageEvent({ message: said }, ''));
   }
 }

@@ -3,13 +3,20 @@ import type { ServerCallContext, User } from '@a2a-js/sdk/server';
 import { HttpException, Logger } from '@nestjs/common';
 import {
   AccessChecks,
+  assertEvent,
   checksFor,
   describeWrite,
   reportProblem,
   type StreamAccess,
   withOutcome,
 } from '../../adapter.js';
-import { ConfigurationError, type SessionFilter, SessionNotFoundError, type SessionService } from '../../index.js';
+import {
+  ConfigurationError,
+  type EventInput,
+  type SessionFilter,
+  SessionNotFoundError,
+  type SessionService,
+} from '../../index.js';
 import type { AccessUser, SessionAccess } from '../../sessions/rest/index.js';
 import type { TaskScope } from './task-scope.js';
 
@@ -42,7 +49,7 @@ export function accessBehind(tasks: object): TaskAccess {
   return access.begin();
 }
 
-/** Asks the access rule what the client of a call may do, as other transports do. Nothing is asked where there is no rule. */
+/** Asks the access rule what the client of a call may do, as other transports do. Without a rule, refuses only who has no tasks. */
 export class TaskAccess {
   readonly #logger = new Logger(TaskAccess.name);
   readonly #own: AccessChecks | undefined;
@@ -79,7 +86,11 @@ export class TaskAccess {
       await ask();
       return work();
     };
-    return withOutcome(requestOf(context), asked, { isStream, errorOf: knownError });
+    try {
+      return await withOutcome(requestOf(context), asked, { isStream, errorOf: knownError });
+    } catch (error) {
+      throw this.errorOf(error);
+    }
   }
 
   /** @param isPart whether it belongs to what was asked before */
@@ -94,20 +105,22 @@ export class TaskAccess {
   }
 
   async mayBegin(context: ServerCallContext, writes: TaskWrite): Promise<void> {
-    await this.#ask('', async (checks) => {
-      const asked = { ...this.scope.ownerOf(context), request: requestOf(context), write: describeWrite(writes) };
-      await checks.check({ action: 'create', target: 'sessions', ...asked });
-    });
+    const { appName, userId } = this.scope.keyOf('new', context);
+    const asked = { appName, userId, request: requestOf(context), write: describeWrite(writes) };
+    await this.#checks()?.check({ action: 'create', target: 'sessions', ...asked });
+  }
+
+  /** Refuses what a session cannot keep. */
+  assertKept(event: EventInput): void {
+    assertEvent(this.sessions, event);
   }
 
   /** Notes what the list of this call may have. */
   async mayList(context: ServerCallContext): Promise<void> {
     this.#filters.delete(context);
-    await this.#ask('', async (checks) => {
-      const asked = { ...this.scope.ownerOf(context), request: requestOf(context), input: {} };
-      const filter = await checks.checkRequirement({ action: 'list', target: 'sessions' }, asked, true);
-      if (filter) this.#filters.set(context, filter);
-    });
+    const asked = { ...this.scope.ownerOf(context), request: requestOf(context), input: {} };
+    const filter = await this.#checks()?.checkRequirement({ action: 'list', target: 'sessions' }, asked, true);
+    if (filter) this.#filters.set(context, filter);
   }
 
   /** Undefined if the rule allows the whole list. */
@@ -123,29 +136,19 @@ export class TaskAccess {
   }
 
   /** As the SDK tells it to clients. What they do not learn is logged. */
-  errorOf(error: unknown, taskId: string): Error {
-    if (error instanceof SessionNotFoundError) return new TaskNotFoundError(`Task not found: ${taskId}`);
-    const { status, detail } = reportProblem(this.#logger, error, { sessionId: taskId });
+  errorOf(error: unknown): Error {
+    if (error instanceof A2AError) return error;
+    if (error instanceof SessionNotFoundError) return new TaskNotFoundError(`Task not found: ${error.sessionId}`);
+    const { status, detail } = reportProblem(this.#logger, error);
     return status < 500 ? new RequestMalformedError(detail) : new Error(detail);
   }
 
   async #askAbout(taskId: string, context: ServerCallContext, { action, writes, isPart }: TaskQuestion): Promise<void> {
-    await this.#ask(taskId, async (checks) => {
-      const key = this.scope.findKey(taskId, context);
-      // There cannot be such a task.
-      if (!key) return;
-      const asked = { action, target: 'session', ...key, request: requestOf(context) } as const;
-      await checks.check({ ...asked, ...(writes && { write: describeWrite(writes) }) }, { isPart });
-    });
-  }
-
-  async #ask(taskId: string, question: (checks: AccessChecks) => Promise<void>): Promise<void> {
-    try {
-      const checks = this.#checks();
-      if (checks) await question(checks);
-    } catch (error) {
-      throw this.errorOf(error, taskId);
-    }
+    const key = this.scope.findKey(taskId, context);
+    // There cannot be such a task.
+    if (!key) return;
+    const asked = { action, target: 'session', ...key, request: requestOf(context) } as const;
+    await this.#checks()?.check({ ...asked, ...(writes && { write: describeWrite(writes) }) }, { isPart });
   }
 
   #checks(): AccessChecks | undefined {

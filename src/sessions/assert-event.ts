@@ -1,0 +1,14 @@
+import { randomId, systemClock } from './domain/clock.js';
+import type { EventInput } from './domain/event.js';
+import { submitEvent } from './domain/submitted-event.js';
+import { limitsOf } from './limits-of.js';
+
+/**
+ * Refuses an event that the service would not append, whatever the session. For a framework that stores what a client said when the
+ * agent has worked.
+ *
+ * @example assertEvent(sessions, { author: 'user', content: { role: 'user', parts: [{ text }] } });
+ */
+export function assertEvent(sessions: object, event: EventInput): void {
+  submitEvent(event, { limits: limitsOf(sessions), clock: systemClock, newId: randomId });
+}
