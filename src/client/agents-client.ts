@@ -161,11 +161,9 @@ export abstract class AgentsClient extends SummariesClient {
    * Lists what agents ask a user. A page may be empty and have a next one.
    * @example const { approvals } = await client.listApprovals({ appName: 'shop', userId: 'ann' });
    */
-  async listApprovals({ appName, userId, limit, cursor }: ApprovalListRequest): Promise<RemoteApprovalPage> {
-    return this.#requests.json('GET', approvalsOf({ appName, userId }), {
-      query: { limit, cursor },
-      isRepeatable: true,
-    });
+  async listApprovals({ limit, cursor, ...owner }: ApprovalListRequest): Promise<RemoteApprovalPage> {
+    const path = approvalsOf({ ...owner, sessionId: undefined });
+    return this.#requests.json('GET', path, { query: { limit, cursor }, isRepeatable: true });
   }
 
   /**
@@ -174,9 +172,8 @@ export abstract class AgentsClient extends SummariesClient {
    */
   async answerApproval(request: AnswerApprovalRequest): Promise<LoggedEvent[]> {
     const { confirmed, payload, timeoutMs = RUN_TIMEOUT_MS } = request;
-    const { appName, userId, sessionId, approvalId } = request;
     const options = { body: checkedBody({ confirmed, payload }), isRepeatable: true, timeoutMs };
-    return this.#requests.json('POST', approvalOf({ appName, userId, sessionId, approvalId }), options);
+    return this.#requests.json('POST', approvalOf(request), options);
   }
 
   async *#eventsOf(

@@ -1,8 +1,11 @@
 import type { UsageOwner } from '../sessions/domain/usage-periods.js';
 import { type SessionKey, type StateOwner, type UserKey, assertId } from '../sessions/domain/ids.js';
+import { refuseUnsent } from './request-names.js';
 
-export function appStateOf({ appName }: StateOwner): string {
-  return `${appOf({ appName })}/state`;
+// Each takes what is left of a request, so that no field is dropped in silence.
+
+export function appStateOf(owner: StateOwner): string {
+  return `${appOf(owner)}/state`;
 }
 
 export function userStateOf(owner: UserKey): string {
@@ -18,17 +21,17 @@ export function sessionsOf(owner: UserKey): string {
 }
 
 /** Without `userId`, the sessions of the whole app. */
-export function sessionListOf({ appName, userId }: StateOwner): string {
-  return userId === undefined ? `${appOf({ appName })}/sessions` : sessionsOf({ appName, userId });
+export function sessionListOf({ userId, ...app }: StateOwner): string {
+  return userId === undefined ? `${appOf(app)}/sessions` : sessionsOf({ userId, ...app });
 }
 
-export function sessionOf({ sessionId, ...owner }: SessionKey): string {
-  return `${sessionsOf(owner)}/${encoded(sessionId, 'sessionId')}`;
+export function sessionOf(key: SessionKey): string {
+  return `${sessionsOf(key)}/${encoded(key.sessionId, 'sessionId')}`;
 }
 
 /** The approvals of a user, or those of one session. */
-export function approvalsOf({ appName, userId, sessionId }: UserKey & { readonly sessionId?: string }): string {
-  const place = sessionId === undefined ? userOf({ appName, userId }) : sessionOf({ appName, userId, sessionId });
+export function approvalsOf({ sessionId, ...owner }: UserKey & { readonly sessionId?: string | undefined }): string {
+  const place = sessionId === undefined ? userOf(owner) : sessionOf({ sessionId, ...owner });
   return `${place}/approvals`;
 }
 
@@ -45,18 +48,19 @@ export function summaryOf(key: SessionKey): string {
 }
 
 /** Of a session, of a user or of the whole app. */
-export function usageOf({ appName, userId, sessionId }: UsageOwner): string {
-  if (userId === undefined) return `${appOf({ appName })}/usage`;
-  if (sessionId === undefined) return `${userOf({ appName, userId })}/usage`;
-  return `${sessionOf({ appName, userId, sessionId })}/usage`;
+export function usageOf({ userId, sessionId, ...app }: UsageOwner): string {
+  if (userId === undefined) return `${appOf(app)}/usage`;
+  if (sessionId === undefined) return `${userOf({ userId, ...app })}/usage`;
+  return `${sessionOf({ userId, sessionId, ...app })}/usage`;
 }
 
-function appOf({ appName }: StateOwner): string {
+function appOf({ appName, ...others }: StateOwner): string {
+  refuseUnsent(others);
   return `/apps/${encoded(appName, 'appName')}`;
 }
 
-function userOf({ appName, userId }: UserKey): string {
-  return `${appOf({ appName })}/users/${encoded(userId, 'userId')}`;
+function userOf(owner: UserKey): string {
+  return `${appOf(owner)}/users/${encoded(owner.userId, 'userId')}`;
 }
 
 /** Refuses invalid ids: an empty one, or `..`, would lead to another path. */

@@ -63,7 +63,7 @@ export function listQuery({
   offset,
   includeState,
   filter,
-}: Omit<RemoteListRequest, 'appName' | 'userId'>): RequestOptions['query'] {
+}: RemoteListRequest): RequestOptions['query'] {
   return { limit, cursor, order, orderBy, page, offset, includeState, ...(filter && filterQuery(filter)) };
 }
 

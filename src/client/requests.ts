@@ -1,4 +1,5 @@
 import { InvalidInputError } from '../sessions/domain/errors.js';
+import { fieldNames, refuseMisspelled } from '../sessions/domain/input-checks.js';
 import { ProblemError } from './problem-error.js';
 import { SeenEvents } from './seen-events.js';
 import { ServerUnreachableError, isNetworkFailure } from './unreachable-error.js';
@@ -43,6 +44,8 @@ const LONGEST_PAUSE_MS = 5_000;
 /** A longer `Retry-After` is not waited for. */
 const MAX_RETRY_AFTER_MS = 60_000;
 
+const OPTIONS = fieldNames<RequestsOptions>({ url: true, headers: true, retries: true, timeoutMs: true, fetch: true });
+
 /** Sends requests to one server, and retries those that are safe to repeat. */
 export class Requests {
   /** What reads of sessions must have. */
@@ -50,6 +53,7 @@ export class Requests {
   readonly #options: RequestsOptions;
 
   constructor(options: RequestsOptions) {
+    refuseMisspelled(options, OPTIONS, 'SessionsClient');
     // A path is enough in a browser.
     if (!/^(https?:\/)?\//.test(options.url)) {
       throw new InvalidInputError('must begin with http://, https:// or /', 'url');

@@ -27,8 +27,8 @@ export abstract class SearchClient {
    * How old the index of searches is.
    * @example const { behindMs } = await client.searchStatus({ appName: 'shop', userId: 'ann' });
    */
-  async searchStatus({ appName, userId }: UserKey): Promise<SearchStatus> {
-    return this.#requests.json('GET', `${searchOf({ appName, userId })}/status`, { isRepeatable: true });
+  async searchStatus(owner: UserKey): Promise<SearchStatus> {
+    return this.#requests.json('GET', `${searchOf(owner)}/status`, { isRepeatable: true });
   }
 
   /**

@@ -74,17 +74,16 @@ export class SessionsClient extends AgentsClient {
    * @example const session = await client.getOrCreateSession({ appName: 'shop', userId: 'ann', sessionId: 'cart' });
    */
   async getOrCreateSession({ sessionId, state, metadata, turnsOnly, ...owner }: CreateRequest): Promise<RemoteSession> {
-    const { appName, userId } = owner;
     if (sessionId === undefined || sessionId.trim() === '') {
-      return this.createSession({ appName, userId, state, metadata, turnsOnly });
+      return this.createSession({ ...owner, state, metadata, turnsOnly });
     }
     // Copied now: the caller may change the state before it is sent.
     const body = checkedBody({ state, metadata, turnsOnly });
     for (;;) {
-      const found = await this.getSession({ appName, userId, sessionId });
+      const found = await this.getSession({ ...owner, sessionId });
       if (found) return found;
       try {
-        return await this.createSession({ appName, userId, sessionId, ...body });
+        return await this.createSession({ ...owner, sessionId, ...body });
       } catch (error) {
         if (!(error instanceof ProblemError) || error.code !== 'SESSION_EXISTS') throw error;
       }
@@ -115,11 +114,9 @@ export class SessionsClient extends AgentsClient {
    * @example const { sessions, nextCursor } = await client.listSessions({ appName: 'shop', userId: 'ann', limit: 20 });
    * @example const { sessions } = await client.listSessions({ appName: 'shop', filter: { status: 'open', tags: ['vip'] } });
    */
-  async listSessions({ appName, userId, ...how }: RemoteListRequest): Promise<RemotePage> {
-    return this.#requests.json('GET', sessionListOf({ appName, userId }), {
-      query: listQuery(how),
-      isRepeatable: true,
-    });
+  async listSessions(request: RemoteListRequest): Promise<RemotePage> {
+    const query = listQuery(request);
+    return this.#requests.json('GET', sessionListOf(request), { query, isRepeatable: true });
   }
 
   /** Deletes the session and its events. Shared state stays. A missing session is not an error. */

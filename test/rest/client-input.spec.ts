@@ -1,4 +1,10 @@
 import { InvalidInputError, SessionsClient } from '../../src/client/index.js';
+import { REQUEST_NAMES, refuseUnsent } from '../../src/client/request-names.js';
+
+type RequestOf<Method> = Method extends (request: infer Request) => unknown ? Request : never;
+type NamesIn<Request> = Request extends unknown ? keyof Request : never;
+/** A name that is missing does not compile. */
+const NAMES: Record<NamesIn<RequestOf<SessionsClient[keyof SessionsClient]>>, true> = REQUEST_NAMES;
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 's' };
 
@@ -34,6 +40,44 @@ describe('input checks of the client', () => {
       code: 'INVALID_INPUT',
     });
     await expect(client.updateAppState({ ...KEY, stateDelta: { k: value } })).rejects.toBeInstanceOf(InvalidInputError);
+  });
+
+  it.each([
+    ['createSession', { metadta: {} }, 'metadata'],
+    ['getOrCreateSession', { turns_only: true }, 'turnsOnly'],
+    ['getSession', { numRecentEvent: 1 }, 'numRecentEvents'],
+    ['listSessions', { limt: 1 }, 'limit'],
+    ['deleteSession', { expected_version: 1 }, 'expectedVersion'],
+    ['appendEvent', { event: { author: 'user' }, expectedVerson: 1 }, 'expectedVersion'],
+    ['appendEvents', { events: [{ author: 'user' }], endturn: true }, 'endTurn'],
+    ['updateState', { stateDelta: {}, statRemovals: [] }, 'stateRemovals'],
+    ['rewindSession', { toseq: 1 }, 'toSeq'],
+    ['forkSession', { atseq: 1 }, 'atSeq'],
+    ['beginTurn', { holder: 'h', ttlMS: 1 }, 'ttlMs'],
+    ['updateAppState', { statedelta: {} }, 'stateDelta'],
+    ['getUsage', { perod: 'month' }, 'period'],
+    ['watch', { aftrSeq: 1 }, 'afterSeq'],
+    ['createSummary', { Force: true }, 'force'],
+    ['runAgent', { newMessage: 'hi', polcy: 'reject' }, 'policy'],
+    ['streamAgent', { newMessage: 'hi', retri: true }, 'retry'],
+    ['stopAgent', { invocationID: 'i' }, 'invocationId'],
+    ['listApprovals', { limits: 1 }, 'limit'],
+    ['answerApproval', { approvalId: 'a', confirmed: true, payLoad: 1 }, 'payload'],
+  ] as const)('refuse a field of %s in another spelling: %j', async (method, fields, meant) => {
+    const result: unknown = client[method]({ ...KEY, ...fields } as never);
+    const isStream = typeof result === 'object' && result !== null && 'next' in result;
+    const asked = isStream ? (result as AsyncIterator<unknown>).next() : (result as Promise<unknown>);
+    await expect(asked).rejects.toThrow(`did you mean ${meant}?`);
+  });
+
+  it('take the fields of all methods, and others that are like none of them', async () => {
+    for (const name of Object.keys(NAMES)) expect(() => refuseUnsent({ [name]: 1 })).not.toThrow();
+    expect(() => refuseUnsent({ number: 1, expiresAt: 2, lastUpdateTime: 3, agentName: 'a', tool: 't' })).not.toThrow();
+  });
+
+  it('refuse an option in another spelling', () => {
+    const options = { url: '/api', timeoutms: 5 };
+    expect(() => new SessionsClient(options)).toThrow('did you mean timeoutMs?');
   });
 
   it('refuse an invalid URL', () => {

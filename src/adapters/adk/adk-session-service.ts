@@ -10,6 +10,7 @@ import {
   type Runner,
   type Session as AdkSession,
 } from '@google/adk';
+import { fieldNames, requestCheck } from '../../adapter.js';
 import { type HeldTurn, type Session, type SessionService, StatePrefix } from '../../index.js';
 import { adkSession, storedEvent } from './adk-events.js';
 import { listedSessions } from './listed-sessions.js';
@@ -27,6 +28,28 @@ export interface AdkSessionServiceOptions {
   readonly refuseStale?: boolean | undefined;
 }
 
+const CREATE = fieldNames<CreateSessionRequest>({ appName: true, userId: true, sessionId: true, state: true });
+
+/** Refuses a field in another spelling. What is passed on as it is, the sessions check. */
+const checked = requestCheck({
+  AdkSessionService: fieldNames<AdkSessionServiceOptions>({ sessions: true, refuseStale: true }),
+  createSession: CREATE,
+  getOrCreateSession: CREATE,
+  listSessions: fieldNames<ListSessionsRequest>({
+    appName: true,
+    userId: true,
+    limit: true,
+    offset: true,
+    page: true,
+    order: true,
+  }),
+  runInTurn: fieldNames<Pick<RunInTurnRequest, 'waitMs' | 'ttlMs' | 'holder'>>({
+    waitMs: true,
+    ttlMs: true,
+    holder: true,
+  }),
+});
+
 /**
  * Keeps the sessions of Google's ADK in a {@link SessionService}: on every store, with one atomic commit for each event.
  *
@@ -43,14 +66,15 @@ export class AdkSessionService extends BaseSessionService {
   /** The last append through each session object. */
   readonly #appends = new WeakMap<AdkSession, Promise<unknown>>();
 
-  constructor({ sessions, refuseStale = false }: AdkSessionServiceOptions) {
+  constructor(options: AdkSessionServiceOptions) {
     super();
+    const { sessions, refuseStale = false } = checked('AdkSessionService', options);
     this.#sessions = sessions;
     this.#refuseStale = refuseStale;
   }
 
   override async createSession(request: CreateSessionRequest): Promise<AdkSession> {
-    return this.#opened(await this.#sessions.createSession(withPlainState(request)));
+    return this.#opened(await this.#sessions.createSession(withPlainState(checked('createSession', request))));
   }
 
   override async getSession(request: GetSessionRequest): Promise<AdkSession | undefined> {
@@ -60,15 +84,17 @@ export class AdkSessionService extends BaseSessionService {
 
   /** Safe for concurrent callers. */
   override async getOrCreateSession(request: CreateSessionRequest): Promise<AdkSession> {
-    return this.#opened(await this.#sessions.getOrCreateSession(withPlainState(request)));
+    return this.#opened(
+      await this.#sessions.getOrCreateSession(withPlainState(checked('getOrCreateSession', request))),
+    );
   }
 
   override async listSessions(request: ListSessionsRequest): Promise<ListSessionsResponse> {
-    return listedSessions(this.#sessions, request);
+    return listedSessions(this.#sessions, checked('listSessions', request));
   }
 
-  override async deleteSession({ appName, userId, sessionId }: DeleteSessionRequest): Promise<void> {
-    await this.#sessions.deleteSession({ appName, userId, sessionId });
+  override async deleteSession(request: DeleteSessionRequest): Promise<void> {
+    await this.#sessions.deleteSession(request);
   }
 
   /**
@@ -94,7 +120,7 @@ export class AdkSessionService extends BaseSessionService {
    * for await (const event of service.runInTurn(runner, { userId, sessionId, newMessage, waitMs: 60_000 })) show(event);
    */
   runInTurn(runner: Runner, request: RunInTurnRequest): AsyncGenerator<AdkEvent, void, undefined> {
-    return runInTurn(this.#sessions, this, runner, request);
+    return runInTurn(this.#sessions, this, runner, checked('runInTurn', request));
   }
 
   /**

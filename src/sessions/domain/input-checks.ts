@@ -24,7 +24,11 @@ export function assertFieldNames<Request extends object>(
   );
 }
 
-/** Names the fields of a request: a missing one does not compile. */
+/**
+ * Names the fields of a request: a missing one does not compile.
+ *
+ * @example fieldNames<SessionKey>({ appName: true, userId: true, sessionId: true });
+ */
 export function fieldNames<Request>(names: Readonly<Record<keyof Required<Request>, true>>): readonly string[] {
   return Object.keys(names);
 }
@@ -46,6 +50,10 @@ export function refuseMisspelled(given: object, known: readonly string[], of: st
 /**
  * Makes the check of the requests of a class, by its methods: it returns the request, and refuses a field that is one of the method's in
  * another spelling.
+ *
+ * @example
+ * const checked = requestCheck({ open: fieldNames<OpenRequest>({ id: true, title: true }) });
+ * checked('open', { id: 'a', titel: 'Hi' }); // throws: `did you mean title?`
  */
 export function requestCheck<Method extends string>(fields: Readonly<Record<Method, readonly string[]>>) {
   return <Request extends object>(method: Method, request: Request): Request => {

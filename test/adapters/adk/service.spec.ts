@@ -7,6 +7,7 @@ import {
   createEvent,
   createEventActions,
 } from '@google/adk';
+import { AdkSessionService } from '../../../src/adapters/adk/index.js';
 import { StaleSessionError } from '../../../src/index.js';
 import { KEY, RUN, USER, openServices } from './support/opened.js';
 import { message } from './support/scripted-llm.js';
@@ -29,6 +30,22 @@ async function opened() {
 }
 
 describe('The session service of ADK', () => {
+  it.each([
+    ['createSession', { stat: {} }, 'state'],
+    ['getOrCreateSession', { session_id: 's' }, 'sessionId'],
+    ['listSessions', { lmit: 1 }, 'limit'],
+    ['deleteSession', { ifUnchangd: true }, 'ifUnchanged'],
+  ] as const)('refuses a field of %s in another spelling: %j', async (method, fields, meant) => {
+    const { adk } = openServices();
+    await expect(adk[method]({ ...USER, ...fields } as never)).rejects.toThrow(`did you mean ${meant}?`);
+  });
+
+  it('refuses an option and a field of a run in another spelling', () => {
+    const { adk, sessions } = openServices();
+    expect(() => new AdkSessionService({ sessions, refusestale: true } as never)).toThrow('did you mean refuseStale?');
+    expect(() => adk.runInTurn({} as Runner, { ...RUN, waitMS: 5 } as never)).toThrow('did you mean waitMs?');
+  });
+
   it('removes what a delta sets to undefined, and keeps null', async () => {
     const { adk, sessions } = openServices();
     const session = await adk.createSession({ ...KEY, state: { a: 1, b: 2, 'user:c': 3, absent: undefined } });
