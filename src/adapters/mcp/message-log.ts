@@ -6,6 +6,7 @@ import {
   SessionNotFoundError,
   type SessionService,
 } from '../../index.js';
+import { beginOf, begunAt, OpenMessages } from './stored-message.js';
 
 const LABEL = `${RESERVED.metadata.agents}mcp-session`;
 const PAGE = 200;
@@ -18,7 +19,7 @@ export interface PlacedEvent {
 
 /**
  * The messages of a client, in parts of a fixed length: each is a session. Only the last two are kept, so that the log does not grow.
- * Events after the length of a part do not count: their writers found it full, and wrote to the next one.
+ * Messages that begin after the length of a part do not count: their writers found it full, and wrote to the next one.
  */
 export class MessageLog {
   #part: number | undefined;
@@ -38,7 +39,7 @@ export class MessageLog {
     const part = (this.#part ??= await this.#newest());
     try {
       const last = await this.#appendTo(part, events);
-      if (last && last.seq <= this.length) return { part, event: last };
+      if (last) return { part, event: last };
       await this.#begin(part + 1);
     } catch (error) {
       if (!isMissing(error)) throw error;
@@ -54,7 +55,7 @@ export class MessageLog {
   /** The event, if it is there and counts. */
   async at(part: number, seq: number): Promise<LoggedEvent | undefined> {
     for await (const event of this.#eventsIn(part, seq - 1, 1))
-      return event.seq === seq && seq <= this.length ? event : undefined;
+      return event.seq === seq && this.#counts(event) ? event : undefined;
     return undefined;
   }
 
@@ -64,8 +65,7 @@ export class MessageLog {
       let isThere = false;
       for await (const event of this.#eventsIn(number, from)) {
         isThere = true;
-        if (event.seq > this.length) break;
-        yield { part: number, event };
+        if (this.#counts(event)) yield { part: number, event };
       }
       if (!isThere && number > part) return;
     }
@@ -74,9 +74,14 @@ export class MessageLog {
   /** Like {@link after}, and then what is stored from now on, until the signal aborts. */
   async *following(part: number, seq: number, signal: AbortSignal): AsyncGenerator<PlacedEvent> {
     for (let number = part, from = seq; !signal.aborted; number++, from = 0) {
+      const open = new OpenMessages();
+      let isFull = false;
       for await (const event of this.sessions.watch({ ...this.#keyOf(number), afterSeq: from, signal })) {
-        if (event.seq > this.length) break;
-        yield { part: number, event };
+        if (this.#counts(event)) {
+          open.add(event);
+          yield { part: number, event };
+        } else isFull = true;
+        if (isFull && open.isEmpty) break;
       }
       // Whoever wrote more than fits creates the next part, now or before.
       if (!signal.aborted) await this.#create(number + 1);
@@ -89,13 +94,20 @@ export class MessageLog {
     this.#part = undefined;
   }
 
-  async #appendTo(part: number, events: readonly EventInput[]): Promise<LoggedEvent | undefined> {
+  /** Returns the last event; `undefined` if the part is full. */
+  async #appendTo(part: number, [first, ...others]: readonly EventInput[]): Promise<LoggedEvent | undefined> {
     const session = this.#reference(part);
-    let last: LoggedEvent | undefined;
-    for (const pieces of inCommits(events)) {
-      last = (await this.sessions.appendEvents({ session, events: pieces })).at(-1);
-    }
+    const append = async (events: readonly EventInput[]): Promise<LoggedEvent | undefined> =>
+      (await this.sessions.appendEvents({ session, events })).at(-1);
+    let last = first && (await append([first]));
+    if (!last || !this.#counts(last)) return undefined;
+    const { seq } = last;
+    for (const pieces of inCommits(others.map((event) => begunAt(seq, event)))) last = await append(pieces);
     return last;
+  }
+
+  #counts(event: LoggedEvent): boolean {
+    return beginOf(event) <= this.length;
   }
 
   async #begin(part: number): Promise<void> {

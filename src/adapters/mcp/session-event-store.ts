@@ -11,7 +11,10 @@ export interface SessionEventStoreOptions {
   readonly userId: string;
   /** The session of the transport, `Mcp-Session-Id`. */
   readonly mcpSessionId: string;
-  /** How many messages are kept at least; at most twice as many are. Default: 1,000. */
+  /**
+   * How many messages are kept at least; at most twice as many are. One of more than 262,144 characters counts as several, one for each so
+   * many. Default: 1,000.
+   */
   readonly maxMessages?: number | undefined;
   /** For streams that another instance works on: a resumed one goes on with what that instance stores. */
   readonly follow?: FollowOptions | undefined;

@@ -16,6 +16,8 @@ interface MessageRecord {
   readonly left: number;
   /** The id of the message that the piece belongs to. */
   readonly of: string;
+  /** The `seq` of the first piece. Missing in that one. */
+  readonly begin?: number | undefined;
 }
 
 /** The author of messages. Clients that write as users cannot make any. */
@@ -34,6 +36,32 @@ export function eventsOf(stream: string, message: Message): EventInput[] {
 
 export function recordOf({ author, customMetadata }: LoggedEvent): MessageRecord | undefined {
   return author === AUTHOR ? (customMetadata?.mcp as MessageRecord | undefined) : undefined;
+}
+
+/** The piece, which says where its message began. */
+export function begunAt(begin: number, { customMetadata, ...event }: EventInput): EventInput {
+  return { ...event, customMetadata: { mcp: { ...(customMetadata?.mcp as MessageRecord), begin } } };
+}
+
+/** The `seq` at which the message of an event began. */
+export function beginOf(event: LoggedEvent): number {
+  return recordOf(event)?.begin ?? event.seq;
+}
+
+/** Messages of which not all pieces were seen. */
+export class OpenMessages {
+  readonly #ids = new Set<string>();
+
+  get isEmpty(): boolean {
+    return this.#ids.size === 0;
+  }
+
+  add(event: LoggedEvent): void {
+    const record = recordOf(event);
+    if (!record) return;
+    if (record.left > 0) this.#ids.add(record.of);
+    else this.#ids.delete(record.of);
+  }
 }
 
 /** Puts pieces together. */

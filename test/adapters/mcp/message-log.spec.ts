@@ -3,12 +3,17 @@ import { SessionEventStore } from '../../../src/adapters/mcp/index.js';
 import { InMemorySessionStorage, SessionService } from '../../../src/index.js';
 import { describeSharedStores } from '../../support/processes/shared-stores.js';
 import { openDescribed } from '../../support/processes/store-description.js';
+import { until } from '../../support/until.js';
 import { USER } from './support/instances.js';
 
 const SESSION = { ...USER, mcpSessionId: 'transport' };
 
 function message(text: string): JSONRPCMessage {
   return { jsonrpc: '2.0', method: 'say', params: { text } };
+}
+
+function longMessages(writer: number): JSONRPCMessage[] {
+  return [1, 2].map((number) => message(`${writer} ${number} ${'x'.repeat(1_500_000)}`));
 }
 
 async function replayed(store: SessionEventStore, lastEventId: string): Promise<unknown[]> {
@@ -51,6 +56,53 @@ describe('The messages of a transport', () => {
     expect((await sessions.listSessions(USER)).sessions).toEqual([]);
     await store.storeEvent('a', message('again'));
     expect(await store.getStreamIdForEventId(ids[74] ?? '')).toBeUndefined();
+  });
+
+  it.each([
+    [1, 0.5],
+    [1, 1],
+    [3, 3],
+    [5, 8],
+  ])('are kept in parts of %d also if one has %d million characters', async (maxMessages, millions) => {
+    const sessions = new SessionService({ storage: new InMemorySessionStorage() });
+    let commits = 0;
+    sessions.hooks.onBeforeAppend(({ event }) => {
+      if (++commits > 200) throw new Error('This goes on for ever');
+      return event;
+    });
+    const store = new SessionEventStore({ sessions, ...SESSION, maxMessages });
+    const first = await store.storeEvent('a', {} as JSONRPCMessage);
+    const long = 'x'.repeat(millions * 1_000_000);
+    const last = await store.storeEvent('a', message(long));
+    expect(await replayed(store, first)).toEqual([long]);
+    await store.storeEvent('a', message('next'));
+    expect(await replayed(store, last)).toEqual(['next']);
+    expect((await sessions.listSessions(USER)).sessions.length).toBeLessThanOrEqual(2);
+  });
+
+  it('of two writers are all heard, whatever their length and wherever a part ends', async () => {
+    const sessions = new SessionService({ storage: new InMemorySessionStorage() });
+    const writers = [1, 2].map(() => new SessionEventStore({ sessions, ...SESSION, maxMessages: 10 }));
+    const [writer] = writers;
+    const begin = (await writer?.storeEvent('a', {} as JSONRPCMessage)) ?? '';
+    const gone = new AbortController();
+    const heard: unknown[] = [];
+    const follow = { signal: gone.signal };
+    await new SessionEventStore({ sessions, ...SESSION, maxMessages: 10, follow }).replayEventsAfter(begin, {
+      send: async (_id, said) => void heard.push(said),
+    });
+    await Promise.all(
+      writers.map(async (each, which) => {
+        for (const said of longMessages(which)) await each.storeEvent('a', said);
+      }),
+    );
+    const all = [...longMessages(0), ...longMessages(1)];
+    await until(() => heard.length === all.length);
+    gone.abort();
+    expect(heard).toEqual(expect.arrayContaining(all));
+    const again: unknown[] = [];
+    await writer?.replayEventsAfter(begin, { send: async (_id, said) => void again.push(said) });
+    expect(again).toEqual(heard);
   });
 
   it('are found again after an instance fell behind, and its part was removed', async () => {
