@@ -6,7 +6,7 @@ import {
   type WeightedGroup,
   weightsOf,
 } from '../sessions/domain/search/search-groups.js';
-import { foldText, type SearchedWord, wordsOfText } from '../sessions/domain/search/words.js';
+import { type SearchedWord, wordsFoundIn } from '../sessions/domain/search/words.js';
 import type { FoundEvent } from '../sessions/storage/search-index.js';
 import type { SessionStorage } from '../sessions/storage/session-storage.js';
 import type { SearchPage } from './found-events.js';
@@ -47,13 +47,7 @@ export async function searchByScan(
 }
 
 function candidateOf({ text, ...event }: ScannedEvent, searched: readonly SearchedWord[]): Candidate | undefined {
-  const folded = foldText(text);
-  const possible = searched.filter(({ word }) => folded.includes(word));
-  if (possible.length === 0) return undefined;
-  const words = [...wordsOfText(text)];
-  const found = possible.filter(({ word, isBeginning }) =>
-    words.some((each) => (isBeginning ? each.startsWith(word) : each === word)),
-  );
+  const found = wordsFoundIn(text, searched);
   return found.length === 0 ? undefined : { ...event, text, words: new Set(found) };
 }
 

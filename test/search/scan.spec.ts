@@ -36,6 +36,27 @@ describe('A search without an index', () => {
     await sessions.close();
   });
 
+  it('leaves the event loop to others, however much it reads', async () => {
+    const sessions = new SessionService({ storage: new InMemorySessionStorage() });
+    const search = new SessionSearch({ sessions });
+    const session = await sessions.createSession(USER);
+    await sessions.appendEvents({ session, events: Array.from({ length: 100 }, () => said('my order')) });
+    let [time, turns] = [0, 0];
+    // Each look at the clock is 10 ms later.
+    const clock = jest.spyOn(performance, 'now').mockImplementation(() => (time += 10));
+    const takeTurns = (): void => {
+      turns++;
+      waiting = setImmediate(takeTurns);
+    };
+    let waiting = setImmediate(takeTurns);
+    const { hits } = await search.searchEvents({ ...USER, text: 'order', limit: 50 });
+    clearImmediate(waiting);
+    clock.mockRestore();
+    expect(hits).toHaveLength(50);
+    expect(turns).toBeGreaterThan(99);
+    await sessions.close();
+  });
+
   it('finds nothing, and reads nothing, for a text without words', async () => {
     const sessions = new SessionService({ storage: new InMemorySessionStorage() });
     await sessions.close();

@@ -1,7 +1,8 @@
+import fc from 'fast-check';
 import { searchedText } from '../../src/sessions/domain/search/event-text.js';
 import { snippetOf } from '../../src/sessions/domain/search/snippet.js';
 import { UserTerms } from '../../src/sessions/domain/search/terms.js';
-import { wordsOfSearch, wordsOfText } from '../../src/sessions/domain/search/words.js';
+import { foldText, wordsFoundIn, wordsOfSearch, wordsOfText } from '../../src/sessions/domain/search/words.js';
 
 const USER = { appName: 'shop', userId: 'ann' };
 
@@ -53,6 +54,7 @@ describe('The words of a search', () => {
     expect([...wordsOfText('getUser')]).toEqual(['getuser', 'get', 'user']);
     expect([...wordsOfText('Grundschule')]).toEqual(['grundschule', 'ndschule', 'dschule', 'schule', 'chule', 'hule']);
     expect([...wordsOfText('机票!票')]).toEqual(['机票', '票']);
+    expect([...wordsOfText('แม๚หม๏แม')]).toEqual(['แม', 'ม', 'หม']);
     expect(wordsOfSearch('机票')).toEqual([{ word: '机票', isBeginning: false }]);
     expect(wordsOfSearch('票')).toEqual([{ word: '票', isBeginning: true }]);
   });
@@ -63,6 +65,49 @@ describe('The words of a search', () => {
       { word: 'the', isBeginning: true },
     ]);
   });
+});
+
+describe('The words of a search that a text has', () => {
+  const PIECES = [
+    'water',
+    'Under',
+    'getUser',
+    'ID7',
+    'Straße',
+    'Ёлка',
+    '机票',
+    'ー',
+    'กรุงเทพ๚',
+    '한국',
+    'é',
+    'ß',
+    '𝐁ig',
+    '🎉',
+  ];
+  const GLUE = ['', '', ' ', '_', '-', '\u0301', '. '];
+
+  it('are those that stand in the list of all words of the text', () => {
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...PIECES, ...GLUE), { maxLength: 60 }), searches(), (pieces, search) => {
+        const text = pieces.join('');
+        const all = [...wordsOfText(text)];
+        const expected = wordsOfSearch(search).filter(
+          ({ word, isBeginning }) =>
+            foldText(text).includes(word) && all.some((each) => (isBeginning ? each.startsWith(word) : each === word)),
+        );
+        expect(wordsFoundIn(text, wordsOfSearch(search))).toEqual(expected);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  /** Words, parts of words, and words next to others. */
+  function searches(): fc.Arbitrary<string> {
+    const piece = fc
+      .tuple(fc.constantFrom(...PIECES), fc.nat(3), fc.nat(3))
+      .map(([text, from, less]) => text.slice(from, text.length - less));
+    return fc.array(fc.oneof(piece, fc.constantFrom(...GLUE)), { maxLength: 5 }).map((parts) => parts.join(''));
+  }
 });
 
 describe('The terms of a user', () => {

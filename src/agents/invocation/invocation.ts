@@ -1,5 +1,6 @@
 import type { EventInput, LoggedEvent } from '../../sessions/domain/event.js';
 import type { InvalidInputError } from '../../sessions/domain/errors.js';
+import { EventLoopShare } from '../../sessions/domain/event-loop-share.js';
 import type { Session } from '../../sessions/domain/session.js';
 import { isByUser } from '../../sessions/domain/event-inspection.js';
 import { AgentContext } from './agent-context.js';
@@ -9,7 +10,6 @@ import type { RunEvents } from '../turn/run-events.js';
 import { AgentsClosingError } from '../errors/closing-error.js';
 import { approvalEvents, hasApprovals, isAskedBy, waitingEvent, withoutApprovals } from './approvals.js';
 import { EarlyAnswers, type HandlerIterator, authoredEvent, eventFrom, iteratorOf, nextOf } from './handler-events.js';
-import { EventLoopShare } from './event-loop-share.js';
 import { InvocationApprovals } from './invocation-approvals.js';
 import { InvocationMessages, type InvocationStart } from './invocation-messages.js';
 import { InvocationStop, untilAborted } from '../turn/turn-news.js';

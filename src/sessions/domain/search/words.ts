@@ -7,12 +7,13 @@ export interface SearchedWord {
 
 /** Finds what is a word, or several in a script without spaces. */
 export const WORD = /[\p{L}\p{N}\p{M}]+/gu;
+const IN_WORDS = String.raw`[\p{L}\p{N}\p{M}]`;
 /** Scripts without spaces between words. */
 const UNSPACED = String.raw`\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}`;
-const RUN = new RegExp(`[${UNSPACED}]+|[^${UNSPACED}]+`, 'gu');
+const RUN = new RegExp(`[${IN_WORDS}&&[${UNSPACED}]]+|[${IN_WORDS}--[${UNSPACED}]]+`, 'gv');
 const IS_UNSPACED = new RegExp(`^[${UNSPACED}]`, 'u');
 const MARKS = /[\u0300-\u036f]/g;
-const HUMP = /(?<=[\p{Ll}\p{N}])(?=\p{Lu})/gu;
+const HUMP = /(?=\p{Lu})(?<=[\p{Ll}\p{N}])/gu;
 const ONLY_LETTERS = /^\p{L}+$/u;
 
 /** Longer words are told apart by so many characters. */
@@ -34,10 +35,47 @@ export function foldText(text: string): string {
  * @example wordsOfText('getWeather: São Paulo'); // 'getweather', 'weather', 'sao', 'paulo', …
  */
 export function wordsOfText(text: string): Set<string> {
-  const words = new Set<string>();
-  for (const run of runsOf(text)) addRun(words, run);
-  for (const run of runsOf(text.replace(HUMP, ' '))) addRun(words, run);
-  return words;
+  const parted = withoutHumps(text);
+  const runs = new Set([...runsOf(foldText(text)), ...(parted === text ? [] : runsOf(foldText(parted)))]);
+  return new Set([...runs].flatMap(wordsOfRun));
+}
+
+/**
+ * Those words of a search by which a text is found. Only what they stand in is split: that is little of most texts.
+ *
+ * @example wordsFoundIn('My orders', wordsOfSearch('order 7')); // [{ word: 'order', isBeginning: true }]
+ */
+export function wordsFoundIn(text: string, searched: readonly SearchedWord[]): SearchedWord[] {
+  const folded = foldText(text);
+  const possible = searched.filter(({ word }) => folded.includes(word));
+  if (possible.length === 0) return [];
+  const whole = new SplitRuns(runsOf(folded));
+  let parted: SplitRuns | undefined;
+  // Of scripts without spaces, each pair of characters is a word.
+  return possible.filter((each) => {
+    if (IS_UNSPACED.test(each.word) || whole.have(each)) return true;
+    parted ??= new SplitRuns(runsOf(foldText(withoutHumps(text))).filter((run) => !whole.words.has(run)));
+    return parted.have(each);
+  });
+}
+
+/** The runs of a text, each once. One is split if it is asked for. */
+class SplitRuns {
+  readonly words: Map<string, readonly string[] | undefined>;
+
+  constructor(runs: readonly string[]) {
+    this.words = new Map(runs.map((run) => [run, undefined]));
+  }
+
+  have({ word, isBeginning }: SearchedWord): boolean {
+    for (const run of this.words.keys()) {
+      if (!run.includes(word)) continue;
+      const words = this.words.get(run) ?? wordsOfRun(run);
+      this.words.set(run, words);
+      if (words.some((each) => (isBeginning ? each.startsWith(word) : each === word))) return true;
+    }
+    return false;
+  }
 }
 
 /**
@@ -47,7 +85,7 @@ export function wordsOfText(text: string): Set<string> {
  */
 export function wordsOfSearch(text: string): SearchedWord[] {
   const words = new Map<string, SearchedWord>();
-  for (const run of runsOf(text)) {
+  for (const run of runsOf(foldText(text))) {
     const characters = Array.from(run).slice(0, MOST_CHARACTERS);
     const isPair = IS_UNSPACED.test(run) && characters.length > 1;
     const found = isPair ? pairsOf(characters).slice(0, -1) : [characters.join('')];
@@ -57,20 +95,23 @@ export function wordsOfSearch(text: string): SearchedWord[] {
   return [...words.values()];
 }
 
-function runsOf(text: string): string[] {
-  return (foldText(text).match(WORD) ?? []).flatMap((word) => word.match(RUN) ?? []);
+function withoutHumps(text: string): string {
+  return text.replace(HUMP, ' ');
 }
 
-function addRun(words: Set<string>, run: string): void {
-  const characters = Array.from(run);
-  if (IS_UNSPACED.test(run)) {
-    for (const pair of pairsOf(characters)) words.add(pair);
-    return;
-  }
-  const word = characters.slice(0, MOST_CHARACTERS);
-  words.add(word.join(''));
-  if (word.length < COMPOUND || !ONLY_LETTERS.test(run)) return;
-  for (let from = SHORTEST_BEGINNING; from <= word.length - SHORTEST_PART; from++) words.add(word.slice(from).join(''));
+/** What is of one kind of script, and has nothing in between. */
+function runsOf(folded: string): readonly string[] {
+  return folded.match(RUN) ?? [];
+}
+
+function wordsOfRun(run: string): readonly string[] {
+  if (IS_UNSPACED.test(run)) return pairsOf(Array.from(run));
+  if (run.length < COMPOUND) return [run];
+  const characters = Array.from(run.slice(0, 2 * MOST_CHARACTERS)).slice(0, MOST_CHARACTERS);
+  const word = characters.join('');
+  if (characters.length < COMPOUND || !ONLY_LETTERS.test(run)) return [word];
+  const parts = characters.slice(SHORTEST_BEGINNING, 1 - SHORTEST_PART);
+  return [word, ...parts.map((_, index) => characters.slice(SHORTEST_BEGINNING + index).join(''))];
 }
 
 /** Each character with the one after it; the last one alone. */
