@@ -1,6 +1,6 @@
 import type { BaseMemoryService, MemoryEntry, SearchMemoryRequest, SearchMemoryResponse, Session } from '@google/adk';
 import { InvalidInputError, SessionNotFoundError, type SessionService } from '../../index.js';
-import type { SearchHit, SessionSearch } from '../../search/index.js';
+import type { SearchEventsRequest, SearchHit, SessionSearch } from '../../search/index.js';
 
 /** What an {@link AdkMemoryService} needs. */
 export interface AdkMemoryServiceOptions {
@@ -13,6 +13,8 @@ export interface AdkMemoryServiceOptions {
 /** Longer questions are cut: a search takes no more. */
 const MOST_CHARACTERS = 1_000;
 const MOST_MEMORIES = 50;
+/** Of a store without an index, each page is of 2,000 events at most: the newest sessions first. */
+const MOST_PAGES = 10;
 
 /**
  * The memory of Google's ADK, for its tools `load_memory` and `preload_memory`: all that a user said in the sessions of the store. There is
@@ -45,15 +47,21 @@ export class AdkMemoryService implements BaseMemoryService {
   async searchMemory({ appName, userId, query }: SearchMemoryRequest): Promise<SearchMemoryResponse> {
     const text = query.slice(0, MOST_CHARACTERS);
     if (text.trim() === '') return { memories: [] };
-    const { hits } = await this.#options.search.searchEvents({
-      appName,
-      userId,
-      text,
-      match: 'any',
-      limit: this.#limit,
-    });
+    const hits = await this.#find({ appName, userId, text, match: 'any' });
     const memories = await Promise.all(hits.map((hit) => this.#memoryOf({ appName, userId }, hit)));
     return { memories: memories.flatMap((memory) => memory ?? []) };
+  }
+
+  async #find(search: SearchEventsRequest): Promise<readonly SearchHit[]> {
+    const found: SearchHit[] = [];
+    let cursor: string | undefined;
+    for (let pages = 0; pages < MOST_PAGES; pages++) {
+      const page = await this.#options.search.searchEvents({ ...search, limit: this.#limit - found.length, cursor });
+      found.push(...page.hits);
+      cursor = page.nextCursor;
+      if (found.length >= this.#limit || cursor === undefined) break;
+    }
+    return found;
   }
 
   /** Tools of ADK read texts only, so that of an event without one they get what was found. */

@@ -1,6 +1,12 @@
 import { LlmAgent, LOAD_MEMORY, LogLevel, Runner, setLogLevel } from '@google/adk';
 import { AdkMemoryService, AdkSessionService } from '../../../src/adapters/adk/index.js';
-import { SessionNotFoundError, type SessionService, StoreUnavailableError } from '../../../src/index.js';
+import {
+  type EventInput,
+  InMemorySessionService,
+  SessionNotFoundError,
+  type SessionService,
+  StoreUnavailableError,
+} from '../../../src/index.js';
 import { SessionSearch } from '../../../src/search/index.js';
 import { SqliteFile } from '../../support/sqlite-file.js';
 import { untilIndexed } from '../../search/support.js';
@@ -71,6 +77,29 @@ describe('The memory of ADK over sessions', () => {
     for (const query of ['', ' ', '*', '机'.repeat(2_000), 'x '.repeat(900)]) {
       expect(await memoryService.searchMemory({ ...USER, query })).toEqual({ memories: [] });
     }
+  });
+
+  it('reads on in a store without an index, until it has enough or has read ten pages', async () => {
+    const inMemory = new InMemorySessionService();
+    const said = (text: string): EventInput => ({ author: 'user', content: { role: 'user', parts: [{ text }] } });
+    const say = async (sessionId: string, texts: readonly string[]): Promise<void> => {
+      const session = await inMemory.createSession({ ...USER, sessionId });
+      await inMemory.appendEvents({ session, events: texts.map(said) });
+    };
+    await say('old', ['My daughter is allergic to peanuts']);
+    for (let chat = 0; chat < 21; chat++) await say(`chat-${chat}`, Array<string>(100).fill('small talk'));
+    const scan = new SessionSearch({ sessions: inMemory });
+    const memory = new AdkMemoryService({ sessions: inMemory, search: scan, limit: 3 });
+    const texts = async (query: string): Promise<unknown[]> =>
+      (await memory.searchMemory({ ...USER, query })).memories.map(({ content }) => content.parts?.[0]?.text);
+    expect(await texts('peanuts')).toEqual(['My daughter is allergic to peanuts']);
+    const searching = jest.spyOn(scan, 'searchEvents');
+    expect(await texts('talk')).toEqual(['small talk', 'small talk', 'small talk']);
+    expect(searching).toHaveBeenCalledTimes(1);
+    searching.mockResolvedValue({ hits: [], isComplete: false, nextCursor: 'more' });
+    expect(await texts('peanuts')).toEqual([]);
+    expect(searching).toHaveBeenCalledTimes(11);
+    await inMemory.close();
   });
 
   it('leaves out a session that is deleted after it was found, and hides no other failure', async () => {
