@@ -39,6 +39,6 @@ export { JsonRequestGuard } from './sessions/rest/json-request.guard.js';
 export { SERVED_SESSIONS } from './sessions/sessions.tokens.js';
 export { AccessChecks } from './sessions/transport/access-checks.js';
 export { type OutcomeUse, withOutcome } from './sessions/transport/audit/audited-call.js';
-export { reportProblem } from './sessions/transport/problems.js';
+export { reportProblem, withShownErrors } from './sessions/transport/problems.js';
 export { checksFor } from './sessions/transport/shared-checks.js';
 export { StreamAccess } from './sessions/transport/stream-access.js';

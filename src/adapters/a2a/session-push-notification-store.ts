@@ -6,6 +6,7 @@ import { retryOvertaken } from '../../adapter.js';
 import { ComponentConflictError, type ComponentSession } from '../../components/index.js';
 import type { SessionKey } from '../../index.js';
 import { isPublicUrl } from './public-urls.js';
+import { shownToClients } from './shown-to-clients.js';
 import { type Json, objectOf } from './task-json.js';
 import { TaskScope, type TaskScopeOptions } from './task-scope.js';
 
@@ -64,7 +65,7 @@ export class SessionPushNotificationStore implements PushNotificationStore {
   /** Also tells the protocol version of the call that saved each. */
   async loadWithMetadata(taskId: string, context: ServerCallContext): Promise<StoredPushNotificationConfig[]> {
     const key = this.#scope.findKey(taskId, context);
-    const stored = key && (await this.#components.get<readonly StoredConfig[]>(key, NAME));
+    const stored = key && (await shownToClients(() => this.#components.get<readonly StoredConfig[]>(key, NAME)));
     return (stored ?? []).map(({ config, wireVersion }) => ({
       config: TaskPushNotificationConfig.fromJSON(config),
       wireVersion,
@@ -79,11 +80,12 @@ export class SessionPushNotificationStore implements PushNotificationStore {
 
   /** Repeats the change on what is stored then, if another one came first. */
   async #change(key: SessionKey, change: (stored: readonly StoredConfig[]) => readonly StoredConfig[]): Promise<void> {
-    await retryOvertaken(async () => {
+    const changeOnce = async (): Promise<void> => {
       const { value = [], version } = await this.#components.getVersioned<readonly StoredConfig[]>(key, NAME);
       const changed = change(value);
       if (changed.length > 0 || value.length > 0) await this.#components.save(key, NAME, changed, { version });
-    }, isOvertaken);
+    };
+    await shownToClients(() => retryOvertaken(changeOnce, isOvertaken));
   }
 }
 

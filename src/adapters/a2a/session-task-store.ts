@@ -3,6 +3,7 @@ import type { ServerCallContext, TaskStore } from '@a2a-js/sdk/server';
 import { sessionNameOf } from '../../adapter.js';
 import { ConfigurationError, type SessionService } from '../../index.js';
 import type { SessionAccess } from '../../sessions/rest/index.js';
+import { shownToClients } from './shown-to-clients.js';
 import { TaskAccess, keepAccess } from './task-access.js';
 import { type TaskJson, jsonOf, taskOf } from './task-json.js';
 import { TaskList } from './task-list.js';
@@ -63,14 +64,14 @@ export class SessionTaskStore implements TaskStore {
     this.#access.assertAsked();
     const key = this.#scope.keyOf(task.id, context);
     const next = jsonOf(task);
-    await this.#writer.write(key, next, this.#known.of(task, context, sessionNameOf(key)));
+    await shownToClients(() => this.#writer.write(key, next, this.#known.of(task, context, sessionNameOf(key))));
     this.#known.set(task, context, sessionNameOf(key), next);
   }
 
   async load(taskId: string, context: ServerCallContext): Promise<Task | undefined> {
     this.#access.assertAsked();
     const key = this.#scope.findKey(taskId, context);
-    const found = key && (await this.#logs.read(key))?.task;
+    const found = key && (await shownToClients(() => this.#logs.read(key)))?.task;
     const task = found && taskOf(taskId, found);
     if (key) this.#known.set(task, context, sessionNameOf(key), found);
     return task;
@@ -80,7 +81,8 @@ export class SessionTaskStore implements TaskStore {
   async list(request: ListTasksRequest, context: ServerCallContext): Promise<ListTasksResponse> {
     this.#access.assertAsked();
     const owner = this.#scope.findOwner(context);
-    return owner ? this.#list.read(owner, request, this.#access.filterOf(context)) : this.#list.empty(request);
+    if (!owner) return this.#list.empty(request);
+    return shownToClients(() => this.#list.read(owner, request, this.#access.filterOf(context)));
   }
 }
 

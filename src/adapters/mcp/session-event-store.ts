@@ -1,4 +1,5 @@
-import { checkedSessionKey, KeyedQueue } from '../../adapter.js';
+import { Logger } from '@nestjs/common';
+import { checkedSessionKey, KeyedQueue, withShownErrors } from '../../adapter.js';
 import { InvalidInputError, type SessionService } from '../../index.js';
 import { MessageLog, type PlacedEvent, assertLogId } from './message-log.js';
 import { type Message, MessageReader, eventsOf, recordOf } from './stored-message.js';
@@ -52,6 +53,7 @@ type Send = (eventId: string, message: Message) => Promise<void>;
 export class SessionEventStore {
   readonly #log: MessageLog;
   readonly #queue = new KeyedQueue();
+  readonly #logger = new Logger(SessionEventStore.name);
   readonly #follow: FollowOptions | undefined;
 
   constructor({ sessions, appName, userId, mcpSessionId, maxMessages = 1_000, follow }: SessionEventStoreOptions) {
@@ -67,21 +69,21 @@ export class SessionEventStore {
   /** Stored in the order of the calls. */
   async storeEvent(streamId: string, message: Message): Promise<string> {
     const events = eventsOf(streamId, message);
-    const { part, event } = await this.#queue.run('', () => this.#log.append(events));
+    const { part, event } = await this.#shown(() => this.#queue.run('', () => this.#log.append(events)));
     return placeText({ part, seq: event.seq, id: event.id });
   }
 
   /** `undefined` for an event that this client was never sent, or that is not kept any more. */
   async getStreamIdForEventId(eventId: string): Promise<string | undefined> {
     const place = placeOf(eventId);
-    const event = place && (await this.#log.at(place.part, place.seq));
+    const event = place && (await this.#shown(() => this.#log.at(place.part, place.seq)));
     return event && event.id === place.id ? recordOf(event)?.stream : undefined;
   }
 
   async replayEventsAfter(lastEventId: string, { send }: { send: Send }): Promise<string> {
     return new Promise((resolve, reject) => {
       void this.#queue.run('', async () => {
-        await this.#replay(lastEventId, send).then(resolve, reject);
+        await this.#shown(() => this.#replay(lastEventId, send)).then(resolve, reject);
         // The transport connects the stream now. What is stored before that would reach nobody.
         await new Promise((done) => setImmediate(done));
       });
@@ -127,7 +129,12 @@ export class SessionEventStore {
    * @example new StreamableHTTPServerTransport({ sessionIdGenerator, eventStore, onsessionclosed: () => eventStore.clear() });
    */
   async clear(): Promise<void> {
-    await this.#queue.run('', () => this.#log.clear());
+    await this.#shown(() => this.#queue.run('', () => this.#log.clear()));
+  }
+
+  /** The SDK tells clients the message of any error. */
+  async #shown<Result>(work: () => Promise<Result>): Promise<Result> {
+    return withShownErrors(this.#logger, work);
   }
 }
 

@@ -64,6 +64,7 @@ export function problemOf(error: unknown): Problem {
   if (error instanceof SessionsError) {
     return { ...problem(error.status, error.code, error.publicMessage), ...detailsOf(error), ...error.publicDetails };
   }
+  if (error instanceof ShownError) return error.answer;
   if (error instanceof StreamExpired) return problem(503, 'STREAM_EXPIRED', error.message);
   if (error instanceof StreamStalled) return problem(503, 'STREAM_STALLED', error.message);
   if (isTooLong(error)) return problem(413, 'LIMIT_EXCEEDED', TOO_LONG);
@@ -96,6 +97,41 @@ export function reportProblem(logger: Logger, error: unknown, ids?: object): Pro
   return answer;
 }
 
+/** An error of which a client learns no more than its message. The cause has the rest. */
+class ShownError extends Error {
+  readonly code: string;
+
+  constructor(
+    readonly answer: Problem,
+    cause: unknown,
+  ) {
+    super(answer.detail, { cause });
+    this.code = answer.code;
+  }
+}
+
+/**
+ * For frameworks that tell clients the message of any error: throws another one, with the first as `cause`, if a message says more than
+ * clients may know, such as the address of a store. The log of the server says what it is.
+ *
+ * @param isShown which errors of the framework clients may know
+ * @example return withShownErrors(logger, () => this.sessions.getSession(key));
+ */
+export async function withShownErrors<Result>(
+  logger: Logger,
+  work: () => Promise<Result>,
+  isShown: (error: unknown) => boolean = () => false,
+): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    const answer = problemOf(error);
+    if (isShown(error) || (error instanceof Error && error.message === answer.detail)) throw error;
+    logProblem(logger, error, answer);
+    throw new ShownError(answer, error);
+  }
+}
+
 const LOGGED_IDS = ['appName', 'userId', 'sessionId'];
 
 /** As JSON, since clients choose them. */
@@ -109,6 +145,7 @@ function idsIn(ids: object = {}): string {
 
 function isForLog(error: unknown, { status }: Problem): boolean {
   if (status < 500 || error instanceof StreamExpired || error instanceof StreamStalled) return false;
+  if (error instanceof ShownError) return false;
   return !(error instanceof SessionsError && error.isLogged);
 }
 
