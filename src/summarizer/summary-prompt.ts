@@ -6,12 +6,14 @@ import type { ConversationLine } from './models/summary-model.js';
 /** The placeholders of a template. */
 const PLACEHOLDERS = /\{(conversation_text|previous_summary|max_summary_length)\}/g;
 
+const WHAT_MATTERS = `Keep what matters for going on: what the user wants, what was decided and done, names, numbers, dates and identifiers as
+they stand, promises, and questions that are open.`;
+
 /** The default prompt; the setting `prompt` replaces it. */
 export const DEFAULT_PROMPT = `You keep the memory of an assistant. Summarise the conversation below for the assistant, which will
 go on with it and will see nothing of it but your summary.
 
-Keep what matters for going on: what the user wants, what was decided and done, names, numbers, dates and identifiers as
-they stand, promises, and questions that are open. Take in the previous summary, and correct it where the conversation
+${WHAT_MATTERS} Take in the previous summary, and correct it where the conversation
 does. Leave out small talk. Invent nothing. Write in the language of the conversation, at most
 {max_summary_length} characters, and answer with the summary alone.
 
@@ -29,8 +31,7 @@ Conversation:
 export const DEFAULT_SEGMENT_PROMPT = `You keep the memory of an assistant. It keeps the summary that it has, word for word, and gets one
 part more: summarise the conversation below, which came after. The assistant will go on with both, and will see nothing else of it.
 
-Keep what matters for going on: what the user wants, what was decided and done, names, numbers, dates and identifiers as
-they stand, promises, and questions that are open. Say what of the summary so far is no longer so; repeat nothing of it. Leave out
+${WHAT_MATTERS} Say what of the summary so far is no longer so; repeat nothing of it. Leave out
 small talk. Invent nothing. Write in the language of the conversation, at most {max_summary_length} characters, and answer
 with the new part alone.
 
@@ -43,6 +44,39 @@ Summary so far:
 Conversation:
 {conversation_text}
 `;
+
+/** What a task says of the conversation that the model has read. */
+interface TaskParts {
+  /** The first text that is not summarised. */
+  readonly keptFrom?: string | undefined;
+  readonly isSegment: boolean;
+  readonly maxSummaryLength: number;
+}
+
+/** Part of each version of a summary that was asked for in this way. */
+export const TASK_VERSION = 'extends-1';
+const LONGEST_QUOTE = 160;
+
+/** The task for a model that was given the conversation itself. */
+export function taskAfter({ keptFrom, isSegment, maxSummaryLength }: TaskParts): string {
+  const part =
+    keptFrom === undefined
+      ? 'Summarise the whole conversation above.'
+      : `Summarise the conversation above up to the last message that begins with ${quoted(keptFrom)}, and without it: from there on, the
+assistant keeps every message.`;
+  const before = isSegment
+    ? 'It also keeps the summary at the beginning, word for word: repeat nothing of it, and say what of it is no longer so.'
+    : 'If the conversation begins with a summary, take it in, and correct it where the conversation does.';
+  return `Do not go on with the conversation, and call no tool. You keep the memory of the assistant, which will see nothing of the part that you
+summarise but your summary. ${part} ${before}
+
+${WHAT_MATTERS} Leave out small talk. Invent nothing. Write in the language of the conversation, at most ${maxSummaryLength}
+characters, and answer with the summary alone.`;
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(text.slice(0, LONGEST_QUOTE).toWellFormed());
+}
 
 export interface PromptParts {
   readonly conversation: readonly ConversationLine[];

@@ -10,12 +10,13 @@ import {
 } from './conversation/summary-input.js';
 import { branchSummaryEvent } from './branch-summaries.js';
 import { readBranchInput } from './conversation/branch-input.js';
+import { type ReadRequest, readLastRequest } from './conversation/last-request.js';
 import { appendSummary } from './append-summary.js';
 import type { DueCheck } from './due-check.js';
 import { cappedText } from './models/capped-text.js';
 import { isCount } from '../sessions/domain/input-checks.js';
 import { callWithin } from '../sessions/domain/timeouts.js';
-import type { SummaryAnswer, SummaryModel, SummaryRequest } from './models/summary-model.js';
+import type { LastRequest, SummaryAnswer, SummaryModel, SummaryRequest } from './models/summary-model.js';
 import { Semaphore } from '../sessions/storage/semaphore.js';
 import { tracedWork } from '../sessions/tracing/trace.js';
 import {
@@ -29,7 +30,7 @@ import {
 } from './session-summary.js';
 import { SummaryFailedError } from './summary-errors.js';
 import type { AfterSummary, BeforeSummary, SummaryHooks } from './summary-hooks.js';
-import type { SummaryPrompt } from './summary-prompt.js';
+import { type SummaryPrompt, TASK_VERSION, taskAfter } from './summary-prompt.js';
 
 export interface SummaryWriterOptions extends Omit<SummaryInputLimits, 'isForced'> {
   readonly sessions: SessionService;
@@ -97,7 +98,8 @@ export class SummaryWriter {
       this.options.model.summarize(request, { signal: ended }),
     );
     const answered = this.#checkedAnswer(answer);
-    const draft = this.#draftOf(input, prompt, answer, performance.now() - startedAt);
+    const promptVersion = request.lastRequest ? TASK_VERSION : prompt.version;
+    const draft = this.#draftOf(input, promptVersion, answer, performance.now() - startedAt);
     const text = await this.#textAfterHooks({ key, branch, text: answered, toSeq: draft.toSeq }, signal);
     if (text === undefined) return CANCELLED;
     // If the lease is lost, another process writes the summary.
@@ -124,18 +126,27 @@ export class SummaryWriter {
 
   async #requestFor(
     of: Pick<BeforeSummary, 'key' | 'branch'>,
-    { events, previous }: SummaryInput,
+    input: SummaryInput,
     { prompt, isSegment }: { readonly prompt: SummaryPrompt; readonly isSegment: boolean },
     signal: AbortSignal,
   ): Promise<SummaryRequest | undefined> {
-    const { hooks, maxInputLength, maxSummaryLength } = this.options;
+    const { hooks, model, maxInputLength, maxSummaryLength } = this.options;
+    const { events, previous } = input;
     const previousSummary = previous && textOfSummary(previous);
     const lines = shortenedLines(linesOf(events), maxInputLength);
     const before = { ...of, events, conversation: lines, previousSummary };
     const conversation = await this.#runWithTimeout('a hook before it failed: ', signal, () => hooks.before(before));
     if (!conversation || conversation.length === 0) return undefined;
     const parts = { conversation, previousSummary, maxSummaryLength };
-    return { ...parts, isSegment, prompt: prompt.textFor(parts) };
+    // What a hook took out must not reach the model in another way.
+    const isWanted = model.extendsLastRequest === true && conversation === lines;
+    const last = isWanted ? await readLastRequest(this.options, input, of.branch) : undefined;
+    return {
+      ...parts,
+      isSegment,
+      prompt: prompt.textFor(parts),
+      ...(last && { lastRequest: lastRequestOf(last, { isSegment, maxSummaryLength }) }),
+    };
   }
 
   /** Ends in time, even if the model or the hook ignores its signal. */
@@ -177,7 +188,7 @@ export class SummaryWriter {
 
   #draftOf(
     { record, events, left, isPart, previous }: SummaryInput,
-    prompt: SummaryPrompt,
+    promptVersion: string,
     answer: SummaryAnswer,
     durationMs: number,
   ): SummaryDraft {
@@ -188,7 +199,7 @@ export class SummaryWriter {
       fromSeq,
       toSeq,
       model: model.name,
-      promptVersion: prompt.version,
+      promptVersion,
       originalEventCount: events.length + left + (previous ? 1 : 0),
       compressedEventCount: 1 + left,
       durationMs: Math.round(durationMs),
@@ -197,6 +208,13 @@ export class SummaryWriter {
       ...(isCount(outputTokens) && { outputTokens }),
     };
   }
+}
+
+function lastRequestOf(
+  { keptFrom, ...last }: ReadRequest,
+  how: { readonly isSegment: boolean; readonly maxSummaryLength: number },
+): LastRequest {
+  return { ...last, task: taskAfter({ keptFrom, ...how }) };
 }
 
 const CONTROL_CHARACTERS = /[^\P{Cc}\n\t]/gu;

@@ -3,6 +3,7 @@ export { cappedText } from './capped-text.js';
 export { ExtractiveSummaryModel } from './extractive-summary-model.js';
 export {
   type ConversationLine,
+  type LastRequest,
   type SummaryAnswer,
   type SummaryModel,
   SummaryModelError,

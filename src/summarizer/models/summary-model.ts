@@ -1,8 +1,29 @@
+import type { Content } from '../../sessions/domain/content.js';
+import type { LoggedEvent } from '../../sessions/domain/event.js';
+
 /** One event of a conversation, as a model reads it. */
 export interface ConversationLine {
   readonly author: string;
   /** The text of the event. Tool calls and responses are shortened. */
   readonly text: string;
+}
+
+/**
+ * The last request to the model of the conversation. A call that begins with the same bytes and goes on with `later` and `task` finds them
+ * in the vendor's cache of prompts.
+ */
+export interface LastRequest {
+  /** As the model got them. Missing: none. */
+  readonly instructions?: string | Content | undefined;
+  readonly tools?: readonly unknown[] | undefined;
+  /** The events that it was given, in this order. With the options of that request, `toMessages` makes the same messages of them. */
+  readonly given: readonly LoggedEvent[];
+  /** The events after them, the answer among them. */
+  readonly later: readonly LoggedEvent[];
+  /** What the model answered: `author` and `branch` say which agent that is. */
+  readonly answer: LoggedEvent;
+  /** The task, as the last message: which part of the conversation to summarise, and how. */
+  readonly task: string;
 }
 
 /** The input of a model. */
@@ -16,6 +37,11 @@ export interface SummaryRequest {
   readonly isSegment?: boolean | undefined;
   /** Maximum length of a summary in characters. A longer text is cut. */
   readonly maxSummaryLength: number;
+  /**
+   * For a model with {@link SummaryModel.extendsLastRequest}. Missing if no request is known that had all that is to be summarised, or if a
+   * hook changed the conversation: then there is the prompt.
+   */
+  readonly lastRequest?: LastRequest | undefined;
 }
 
 /** The output of a model. */
@@ -40,6 +66,8 @@ export interface SummaryAnswer {
 export interface SummaryModel {
   /** Stored with each summary. */
   readonly name: string;
+  /** Whether it wants {@link SummaryRequest.lastRequest}. Default: no, and nothing is read for it. */
+  readonly extendsLastRequest?: boolean | undefined;
   /** Throws soon after `signal` is aborted. */
   summarize(request: SummaryRequest, options: { readonly signal: AbortSignal }): Promise<SummaryAnswer>;
 }
