@@ -42,6 +42,20 @@ describe('The tools of recall', () => {
     expect(window).toMatchObject({ events: [{ text: 'Hello' }, { text: 'I am allergic to peanuts, says old' }] });
   });
 
+  it('do not find what they were asked and said before', async () => {
+    const calls = Object.keys(tools).map((name) => ({ functionCall: { id: name, name, args: { query: 'peanuts' } } }));
+    const responses = Object.keys(tools).map((name) => ({
+      functionResponse: { id: name, name, response: { text: 'peanuts' } },
+    }));
+    const session = await sessions.createSession({ ...USER, sessionId: 'asked' });
+    await sessions.append({ session, event: { author: 'agent', content: { role: 'model', parts: calls } } });
+    await sessions.append({ session, event: { author: 'agent', content: { role: 'user', parts: responses } } });
+    const found = await tools.search_sessions.run({ query: 'peanuts' });
+    expect(found).toMatchObject({ hits: [{ session_id: 'old' }] });
+    const around = { session_id: 'asked', seq: 1 };
+    expect(await tools.read_session_window.run(around)).toEqual({ events: [] });
+  });
+
   it('reach no other user, whatever a model asks for', async () => {
     const args = { session_id: 'other', seq: 2, userId: 'bob', user_id: 'bob' };
     await expect(tools.read_session_window.run(args)).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });

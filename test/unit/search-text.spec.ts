@@ -25,6 +25,17 @@ describe('The text of an event that is searched', () => {
     );
   });
 
+  it('has nothing of the tools that search it, which would find their own answers', () => {
+    for (const name of ['load_memory', 'preload_memory', 'search_sessions', 'read_session_window']) {
+      const parts = [
+        { text: 'One moment' },
+        { functionCall: { name, args: { query: 'shoes' } } },
+        { functionResponse: { name, response: { memories: ['shoes'] } } },
+      ];
+      expect(searchedText({ author: 'agent', content: { parts } })).toBe('One moment');
+    }
+  });
+
   it('is empty for events that say nothing, and for summaries', () => {
     expect(searchedText({ author: 'system', actions: { stateDelta: { secret: 'x' } } })).toBe('');
     const content = { parts: [{ text: 'They talked about shoes' }] };

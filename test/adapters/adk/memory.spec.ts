@@ -65,6 +65,31 @@ describe('The memory of ADK over sessions', () => {
     });
   });
 
+  it('finds what was said however often it was asked for, and not the asking', async () => {
+    const sessionService = new AdkSessionService({ sessions });
+    const asked = Array.from({ length: 4 }, () => [
+      calls('load_memory', { query: 'daughter allergic' }),
+      says('Noted'),
+    ]);
+    const model = new ScriptedLlm(says('Noted'), ...asked.flat());
+    const agent = new LlmAgent({ name: 'support', model, tools: [LOAD_MEMORY] });
+    const limited = new AdkMemoryService({ sessions, search, limit: 3 });
+    const runner = new Runner({ appName: 'shop', agent, sessionService, memoryService: limited });
+    for (const [index, text] of [
+      'My daughter is allergic to peanuts',
+      'To what?',
+      'What?',
+      'To?',
+      'What to?',
+    ].entries()) {
+      await sessionService.createSession({ ...USER, sessionId: `s-${index}` });
+      await collected(runner.runAsync({ userId: 'ann', sessionId: `s-${index}`, newMessage: message(text) }));
+    }
+    await untilIndexed(search);
+    const { memories } = await limited.searchMemory({ ...USER, query: 'daughter allergic' });
+    expect(memories.map(({ content }) => content.parts?.[0]?.text)).toEqual(['My daughter is allergic to peanuts']);
+  });
+
   it('finds nothing of others, and takes any question', async () => {
     for (const userId of ['ann', 'bob']) {
       const session = await sessions.createSession({ appName: 'shop', userId, sessionId: 's-1' });
@@ -81,7 +106,6 @@ describe('The memory of ADK over sessions', () => {
 
   it('reads on in a store without an index, until it has enough or has read ten pages', async () => {
     const inMemory = new InMemorySessionService();
-    const said = (text: string): EventInput => ({ author: 'user', content: { role: 'user', parts: [{ text }] } });
     const say = async (sessionId: string, texts: readonly string[]): Promise<void> => {
       const session = await inMemory.createSession({ ...USER, sessionId });
       await inMemory.appendEvents({ session, events: texts.map(said) });
@@ -124,3 +148,7 @@ describe('The memory of ADK over sessions', () => {
     expect(() => new AdkMemoryService({ sessions, search, limit: 0 })).toThrow('limit');
   });
 });
+
+function said(text: string): EventInput {
+  return { author: 'user', content: { role: 'user', parts: [{ text }] } };
+}

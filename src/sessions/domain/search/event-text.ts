@@ -9,6 +9,14 @@ export const MAX_SEARCHED_CHARACTERS = 8_000;
 /** What has no spaces for so long is data, not words. */
 const ENCODED = /^(data:|[\w+/=-]{256,}$)/;
 
+/** They search themselves, those of `recallTools` and of ADK: their calls and responses would be found instead of what they look for. */
+const RECALL_TOOLS: ReadonlySet<string> = new Set([
+  'search_sessions',
+  'read_session_window',
+  'load_memory',
+  'preload_memory',
+]);
+
 /**
  * The text of an event that a search looks at: what was said, the names of tools with their arguments and responses, and code. Empty for
  * summaries, whose events are found themselves, for redacted events, and for events that say nothing, such as changes of state.
@@ -24,7 +32,7 @@ export function searchedText(event: EventLike): string {
 
 function addPart(texts: TextCollector, part: Part): void {
   const { text, functionCall: call, functionResponse: response, executableCode, codeExecutionResult } = part;
-  if (part.thought || text === REDACTED_TEXT) return;
+  if (part.thought || text === REDACTED_TEXT || RECALL_TOOLS.has(call?.name ?? response?.name ?? '')) return;
   texts.add(text);
   texts.add(call?.name);
   texts.add(call?.args);
