@@ -18,14 +18,17 @@ for (const [network, prefix] of [
   NOT_PUBLIC.addSubnet(network, prefix);
 }
 
-// Also those that stand for addresses of IPv4: translated, 6to4. Node checks mapped ones as what they stand for.
+// Also those that stand for addresses of IPv4: translated, Teredo, 6to4. Node checks mapped ones as what they stand for.
 for (const [network, prefix] of [
   ['::', 96],
   ['64:ff9b::', 96],
   ['64:ff9b:1::', 48],
+  ['100::', 64],
+  ['2001::', 32],
   ['2002::', 16],
   ['fc00::', 7],
   ['fe80::', 10],
+  ['fec0::', 10],
   ['ff00::', 8],
 ] as const) {
   NOT_PUBLIC.addSubnet(network, prefix, 'ipv6');

@@ -25,6 +25,9 @@ interface StoredConfig {
 const NAME = 'a2a-push-notifications';
 const REFUSED =
   'The server does not send notifications to this URL. It takes https URLs of public hosts, or what it was told to allow.';
+const MOST_OF_A_TASK = 20;
+const LONGEST_URL = 2_048;
+const LONGEST = 16_384;
 /** The protocol version of calls that name none. */
 const OLDEST_VERSION = '0.3';
 
@@ -47,15 +50,21 @@ export class SessionPushNotificationStore implements PushNotificationStore {
     this.#allowUrl = allowUrl;
   }
 
-  /** Replaces the one with the same id. Gives one without id an id. Refuses a URL that is not allowed. */
+  /** Replaces the one with the same id. Gives one without id an id. Refuses a URL that is not allowed, and more than 20 of a task. */
   async save(taskId: string, context: ServerCallContext, config: TaskPushNotificationConfig): Promise<void> {
+    if (config.url.length > LONGEST_URL) refuse(`A URL has at most ${LONGEST_URL} characters.`);
     if (!URL.canParse(config.url) || !(await this.#allowUrl(new URL(config.url), context))) {
-      throw new RequestMalformedError(REFUSED);
+      refuse(REFUSED);
     }
     config.id ||= randomUUID();
     const { id } = config;
     const entry = { config: objectOf(TaskPushNotificationConfig.toJSON(config)), wireVersion: versionOf(context) };
-    await this.#change(this.#scope.keyOf(taskId, context), (stored) => [...stored.filter(isOther(id)), entry]);
+    if (JSON.stringify(entry.config).length > LONGEST) refuse(`A configuration has at most ${LONGEST} characters.`);
+    await this.#change(this.#scope.keyOf(taskId, context), (stored) => {
+      const others = stored.filter(isOther(id));
+      if (others.length >= MOST_OF_A_TASK) refuse(`A task has at most ${MOST_OF_A_TASK} configurations.`);
+      return [...others, entry];
+    });
   }
 
   async load(taskId: string, context: ServerCallContext): Promise<TaskPushNotificationConfig[]> {
@@ -87,6 +96,10 @@ export class SessionPushNotificationStore implements PushNotificationStore {
     };
     await shownToClients(() => retryOvertaken(changeOnce, isOvertaken));
   }
+}
+
+function refuse(reason: string): never {
+  throw new RequestMalformedError(reason);
 }
 
 function isOvertaken(error: unknown): boolean {

@@ -45,6 +45,9 @@ describe('the stores of A2A', () => {
     'https://169.254.169.254/latest/meta-data',
     'https://192.168.1.1/',
     'https://[::1]/',
+    'https://[fec0::1]/',
+    'https://[100::1]/',
+    'https://[2001:0:7f00:1::]/',
     'https://[::ffff:10.0.0.1]/',
     'https://2130706433/',
     'https://does-not-exist.invalid/',
@@ -62,5 +65,28 @@ describe('the stores of A2A', () => {
     const { push } = open();
     for (const url of ['https://93.184.216.34/hook', 'https://[2606:2800:220:1::1]/hook'])
       await push.save('t1', callOf(), config(url));
+  });
+
+  it('keeps at most 20 configurations of a task, and none that is long', async () => {
+    const { push } = open();
+    const url = 'https://93.184.216.34/';
+    const named = (id: string, fields: Partial<TaskPushNotificationConfig> = {}) => ({ ...config(url), id, ...fields });
+    const longUrl = { url: url.padEnd(2_049, 'x') };
+    for (const [fields, reason] of [
+      [longUrl, 'A URL has at most 2048 characters.'],
+      [{ token: 'x'.repeat(16_384) }, 'A configuration has at most 16384 characters.'],
+    ] as const) {
+      const refused = { name: 'RequestMalformedError', message: reason };
+      await expect(push.save('t1', callOf(), named('long', fields))).rejects.toMatchObject(refused);
+    }
+    for (let number = 0; number < 20; number++) await push.save('t1', callOf(), named(`c${number}`));
+    const refused = { name: 'RequestMalformedError', message: 'A task has at most 20 configurations.' };
+    await expect(push.save('t1', callOf(), named('one more'))).rejects.toMatchObject(refused);
+    const replaced = named('c7', { url: url.padEnd(2_048, 'x') });
+    await push.save('t1', callOf(), replaced);
+    expect(await push.load('t1', callOf())).toHaveLength(20);
+    await push.delete('t1', callOf(), 'c3');
+    await push.save('t1', callOf(), named('one more'));
+    await push.save('t2', callOf(), named('of another task'));
   });
 });
