@@ -25,7 +25,8 @@ export { visibleEvent } from './agents/messages/visible-events.js';
 export { fileIn, type FileInPart, inWords } from './agents/messages/file-content.js';
 export { type FileDescription, givenFile, keptFile } from './agents/messages/given-files.js';
 
-// Values: requests, JSON, and what a process remembers.
+// Values: options, requests, JSON, and what a process remembers.
+export { checkOptions, type OptionKinds } from './sessions/domain/given-options.js';
 export { fieldNames, requestCheck } from './sessions/domain/input-checks.js';
 export { digestOf } from './sessions/domain/json-digest.js';
 export { defined, isPlainObject, jsonCopyOf, setField } from './sessions/domain/json-value.js';

@@ -1,3 +1,4 @@
+import { checkOptions } from '../sessions/domain/given-options.js';
 import { TRACED_OPERATIONS, type TracedOperation, channelOf } from '../sessions/tracing/traced-operation.js';
 
 /** Boundaries of histograms of how long operations took, in seconds. */
@@ -20,10 +21,9 @@ export interface MeasureOptions {
  *   histogram.labels(operation, errorCode).observe(seconds); // prom-client
  * });
  */
-export function measureOperations(
-  onMeasured: MeasuredOperationHandler,
-  { now = () => performance.now() }: MeasureOptions = {},
-): () => void {
+export function measureOperations(onMeasured: MeasuredOperationHandler, options: MeasureOptions = {}): () => void {
+  checkOptions('measureOperations', options, { now: 'function?' });
+  const { now = () => performance.now() } = options;
   const begun = new WeakMap<object, number>();
   const begin = (operation: unknown): void => void begun.set(operation as object, now());
   const end = (operation: unknown): void => {

@@ -1,4 +1,5 @@
 import { type MeterProvider, type TracerProvider, metrics, trace } from '@opentelemetry/api';
+import { checkOptions } from '../sessions/domain/given-options.js';
 import { LATEST_CONVENTIONS } from './conventions.js';
 import { measureOperations } from './measure-operations.js';
 import { operationMetrics } from './operation-metrics.js';
@@ -29,6 +30,13 @@ export interface TelemetryOptions {
  * const stop = startTelemetry();
  */
 export function startTelemetry(options: TelemetryOptions = {}): () => void {
+  checkOptions('Telemetry', options, {
+    tracerProvider: 'object?',
+    meterProvider: 'object?',
+    userIds: 'flag?',
+    optIn: 'text?',
+    now: 'function?',
+  });
   const { tracerProvider = trace, meterProvider = metrics, userIds = false, now } = options;
   const optIn = options.optIn ?? process.env.OTEL_SEMCONV_STABILITY_OPT_IN ?? '';
   const hasLatest = optIn.split(',').some((value) => value.trim() === LATEST_CONVENTIONS);

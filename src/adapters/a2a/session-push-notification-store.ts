@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { TaskPushNotificationConfig } from '@a2a-js/sdk';
 import { RequestMalformedError } from '@a2a-js/sdk/errors';
 import type { PushNotificationStore, ServerCallContext, StoredPushNotificationConfig } from '@a2a-js/sdk/server';
-import { retryOvertaken } from '../../adapter.js';
+import { checkOptions, retryOvertaken } from '../../adapter.js';
 import { ComponentConflictError, type ComponentSession } from '../../components/index.js';
 import type { SessionKey } from '../../index.js';
 import { isPublicUrl } from './public-urls.js';
 import { shownToClients } from './shown-to-clients.js';
 import { type Json, objectOf } from './task-json.js';
-import { TaskScope, type TaskScopeOptions } from './task-scope.js';
+import { SCOPE, TaskScope, type TaskScopeOptions } from './task-scope.js';
 
 /** What a {@link SessionPushNotificationStore} needs. */
 export interface SessionPushNotificationStoreOptions extends TaskScopeOptions {
@@ -44,7 +44,9 @@ export class SessionPushNotificationStore implements PushNotificationStore {
   readonly #scope: TaskScope;
   readonly #allowUrl: NonNullable<SessionPushNotificationStoreOptions['allowUrl']>;
 
-  constructor({ components, allowUrl = isPublicUrl, ...scope }: SessionPushNotificationStoreOptions) {
+  constructor(options: SessionPushNotificationStoreOptions) {
+    checkOptions('SessionPushNotificationStore', options, { ...SCOPE, components: 'object', allowUrl: 'function?' });
+    const { components, allowUrl = isPublicUrl, ...scope } = options;
     this.#components = components;
     this.#scope = new TaskScope(scope);
     this.#allowUrl = allowUrl;

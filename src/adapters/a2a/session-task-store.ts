@@ -1,6 +1,6 @@
 import type { ListTasksRequest, ListTasksResponse, Task } from '@a2a-js/sdk';
 import type { ServerCallContext, TaskStore } from '@a2a-js/sdk/server';
-import { sessionNameOf } from '../../adapter.js';
+import { checkOptions, sessionNameOf } from '../../adapter.js';
 import { ConfigurationError, type SessionService } from '../../index.js';
 import type { SessionAccess } from '../../sessions/rest/index.js';
 import { shownToClients } from './shown-to-clients.js';
@@ -9,7 +9,7 @@ import { type TaskJson, jsonOf, taskOf } from './task-json.js';
 import { TaskList } from './task-list.js';
 import { TaskLogs } from './task-logs.js';
 import type { KnownTask } from './task-merge.js';
-import { TaskScope, type TaskScopeOptions } from './task-scope.js';
+import { SCOPE, TaskScope, type TaskScopeOptions } from './task-scope.js';
 import { TaskWriter } from './task-writer.js';
 
 /** What a {@link SessionTaskStore} needs. */
@@ -40,7 +40,14 @@ export class SessionTaskStore implements TaskStore {
   readonly #access: TaskAccess;
   readonly #known = new KnownTasks();
 
-  constructor({ sessions, agent = 'agent', access, ...scope }: SessionTaskStoreOptions) {
+  constructor(options: SessionTaskStoreOptions) {
+    checkOptions('SessionTaskStore', options, {
+      ...SCOPE,
+      sessions: 'object',
+      agent: 'author?',
+      access: 'object?',
+    });
+    const { sessions, agent = 'agent', access, ...scope } = options;
     if (!sessions.keepsHistory) {
       throw new ConfigurationError([
         'history.keepHistory must be true for sessions of A2A: tasks are made of all events.',

@@ -1,6 +1,6 @@
 import { RequestMalformedError } from '@a2a-js/sdk/errors';
 import type { ServerCallContext } from '@a2a-js/sdk/server';
-import { checkedSessionKey, isId } from '../../adapter.js';
+import { checkedSessionKey, isId, type OptionKinds } from '../../adapter.js';
 import type { SessionKey, UserKey } from '../../index.js';
 
 /** Whose sessions the tasks are. */
@@ -10,6 +10,8 @@ export interface TaskScopeOptions {
   /** The user of the sessions. Default: the signed-in user of the call; a call without one is refused. */
   readonly userId?: ((context: ServerCallContext) => string) | undefined;
 }
+
+export const SCOPE = { appName: 'id or function', userId: 'function?' } satisfies OptionKinds<TaskScopeOptions>;
 
 /** Finds the sessions that a call may see. */
 export class TaskScope {

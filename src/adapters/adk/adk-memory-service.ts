@@ -1,4 +1,5 @@
 import type { BaseMemoryService, MemoryEntry, SearchMemoryRequest, SearchMemoryResponse, Session } from '@google/adk';
+import { checkOptions } from '../../adapter.js';
 import { InvalidInputError, SessionNotFoundError, type SessionService } from '../../index.js';
 import type { SearchEventsRequest, SearchHit, SessionSearch } from '../../search/index.js';
 
@@ -29,6 +30,7 @@ export class AdkMemoryService implements BaseMemoryService {
   readonly #limit: number;
 
   constructor(options: AdkMemoryServiceOptions) {
+    checkOptions('AdkMemoryService', options, { sessions: 'object', search: 'object', limit: 'anything?' });
     const { limit = 10 } = options;
     if (!Number.isInteger(limit) || limit < 1 || limit > MOST_MEMORIES) {
       throw new InvalidInputError(`must be a whole number from 1 to ${MOST_MEMORIES}`, 'limit');

@@ -10,7 +10,7 @@ import {
   type Runner,
   type Session as AdkSession,
 } from '@google/adk';
-import { fieldNames, requestCheck } from '../../adapter.js';
+import { checkOptions, fieldNames, requestCheck } from '../../adapter.js';
 import { type HeldTurn, type Session, type SessionService, StatePrefix } from '../../index.js';
 import { adkSession, storedEvent } from './adk-events.js';
 import { listedSessions } from './listed-sessions.js';
@@ -32,7 +32,6 @@ const CREATE = fieldNames<CreateSessionRequest>({ appName: true, userId: true, s
 
 /** Refuses a field in another spelling. What is passed on as it is, the sessions check. */
 const checked = requestCheck({
-  AdkSessionService: fieldNames<AdkSessionServiceOptions>({ sessions: true, refuseStale: true }),
   createSession: CREATE,
   getOrCreateSession: CREATE,
   listSessions: fieldNames<ListSessionsRequest>({
@@ -68,9 +67,9 @@ export class AdkSessionService extends BaseSessionService {
 
   constructor(options: AdkSessionServiceOptions) {
     super();
-    const { sessions, refuseStale = false } = checked('AdkSessionService', options);
-    this.#sessions = sessions;
-    this.#refuseStale = refuseStale;
+    checkOptions('AdkSessionService', options, { sessions: 'object', refuseStale: 'flag?' });
+    this.#sessions = options.sessions;
+    this.#refuseStale = options.refuseStale ?? false;
   }
 
   override async createSession(request: CreateSessionRequest): Promise<AdkSession> {

@@ -1,4 +1,5 @@
 import type { ToolSet, validateUIMessages } from 'ai';
+import { checkOptions, fieldNames, requestCheck } from '../../adapter.js';
 import type { AgentSessions, RunRequest } from '../../agents/index.js';
 import type { SessionKey, SessionService, UserKey } from '../../index.js';
 import type { ChatRequest } from './chat-request.js';
@@ -48,3 +49,37 @@ export interface ForkRequest extends SessionKey {
   readonly beforeMessage?: string | undefined;
   readonly newSessionId?: string | undefined;
 }
+
+const KEY = { appName: true, userId: true, sessionId: true } as const;
+
+/** Refuses options of {@link ChatSessions} that would have no effect. */
+export function checkChats(options: ChatSessionsOptions): void {
+  checkOptions('ChatSessions', options, {
+    sessions: 'object',
+    agents: 'object',
+    tools: 'object?',
+    agentName: 'author?',
+    pollMs: 'count?',
+    onError: 'function?',
+    metadataSchema: 'anything?',
+    dataSchemas: 'object?',
+  });
+}
+
+/** The same for a request. */
+export const checkedFields = requestCheck({
+  answer: fieldNames<AnswerRequest>({
+    ...KEY,
+    request: true,
+    policy: true,
+    stateDelta: true,
+    state: true,
+    create: true,
+    config: true,
+    edits: true,
+    mayWrite: true,
+  }),
+  load: fieldNames<LoadRequest>({ ...KEY, limit: true }),
+  resume: fieldNames<ResumeRequest>({ ...KEY, recentMs: true }),
+  fork: fieldNames<ForkRequest>({ ...KEY, beforeMessage: true, newSessionId: true }),
+});

@@ -15,13 +15,15 @@ import {
 import { answering } from './answering.js';
 import { ChatAnswer } from './chat-answer.js';
 import { hasWholeAnswer, newestEvents, searchLog, shownIn } from './chat-log.js';
-import type {
-  AnswerRequest,
-  ChatSessionsOptions,
-  ForkRequest,
-  LoadRequest,
-  ResumeRequest,
-  Validation,
+import {
+  type AnswerRequest,
+  type ChatSessionsOptions,
+  type ForkRequest,
+  type LoadRequest,
+  type ResumeRequest,
+  type Validation,
+  checkChats,
+  checkedFields,
 } from './chat-options.js';
 import {
   type ChatRequest,
@@ -63,15 +65,9 @@ export class ChatSessions {
   readonly #reading: ReadingOptions;
   readonly #follow: { readonly pollMs: number; readonly onError: (error: unknown) => void };
 
-  constructor({
-    sessions,
-    agents,
-    tools,
-    agentName = 'assistant',
-    pollMs = 1_000,
-    onError,
-    ...rest
-  }: ChatSessionsOptions) {
+  constructor(options: ChatSessionsOptions) {
+    checkChats(options);
+    const { sessions, agents, tools, agentName = 'assistant', pollMs = 1_000, onError, ...rest } = options;
     this.#sessions = sessions;
     this.#agents = agents;
     this.#tools = tools;
@@ -89,10 +85,8 @@ export class ChatSessions {
    * const answer = await chats.answer({ appName: 'shop', userId: user.id, request: body, policy: 'enqueue' }, handler);
    * await answer.pipeTo(response);
    */
-  async answer(
-    { sessionId, request, edits = true, mayWrite, ...asked }: AnswerRequest,
-    handler: ChatHandler,
-  ): Promise<ChatAnswer> {
+  async answer(asking: AnswerRequest, handler: ChatHandler): Promise<ChatAnswer> {
+    const { sessionId, request, edits = true, mayWrite, ...asked } = checkedFields('answer', asking);
     const key = checkedSessionKey({ ...asked, sessionId: sessionId ?? idOf(request) });
     const message = await this.#asked(request);
     assertEdits(message, edits);
@@ -122,7 +116,8 @@ export class ChatSessions {
    * if (stream) await stream.pipeTo(response);
    * else response.status(204).end();
    */
-  async resume({ recentMs = RECENT_MS, ...request }: ResumeRequest): Promise<ChatStream | undefined> {
+  async resume(resuming: ResumeRequest): Promise<ChatStream | undefined> {
+    const { recentMs = RECENT_MS, ...request } = checkedFields('resume', resuming);
     const key = checkedSessionKey(request);
     const turn = await this.#sessions.getTurn(key).catch(undefinedIfMissing);
     const running = runningInvocation(turn);
@@ -152,7 +147,8 @@ export class ChatSessions {
    *
    * @example const messages = await chats.load({ appName: 'shop', userId: user.id, sessionId: id });
    */
-  async load<Message extends UIMessage = UIMessage>({ limit = 1_000, ...request }: LoadRequest): Promise<Message[]> {
+  async load<Message extends UIMessage = UIMessage>(loading: LoadRequest): Promise<Message[]> {
+    const { limit = 1_000, ...request } = checkedFields('load', loading);
     const key = checkedSessionKey(request);
     const turn = await this.#sessions.getTurn(key).catch(undefinedIfMissing);
     const log = await newestEvents(this.#sessions, key, limit).catch(undefinedIfMissing);
@@ -196,7 +192,8 @@ export class ChatSessions {
    * Branches a chat off before one of its messages. The chat stays as it is.
    * @example const { id } = await chats.fork({ appName: 'shop', userId: user.id, sessionId, beforeMessage: 'm-3' });
    */
-  async fork({ beforeMessage, newSessionId, ...request }: ForkRequest): Promise<Session> {
+  async fork(forking: ForkRequest): Promise<Session> {
+    const { beforeMessage, newSessionId, ...request } = checkedFields('fork', forking);
     const key = checkedSessionKey(request);
     if (beforeMessage === undefined) return this.#sessions.forkSession({ ...key, newSessionId });
     const entry = await searchLog(this.#sessions, key, (log, isWhole) => {

@@ -20,6 +20,7 @@ import { UI_MESSAGE_STREAM_HEADERS } from 'ai';
 import { type Observable, from, lastValueFrom } from 'rxjs';
 import {
   AccessChecks,
+  checkOptions,
   describeWrite,
   HttpExchange,
   JsonRequestGuard,
@@ -58,6 +59,12 @@ const turns = new WeakMap<object, ChatTurn>();
  * }
  */
 export function AnswersChat<Request>(options: AnswersChatOptions<Request>): MethodDecorator {
+  checkOptions<AnswersChatOptions<Request>>('AnswersChat', options, {
+    of: 'function',
+    policy: 'text?',
+    create: 'flag?',
+    edits: 'flag?',
+  });
   return applyDecorators(
     SetMetadata(OPTIONS, options),
     HttpCode(200),

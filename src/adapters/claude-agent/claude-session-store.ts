@@ -4,7 +4,7 @@ import type {
   SessionSummaryEntry,
   SessionKey as TranscriptKey,
 } from '@anthropic-ai/claude-agent-sdk';
-import { assertId, KeyedQueue, readPages, sessionNameOf } from '../../adapter.js';
+import { assertId, checkOptions, KeyedQueue, readPages, sessionNameOf } from '../../adapter.js';
 import type { Session, SessionFilter, SessionService } from '../../index.js';
 import { readableSession } from '../shared/readable-session.js';
 import { type TranscriptApp, addressOf, appOf } from './transcript-address.js';
@@ -40,9 +40,15 @@ export class ClaudeSessionStore implements SessionStore {
   readonly #writer: TranscriptWriter;
   readonly #queue = new KeyedQueue();
 
-  constructor({ sessions, userId, appName, foldSessionSummary }: ClaudeSessionStoreOptions) {
+  constructor(options: ClaudeSessionStoreOptions) {
+    checkOptions('ClaudeSessionStore', options, {
+      sessions: 'object',
+      userId: 'anything',
+      appName: 'id or function?',
+      foldSessionSummary: 'function?',
+    });
+    const { sessions, userId, appName, foldSessionSummary } = options;
     assertId(userId, 'userId');
-    if (typeof appName === 'string') assertId(appName, 'appName');
     this.#sessions = sessions;
     this.#userId = userId;
     this.#app = appName;

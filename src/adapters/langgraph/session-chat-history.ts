@@ -1,7 +1,7 @@
 import { BaseListChatMessageHistory } from '@langchain/core/chat_history';
 import type { BaseMessage } from '@langchain/core/messages';
 import { JsonPlusSerializer } from '@langchain/langgraph-checkpoint';
-import { checkedSessionKey } from '../../adapter.js';
+import { checkedSessionKey, checkOptions } from '../../adapter.js';
 import type { SessionKey, SessionService } from '../../index.js';
 import { historyMessages } from './history-messages.js';
 import { historyEvents } from './message-events.js';
@@ -26,10 +26,16 @@ export class SessionChatHistory extends BaseListChatMessageHistory {
   readonly #key: SessionKey;
   readonly #serde = new JsonPlusSerializer();
 
-  constructor({ sessions, ...key }: SessionChatHistoryOptions) {
+  constructor(options: SessionChatHistoryOptions) {
     super();
-    this.#sessions = sessions;
-    this.#key = checkedSessionKey(key);
+    checkOptions('SessionChatHistory', options, {
+      sessions: 'object',
+      appName: 'anything',
+      userId: 'anything',
+      sessionId: 'anything',
+    });
+    this.#sessions = options.sessions;
+    this.#key = checkedSessionKey(options);
   }
 
   override async getMessages(): Promise<BaseMessage[]> {

@@ -11,8 +11,14 @@ import {
   type PendingWrite,
   type SerializerProtocol,
 } from '@langchain/langgraph-checkpoint';
-import { KeyedQueue, readPages, sessionNameOf } from '../../adapter.js';
-import { InvalidInputError, type Session, type SessionKey, type SessionService } from '../../index.js';
+import { checkOptions, fieldNames, KeyedQueue, readPages, requestCheck, sessionNameOf } from '../../adapter.js';
+import {
+  ConfigurationError,
+  InvalidInputError,
+  type Session,
+  type SessionKey,
+  type SessionService,
+} from '../../index.js';
 import { readableSession } from '../shared/readable-session.js';
 import { answeredRequests } from './answered-requests.js';
 import { type AskedRequest, AskedRequests, ModelRequestHandler } from './asked-requests.js';
@@ -46,13 +52,17 @@ import { TupleReader } from './tuple-reader.js';
 export interface SessionSaverOptions {
   readonly sessions: SessionService;
   readonly appName: string;
-  /** The user whose sessions the threads are. Default: `langgraph`. */
-  readonly userId?: ThreadUser | undefined;
+  /** The user whose sessions the threads are. Default: `langgraph`. One that is `undefined` is refused: all users would share threads. */
+  readonly userId?: ThreadUser;
   /** The channel whose messages are the conversation. Default: `messages`. */
   readonly messagesChannel?: string | undefined;
   /** For values that JSON cannot hold, or to encrypt. Then nothing is shown to other readers of the session. */
   readonly serde?: SerializerProtocol | undefined;
 }
+
+const checkedFields = requestCheck({
+  inTurn: fieldNames<InTurnOptions>({ waitMs: true, ttlMs: true, holder: true }),
+});
 
 /**
  * Keeps the checkpoints of LangGraph in sessions: a thread is a session. Each checkpoint is one commit that has only what is
@@ -75,7 +85,9 @@ export class SessionSaver extends BaseCheckpointSaver {
   readonly #writer: CheckpointWriter;
   readonly #queue = new KeyedQueue();
 
-  constructor({ sessions, appName, userId = 'langgraph', messagesChannel = 'messages', serde }: SessionSaverOptions) {
+  constructor(options: SessionSaverOptions) {
+    checkSaver(options);
+    const { sessions, appName, userId = 'langgraph', messagesChannel = 'messages', serde } = options;
     super(serde);
     this.#appName = appName;
     this.#user = userId;
@@ -178,6 +190,7 @@ export class SessionSaver extends BaseCheckpointSaver {
     work: (config: Config & { readonly signal: AbortSignal }) => Result | Promise<Result>,
     options: InTurnOptions = {},
   ): Promise<Result> {
+    checkedFields('inTurn', options);
     const { key } = this.#addressIn(config);
     await this.#sessions.current(key);
     return runInTurn(this.#sessions.service, key, config, work, options);
@@ -298,4 +311,16 @@ export class SessionSaver extends BaseCheckpointSaver {
   #reader(log: ThreadLog): TupleReader {
     return new TupleReader(log, this.serde, (current) => this.getNextVersion(current));
   }
+}
+
+function checkSaver(options: SessionSaverOptions): void {
+  checkOptions('SessionSaver', options, {
+    sessions: 'object',
+    appName: 'id',
+    userId: 'id or function?',
+    messagesChannel: 'text?',
+    serde: 'object?',
+  });
+  if (!('userId' in options) || options.userId !== undefined) return;
+  throw new ConfigurationError(['SessionSaver: userId is undefined; leave it out if all threads are of one user.']);
 }

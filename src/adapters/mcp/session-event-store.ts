@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { checkedSessionKey, KeyedQueue, withShownErrors } from '../../adapter.js';
+import { checkedSessionKey, checkOptions, KeyedQueue, withShownErrors } from '../../adapter.js';
 import { InvalidInputError, type SessionService } from '../../index.js';
 import { MessageLog, type PlacedEvent, assertLogId } from './message-log.js';
 import { type Message, MessageReader, eventsOf, recordOf } from './stored-message.js';
@@ -56,7 +56,19 @@ export class SessionEventStore {
   readonly #logger = new Logger(SessionEventStore.name);
   readonly #follow: FollowOptions | undefined;
 
-  constructor({ sessions, appName, userId, mcpSessionId, maxMessages = 1_000, follow }: SessionEventStoreOptions) {
+  constructor(options: SessionEventStoreOptions) {
+    checkOptions('SessionEventStore', options, {
+      sessions: 'object',
+      appName: 'anything',
+      userId: 'anything',
+      mcpSessionId: 'anything',
+      maxMessages: 'anything?',
+      follow: 'object?',
+    });
+    const { sessions, appName, userId, mcpSessionId, maxMessages = 1_000, follow } = options;
+    if (follow) {
+      checkOptions('follow', follow, { signal: 'object', onEnd: 'function?', waitsForMessage: 'flag?' });
+    }
     const key = checkedSessionKey({ appName, userId, sessionId: mcpSessionId });
     assertLogId(mcpSessionId);
     if (!Number.isSafeInteger(maxMessages) || maxMessages < 1 || maxMessages > MOST_MESSAGES) {

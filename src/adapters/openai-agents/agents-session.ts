@@ -12,7 +12,7 @@ import type {
   SessionHistoryTransactionAwareSession,
 } from '@openai/agents-core';
 import { randomUUID } from 'node:crypto';
-import { checkedSessionKey, digestOf, inCommits, RESERVED } from '../../adapter.js';
+import { checkedSessionKey, checkOptions, digestOf, inCommits, type OptionKinds, RESERVED } from '../../adapter.js';
 import {
   EventConflictError,
   type EventInput,
@@ -62,6 +62,19 @@ export interface AgentsSessionOptions extends SessionKey {
   readonly keepsReasoningIds?: boolean | undefined;
 }
 
+const OPTIONS: OptionKinds<AgentsSessionOptions> = {
+  sessions: 'object',
+  appName: 'anything',
+  userId: 'anything',
+  sessionId: 'anything',
+  agent: 'author?',
+  model: 'text?',
+  turn: 'object?',
+  compact: 'function?',
+  prepareForModel: 'function?',
+  keepsReasoningIds: 'flag?',
+};
+
 /** A history as it was read. */
 interface KnownHistory {
   readonly history: SessionHistory;
@@ -101,6 +114,7 @@ export class AgentsSession
   #known: KnownHistory | undefined;
 
   constructor(options: AgentsSessionOptions) {
+    checkOptions('AgentsSession', options, OPTIONS);
     this.options = options;
     this.history = new SessionHistory(options.sessions, checkedSessionKey(options), options.turn);
   }

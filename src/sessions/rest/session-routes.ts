@@ -11,6 +11,7 @@ import {
   UseGuards,
 } from '@nestjs/common';
 import { RouterModule } from '@nestjs/core';
+import { type OptionKinds, checkOptions } from '../domain/given-options.js';
 import { AccessChecks } from '../transport/access-checks.js';
 import { type SessionAccessOptions, accessProviders } from '../transport/session-access.module.js';
 import { AccessGuard } from './access.guard.js';
@@ -41,6 +42,16 @@ export interface RoutesOptions extends Partial<SessionAccessOptions> {
   readonly imports?: ModuleMetadata['imports'];
 }
 
+/** The rest is checked where the rule is made. */
+const ROUTES: OptionKinds<RoutesOptions> = {
+  path: 'text?',
+  imports: 'list?',
+  auth: 'anything?',
+  access: 'anything?',
+  streams: 'anything?',
+  audit: 'anything?',
+};
+
 /**
  * Mounts a module of routes with these options.
  *
@@ -54,11 +65,9 @@ export interface RoutesOptions extends Partial<SessionAccessOptions> {
  *   }
  * }
  */
-export function routesModule(
-  module: Type,
-  { path, imports = [], ...access }: RoutesOptions,
-  providers: readonly Provider[] = [],
-): DynamicModule {
+export function routesModule(module: Type, options: RoutesOptions, providers: readonly Provider[] = []): DynamicModule {
+  checkOptions(module.name, options, ROUTES);
+  const { path, imports = [], ...access } = options;
   const routed = path === undefined ? [] : [RouterModule.register([{ path, module }])];
   return {
     module,
