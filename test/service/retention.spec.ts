@@ -3,11 +3,13 @@ import {
   SessionHeldError,
   SessionRetention,
   type RetentionSettings,
+  encryptedStorage,
   SessionService,
 } from '../../src/index.js';
 import { ManualClock } from '../../src/testing/index.js';
 import { eraseUser, exportSessions, importSessions } from '../../src/transfer/index.js';
 import type { OpenStorage } from '../../src/testing/open-storage.js';
+import { KEY_A, KEY_B } from '../encryption/support.js';
 import { storesAboveThePort } from '../support/stores.js';
 
 const ANN = { appName: 'shop', userId: 'ann' };
@@ -29,6 +31,9 @@ describe.each(storesAboveThePort)('the retention of sessions on $name', ({ open 
     await sessions.finish();
     await opened.destroy();
   });
+
+  const serviceBy = (keys: string): SessionService =>
+    new SessionService({ storage: encryptedStorage(opened.storage, { keys, metadata: 'sealed' }), clock });
 
   const retain = (settings: RetentionSettings): SessionRetention => new SessionRetention({ sessions, ...settings });
 
@@ -142,6 +147,23 @@ describe.each(storesAboveThePort)('the retention of sessions on $name', ({ open 
     await importSessions(sessions, copied, { onConflict: 'replace' });
     await sessions.deleteSession(held);
     await others.finish();
+  });
+
+  it('keeps what is held where labels are encrypted, and the user of a session whose labels cannot be read', async () => {
+    const [sealed, other] = [serviceBy(KEY_A), serviceBy(KEY_B)];
+    new SessionRetention({ sessions: sealed, rules: [], hold: { labels: { hold: 'case-7' } } }).start();
+    for (const [by, userId, hold] of [
+      [sealed, 'ann', 'case-7'],
+      [sealed, 'bob', 'case-8'],
+      [other, 'eve', 'case-8'],
+    ] as const)
+      await by.createSession({ ...ANN, userId, sessionId: userId, metadata: { labels: { hold } } });
+    const erase = async (userId: string): Promise<unknown> => sealed.eraseUser({ ...ANN, userId });
+    await expect(erase('ann')).rejects.toMatchObject({ code: 'SESSION_HELD', sessionId: 'ann' });
+    await expect(erase('eve')).rejects.toMatchObject({ code: 'ENCRYPTION_KEY_UNKNOWN' });
+    expect(await erase('bob')).toEqual({ sessions: 1 });
+    expect(await left()).toEqual(['ann', 'eve']);
+    for (const service of [sealed, other]) await service.finish();
   });
 
   it('has the holds of all policies, each once', async () => {

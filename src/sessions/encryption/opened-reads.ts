@@ -7,7 +7,7 @@ import type { LogTail } from '../storage/session-changes.js';
 import type { ListRequest, ListResult, ListedSession } from '../storage/session-list.js';
 import type { StoredSession } from '../storage/session-storage.js';
 import { type StateEntries, type StoredState, ownEntries } from '../storage/state-entries.js';
-import { openedMetadata, plainMetadata } from './sealed-metadata.js';
+import { hasSealedNames, openedMetadata, plainMetadata } from './sealed-metadata.js';
 import { PLACES, ownerOfScope, userOf } from './sealed-writes.js';
 import type { Open } from './owner-cipher.js';
 
@@ -85,7 +85,14 @@ export function openedList(list: ListResult, { withState }: Pick<ListRequest, 'w
       return openedListed(shown, open);
     } catch (error) {
       if (!(error instanceof EncryptionError)) throw error;
-      return { ...shown, metadata: plainMetadata(listed.metadata), state: NO_STATE, unreadable: error };
+      const areLabelsSealed = hasSealedNames(listed.metadata);
+      return {
+        ...shown,
+        metadata: plainMetadata(listed.metadata),
+        state: NO_STATE,
+        unreadable: error,
+        ...(areLabelsSealed && { areLabelsSealed }),
+      };
     }
   });
   return { ...list, sessions };

@@ -65,6 +65,11 @@ export function plainMetadata(text: MetadataText): MetadataText {
     .join('');
 }
 
+/** Whether it has entries whose names are encrypted: status, tags or labels. */
+export function hasSealedNames(text: MetadataText): boolean {
+  return [...metadataEntries(text).keys()].some((name) => name.startsWith(SEALED));
+}
+
 /** Refuses a filter by what the store cannot compare. */
 export function checkFilter(filter: ListFilter | undefined, mode: MetadataMode): void {
   if (mode === 'plain' || !filter || filter.entries.every((entry) => OF_PACKAGE.test(entry))) return;

@@ -2,19 +2,17 @@ import { decide, noAnswer } from '../coordination/decide.js';
 import { KnownEntries } from '../coordination/known-entries.js';
 import { canonicalJson } from '../domain/canonical-json.js';
 import type { SessionKey, UserKey } from '../domain/ids.js';
-import { metadataChanges } from '../domain/metadata.js';
-import type { IndexEntry } from '../domain/metadata-entries.js';
 import { type RetentionHold, SessionHeldError, isHeld } from '../domain/retention-rules.js';
 import { metadataOf } from '../domain/session-metadata.js';
 import { storedJson } from '../domain/stored-json.js';
 import type { EntryPlace } from '../storage/entry-store.js';
 import { keptEntry } from '../storage/kept-entry.js';
-import { listedRecords } from '../storage/listed-records.js';
+import { listedSessions } from '../storage/listed-records.js';
 import type { SessionStorage } from '../storage/session-storage.js';
 
 const PLACE: EntryPlace = { space: 'retention', name: 'hold' };
-/** How many sessions of a user one request examines. */
-const MOST_EXAMINED = 1_000;
+/** How many sessions of a user one request reads. */
+const PAGE = 100;
 
 /** Which sessions have to stay: as this process was told, and as any process has stored. */
 export class Holds {
@@ -62,11 +60,13 @@ export class Holds {
     return read && isHeld(metadataOf(read.metadata ?? ''), holds) ? key.sessionId : undefined;
   }
 
-  async #heldOf({ appName, userId }: UserKey, holds: readonly RetentionHold[]): Promise<string | undefined> {
-    for (const { labels } of holds) {
-      const filter = { entries: labelEntries(labels), maxExamined: MOST_EXAMINED };
-      const records = listedRecords(this.storage, { appName, userId }, { order: 'asc', pageSize: 1, filter });
-      for await (const { sessionId } of records) return sessionId;
+  /** Without a filter, since an encrypted store cannot compare labels. */
+  async #heldOf(user: UserKey, holds: readonly RetentionHold[]): Promise<string | undefined> {
+    const listed = listedSessions(this.storage, user, { order: 'asc', pageSize: PAGE, withState: false });
+    for await (const { record, metadata, unreadable, areLabelsSealed } of listed) {
+      if (isHeld(metadataOf(metadata), holds)) return record.sessionId;
+      // What its labels say cannot be read.
+      if (areLabelsSealed) throw unreadable;
     }
     return undefined;
   }
@@ -85,12 +85,6 @@ export class Holds {
       return { writes: [write], answer: noAnswer };
     });
   }
-}
-
-function labelEntries(labels: RetentionHold['labels']): IndexEntry[] {
-  return metadataChanges({ labels: { ...labels } })
-    .map(([name, value]) => `${name}\n${value}`)
-    .toSorted();
 }
 
 function holdsIn(text: string | undefined): readonly RetentionHold[] {

@@ -54,6 +54,8 @@ export interface ListedSession {
   readonly state: StoredState;
   /** Why texts of it cannot be decrypted, in an encrypted store. It is listed without them: one never fails the list of the others. */
   readonly unreadable?: SessionsError | undefined;
+  /** Whether status, tags and labels are among these texts. */
+  readonly areLabelsSealed?: boolean | undefined;
 }
 
 /** A page of a list. */
