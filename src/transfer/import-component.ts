@@ -1,5 +1,12 @@
-import { type ComponentPlace, type StoredComponent, EMPTY_DIGEST, digestAfter } from '../sessions/domain/component.js';
+import {
+  type ComponentPlace,
+  type StoredComponent,
+  EMPTY_DIGEST,
+  digestAfter,
+  sessionOfComponents,
+} from '../sessions/domain/component.js';
 import { NEVER, isExpired } from '../sessions/domain/expiry.js';
+import type { Holds } from '../sessions/retention/holds.js';
 import type { ComponentStore } from '../sessions/storage/component-store.js';
 import { ComponentTexts } from './component-texts.js';
 import type { ComponentLine } from './transfer-records.js';
@@ -12,6 +19,8 @@ interface Options {
   readonly isDryRun: boolean;
   /** Whether what differs in the target is replaced. */
   readonly replaces: boolean;
+  /** What they keep is not replaced. */
+  readonly holds: Holds;
 }
 
 /** Takes the lines of a value or a list. What the target has of it already is compared. */
@@ -71,6 +80,8 @@ export class ComponentImport {
       this.#keep(line.items.slice(0, first));
       await this.#append(line.items.slice(first));
     } else if (this.options.replaces) {
+      const key = sessionOfComponents(line.session);
+      if (key) await this.options.holds.assertFree(key);
       this.#kept = 0;
       this.#keptDigest = EMPTY_DIGEST;
       await this.#append([...stored.slice(0, line.from + first), ...line.items.slice(first)]);

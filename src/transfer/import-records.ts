@@ -240,8 +240,8 @@ export class RecordImport {
     this.#session = undefined;
     const store = isComponentWanted(record.session, this.#filter) ? this.#componentStore() : undefined;
     if (!store) this.#tally.component('filtered');
-    const replaces = this.options.onConflict === 'replace';
-    const work = store && (await ComponentImport.begin(record, { store, isDryRun: !this.#transfer, replaces }));
+    const options = { holds: this.holds, isDryRun: !this.#transfer, replaces: this.options.onConflict === 'replace' };
+    const work = store && (await ComponentImport.begin(record, { store, ...options }));
     this.#component = { first: record, work: work ?? 'left out', length: 0 };
   }
 

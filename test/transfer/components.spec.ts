@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { ComponentSession, InMemoryComponentStore, JsonFileComponentStore } from '../../src/components/index.js';
-import { SessionService } from '../../src/index.js';
+import { SessionRetention, SessionService } from '../../src/index.js';
 import type { SessionStorage } from '../../src/storage.js';
 import type { ManualClock } from '../../src/testing/index.js';
 import { eraseUser, exportSessions, exportUser, verifySessions } from '../../src/transfer/index.js';
@@ -127,6 +127,28 @@ describe('component state', () => {
       const replaced = { components: store, onConflict: 'replace' } as const;
       expect(await importLines(target, lines, replaced)).toMatchObject({ components: { written: 2, unchanged: 3 } });
       expect((await verifySessions(target, lines, { components: store })).isEqual).toBe(true);
+    });
+
+    it('of a session that is held is not replaced', async () => {
+      const store = new InMemoryComponentStore({ clock });
+      const serviceOf = (storage: SessionStorage): SessionService => new SessionService({ storage, clock });
+      const [from, sessions] = [serviceOf(source), serviceOf(target)];
+      const hold = { labels: { hold: 'case-7' } };
+      const label = { author: 'system', actions: { metadataDelta: hold } };
+      await from.appendEvent({ session: { ...KEY, id: KEY.sessionId }, event: label });
+      lines = await linesOf(source);
+      await importLines(target, lines, { components: store });
+      new SessionRetention({ sessions, rules: [], hold }).start();
+      await sessions.whenIdle();
+      const components = new ComponentSession({ store });
+      await components.save(KEY, 'plan', 'changed');
+      const replaced = { components: store, onConflict: 'replace' } as const;
+      for (const dryRun of [true, false])
+        await expect(importLines(target, lines, { ...replaced, dryRun })).rejects.toMatchObject({
+          code: 'SESSION_HELD',
+          sessionId: KEY.sessionId,
+        });
+      expect(await components.get(KEY, 'plan')).toBe('changed');
     });
 
     it('goes on after each write that failed, and notices one whose answer was lost', async () => {
