@@ -1,3 +1,4 @@
+import { InvalidInputError } from '../sessions/domain/errors.js';
 import { type UserKey, assertId } from '../sessions/domain/ids.js';
 import { requireRequest } from '../sessions/domain/input-checks.js';
 import { searchedText } from '../sessions/domain/search/event-text.js';
@@ -125,13 +126,24 @@ function tool<Args extends object>(described: Described<Args>): RecallTool<Args>
   const standard = {
     version: 1 as const,
     vendor: 'nestjs-agent-sessions',
-    validate: (value: unknown) =>
-      typeof value === 'object' && value !== null
-        ? { value: value as Args }
-        : { issues: [{ message: 'must be an object' }] },
+    validate: (value: unknown) => (isObject(value) ? { value: value as Args } : { issues: [{ message: NO_OBJECT }] }),
     jsonSchema: { input: () => parameters },
   };
-  return { description, parameters, input: { '~standard': standard }, run: (args) => described.run(args) };
+  return {
+    description,
+    parameters,
+    input: { '~standard': standard },
+    async run(args) {
+      if (!isObject(args)) throw new InvalidInputError(NO_OBJECT, 'arguments');
+      return described.run(args);
+    },
+  };
+}
+
+const NO_OBJECT = 'must be an object';
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
 }
 
 function count(description: string, minimum: number, maximum: number, standard: number): Property {

@@ -75,6 +75,11 @@ describe('The tools of recall', () => {
   it('say what is wrong with their arguments', async () => {
     await expect(tools.search_sessions.run({ query: '' })).rejects.toMatchObject({ code: 'INVALID_INPUT' });
     await expect(tools.read_session_window.run({ session_id: 'old', seq: 0 })).rejects.toMatchObject({ path: 'seq' });
+    for (const tool of Object.values(tools)) {
+      for (const args of [null, undefined, 'x'] as never[]) {
+        await expect(tool.run(args)).rejects.toMatchObject({ code: 'INVALID_INPUT', path: 'arguments' });
+      }
+    }
     expect(tools.search_sessions.input['~standard'].validate('x')).toHaveProperty('issues');
   });
 });

@@ -47,6 +47,8 @@ export class AdkMemoryService implements BaseMemoryService {
   }
 
   async searchMemory({ appName, userId, query }: SearchMemoryRequest): Promise<SearchMemoryResponse> {
+    // A model may leave out what it asks for.
+    if (typeof query !== 'string') throw new InvalidInputError('must be a string', 'query');
     const text = query.slice(0, MOST_CHARACTERS);
     if (text.trim() === '') return { memories: [] };
     const hits = await this.#find({ appName, userId, text, match: 'any' });

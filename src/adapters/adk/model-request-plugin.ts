@@ -11,7 +11,6 @@ import {
 import type { ModelRequest } from '../../index.js';
 import { givenEvents, type Told } from '../shared/given-events.js';
 import type { AdkSessionService } from './adk-session-service.js';
-import { plainCopy } from './plain-values.js';
 
 /** What a model is being asked, and which events there were. */
 interface Question {
@@ -92,7 +91,7 @@ function requestOf({ request: { contents, config }, told, startedAt }: Question)
   return {
     ...givenEvents(contents.map(sentContent), told),
     ...(systemInstruction !== undefined && { instructions: instructionsIn(systemInstruction) }),
-    ...(tools && { tools: plainCopy(tools) as unknown[] }),
+    ...(tools && { tools: asSent(tools) }),
     durationMs: Math.round(performance.now() - startedAt),
   };
 }
@@ -100,14 +99,18 @@ function requestOf({ request: { contents, config }, told, startedAt }: Question)
 type Instruction = NonNullable<NonNullable<LlmRequest['config']>['systemInstruction']>;
 
 function instructionsIn(instruction: Instruction): NonNullable<ModelRequest['instructions']> {
-  if (!Array.isArray(instruction)) return plainCopy(instruction) as NonNullable<ModelRequest['instructions']>;
-  const parts = instruction.map((part) => (typeof part === 'string' ? { text: part } : part));
-  return plainCopy({ parts }) as NonNullable<ModelRequest['instructions']>;
+  if (!Array.isArray(instruction)) return asSent<NonNullable<ModelRequest['instructions']>>(instruction);
+  return asSent({ parts: instruction.map((part) => (typeof part === 'string' ? { text: part } : part)) });
+}
+
+/** Without the functions of tools. */
+function asSent<Sent>(value: unknown): Sent {
+  return JSON.parse(JSON.stringify(value)) as Sent;
 }
 
 /** A content as models get it. */
 function sentContent(content: NonNullable<AdkEvent['content']>): unknown {
-  return plainCopy({ ...content, parts: content.parts?.map(withoutMadeUpId) });
+  return { ...content, parts: content.parts?.map(withoutMadeUpId) };
 }
 
 function withoutMadeUpId(part: NonNullable<NonNullable<AdkEvent['content']>['parts']>[number]): object {

@@ -1,8 +1,8 @@
-import { setField } from '../../adapter.js';
+import { isPlainObject, setField } from '../../adapter.js';
 
 /**
- * Copies what ADK and tools hand over, so that objects of classes become plain, as `JSON.stringify` makes them. Maps, sets, buffers
- * and what else JSON would lose stay as they are: the service refuses them, and says where they are.
+ * Copies what ADK and tools hand over, so that objects of classes become plain, as `JSON.stringify` makes them. Maps, errors, buffers,
+ * functions and what else JSON would lose stay as they are: the service refuses them, and says where they are.
  */
 export function plainCopy(value: unknown): unknown {
   return copyOf(value, new Map());
@@ -13,6 +13,9 @@ function copyOf(value: unknown, copies: Map<object, unknown>): unknown {
   if (typeof value !== 'object' || value === null) return value;
   const known = copies.get(value);
   if (known !== undefined) return known;
+  const kind = kindOf(value);
+  // Both have a toJSON, which says nothing of an invalid date, and makes a buffer an object.
+  if (kind === 'Date' || ArrayBuffer.isView(value)) return value;
   if (hasToJson(value)) {
     const json = value.toJSON();
     return json === value ? value : copyOf(json, copies);
@@ -20,22 +23,25 @@ function copyOf(value: unknown, copies: Map<object, unknown>): unknown {
   if (Array.isArray(value)) {
     const items: unknown[] = [];
     copies.set(value, items);
-    for (const item of value as unknown[]) items.push(item === undefined ? null : copyOf(item, copies));
+    for (const item of value as unknown[]) items.push(copyOf(item, copies));
     return items;
   }
-  if (isLostInJson(value)) return value;
+  if (kind !== 'Object') return value;
   const copy = {};
   copies.set(value, copy);
+  const isPlain = isPlainObject(value);
   for (const [key, item] of Object.entries(value)) {
-    if (typeof item !== 'function') setField(copy, key, copyOf(item, copies));
+    // Of a class, a function is a method.
+    if (isPlain || typeof item !== 'function') setField(copy, key, copyOf(item, copies));
   }
   return copy;
 }
 
-function hasToJson(value: object): value is { toJSON(): unknown } {
-  return typeof (value as { readonly toJSON?: unknown }).toJSON === 'function';
+/** `Object` of objects of classes, too, but for those that say otherwise or hold what no field shows. */
+function kindOf(value: object): string {
+  return Object.prototype.toString.call(value).slice('[object '.length, -1);
 }
 
-function isLostInJson(value: object): boolean {
-  return value instanceof Map || value instanceof Set || value instanceof Promise || ArrayBuffer.isView(value);
+function hasToJson(value: object): value is { toJSON(): unknown } {
+  return typeof (value as { readonly toJSON?: unknown }).toJSON === 'function';
 }

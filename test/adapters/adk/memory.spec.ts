@@ -102,6 +102,10 @@ describe('The memory of ADK over sessions', () => {
     for (const query of ['', ' ', '*', '机'.repeat(2_000), 'x '.repeat(900)]) {
       expect(await memoryService.searchMemory({ ...USER, query })).toEqual({ memories: [] });
     }
+    for (const query of [undefined, null, 5, {}] as never[]) {
+      const refused = memoryService.searchMemory({ ...USER, query });
+      await expect(refused).rejects.toMatchObject({ code: 'INVALID_INPUT', path: 'query' });
+    }
   });
 
   it('reads on in a store without an index, until it has enough or has read ten pages', async () => {

@@ -66,6 +66,7 @@ describe('The session service of ADK', () => {
       reload(): void {
         this.#secret++;
       }
+      readonly refresh = (): void => this.reload();
     }
     const { adk, session } = await opened();
     const shared = { of: 'both' };
@@ -73,7 +74,8 @@ describe('The session service of ADK', () => {
       order: new Order(),
       at: new Date(0),
       url: new URL('https://example.com'),
-      list: [undefined, shared, shared],
+      list: [null, shared, shared],
+      absent: undefined,
     };
     const parts = [{ functionCall: { id: 'c', name: 'f' } }, { functionResponse: { id: 'c', name: 'f', response } }];
     await adk.appendEvent({ session, event: createEvent({ author: 'support', content: { role: 'model', parts } }) });
@@ -91,10 +93,20 @@ describe('The session service of ADK', () => {
       [{ deep: 1n }, '$.actions.stateDelta.x.deep'],
       [new Uint8Array(2), '$.actions.stateDelta.x'],
       [circle, '$.actions.stateDelta.x.self'],
+      [() => 1, '$.actions.stateDelta.x'],
+      [{ run: () => 1 }, '$.actions.stateDelta.x.run'],
+      [[1, undefined], '$.actions.stateDelta.x[1]'],
+      [new Error('no'), '$.actions.stateDelta.x'],
+      [/x/, '$.actions.stateDelta.x'],
+      [Buffer.from('abc'), '$.actions.stateDelta.x'],
+      [new Date(Number.NaN), '$.actions.stateDelta.x'],
+      [new URLSearchParams('a=1'), '$.actions.stateDelta.x'],
     ] as const) {
       const event = createEvent({ author: 'support', actions: { stateDelta: { x: value } } });
-      await expect(adk.appendEvent({ session, event })).rejects.toThrow(path);
+      await expect(adk.appendEvent({ session, event })).rejects.toMatchObject({ code: 'INVALID_INPUT', path });
     }
+    const refused = adk.createSession({ ...USER, state: { load: () => 1 } });
+    await expect(refused).rejects.toMatchObject({ code: 'INVALID_INPUT', path: '$.state.load' });
     expect(session.events).toHaveLength(1);
     expect(session.state).toEqual({});
   });
