@@ -102,6 +102,17 @@ describe('agents in one run', () => {
     ]);
   });
 
+  it.each([
+    ['Hello', 'authored.event: is string, and no event: give { content: {'],
+    [[text('Hello')], 'authored.event: is an array, and no event'],
+    [undefined, 'authored.event: is undefined, and no event'],
+  ])('sign no %j, which is no event', async (given, message) => {
+    const run = app.agents.run(REQUEST, async function* (context) {
+      yield context.as('writer').authored(given as EventInput);
+    });
+    await expect(run.result).rejects.toMatchObject(failureBy({ message: expect.stringContaining(message) }));
+  });
+
   it('respond with the name of the agent that called, whoever responds', async () => {
     await app.agents.run(REQUEST, async function* (context) {
       yield { ...callsOf('w', 'write'), author: 'writer', branch: 'root.writer' };

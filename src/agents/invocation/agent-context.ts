@@ -203,7 +203,7 @@ export class AgentContext {
    * @example yield context.as('writer', 'root.writer').authored(draft);
    */
   authored(event: EventInput): EventInput {
-    const branch = event.branch ?? this.branch;
+    const branch = eventFrom('authored', 'event', event).branch ?? this.branch;
     return authoredEvent(event, this.agentName, branch === undefined ? {} : { branch });
   }
 

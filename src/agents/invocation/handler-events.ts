@@ -26,11 +26,15 @@ function isAsyncIterable(value: unknown): value is AsyncIterable<EventInput> {
 }
 
 /** What a handler or a model gave, if it is an event: it may give anything. */
-export function eventFrom(place: 'handler' | 'model', verb: 'yield' | 'return', given: unknown): EventInput {
+export function eventFrom(
+  place: 'handler' | 'model' | 'authored',
+  verb: 'yield' | 'return' | 'event',
+  given: unknown,
+): EventInput {
   const isIterable = isRecord(given) && (Symbol.iterator in given || Symbol.asyncIterator in given);
   if (isRecord(given) && !isIterable) return given;
   const kind = Array.isArray(given) ? 'an array' : isIterable ? 'an iterable' : given === null ? 'null' : typeof given;
-  const instead = isIterable ? 'yield* it in an async function*' : `${verb} ${EXAMPLE}`;
+  const instead = isIterable ? 'yield* it in an async function*' : `${verb === 'event' ? 'give' : verb} ${EXAMPLE}`;
   throw new InvalidInputError(`is ${kind}, and no event: ${instead}`, `${place}.${verb}`);
 }
 
