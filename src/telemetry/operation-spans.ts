@@ -12,6 +12,7 @@ import {
   trace,
 } from '@opentelemetry/api';
 import { BoundedMap } from '../sessions/domain/bounded-map.js';
+import { isId } from '../sessions/domain/ids.js';
 import { TRACED_OPERATIONS, type TracedOperation, channelOf } from '../sessions/tracing/traced-operation.js';
 import { ATTRIBUTES, OPERATION_NAMES, OWN_ATTRIBUTES } from './conventions.js';
 
@@ -69,9 +70,9 @@ export class OperationSpans {
     const span = this.#spans.get(operation);
     if (!span) return;
     const { sessionId, storedEvents, errorCode } = operation;
-    if (sessionId !== undefined) {
+    if (isId(sessionId)) {
       span.setAttribute(ATTRIBUTES.conversationId, sessionId);
-      this.#lastSpans.set(nameOf(operation, sessionId), span.spanContext());
+      if (errorCode === undefined) this.#lastSpans.set(nameOf(operation, sessionId), span.spanContext());
     }
     if (storedEvents !== undefined) span.setAttribute(OWN_ATTRIBUTES.storedEvents, storedEvents);
     if (errorCode !== undefined) {
@@ -83,26 +84,31 @@ export class OperationSpans {
     this.#ended.add(span);
   };
 
-  /** To the last span of the session that is copied, if it was of this process. */
+  /** To the last span of the session that is copied, if it was of this process and did not fail. */
   #linksOf(operation: TracedOperation): Link[] {
     const { sourceSessionId } = operation;
     const source = sourceSessionId && this.#lastSpans.get(nameOf(operation, sourceSessionId));
     return source ? [{ context: source, attributes: { [ATTRIBUTES.conversationId]: sourceSessionId } }] : [];
   }
 
+  /** What was asked for is not checked yet: what is no id may be a text of any length. */
   #attributesOf({ operation, appName, userId, sessionId, ...of }: TracedOperation): Attributes {
     const isRun = operation === 'run';
     return {
       [OWN_ATTRIBUTES.operation]: operation,
-      [OWN_ATTRIBUTES.appName]: appName,
+      [OWN_ATTRIBUTES.appName]: validId(appName),
       [OWN_ATTRIBUTES.invocationId]: of.invocationId,
-      [OWN_ATTRIBUTES.sourceId]: of.sourceSessionId,
-      [ATTRIBUTES.conversationId]: sessionId,
+      [OWN_ATTRIBUTES.sourceId]: validId(of.sourceSessionId),
+      [ATTRIBUTES.conversationId]: validId(sessionId),
       [ATTRIBUTES.agentName]: of.agentName,
       [ATTRIBUTES.operationName]: isRun ? OPERATION_NAMES.invokeAgent : undefined,
-      [ATTRIBUTES.userId]: this.options.userIds ? userId : undefined,
+      [ATTRIBUTES.userId]: this.options.userIds ? validId(userId) : undefined,
     };
   }
+}
+
+function validId(value: unknown): string | undefined {
+  return isId(value) ? value : undefined;
 }
 
 function spanName({ operation, agentName = '' }: TracedOperation): string {

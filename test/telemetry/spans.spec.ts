@@ -102,6 +102,26 @@ describe.each(testStores)('spans of sessions in $name', ({ open }) => {
     ]);
   });
 
+  it('have no ids that were refused', async () => {
+    const userId = 'ann';
+    for (const id of ['x'.repeat(100_000), 'a\u0000b', '\ud800', ' ']) {
+      await expect(sessions.getSession({ ...KEY, sessionId: id })).rejects.toMatchObject({ code: 'INVALID_INPUT' });
+      await expect(sessions.listSessions({ appName: id, userId })).rejects.toMatchObject({ code: 'INVALID_INPUT' });
+      await expect(sessions.forkSession({ ...KEY, sessionId: id })).rejects.toMatchObject({ code: 'INVALID_INPUT' });
+    }
+    expect(recorded.spans).toHaveLength(12);
+    const values = new Set(recorded.spans.flatMap(({ attributes }) => Object.values(attributes)));
+    expect(values).toEqual(new Set(['INVALID_INPUT', 'fork', 'get', 'list', 'shop']));
+  });
+
+  it('of a fork are linked to the last span of its source that did not fail', async () => {
+    await sessions.createSession(KEY);
+    const created = recorded.span('agent_sessions.create');
+    await expect(sessions.createSession(KEY)).rejects.toThrow('exists already');
+    await sessions.forkSession(KEY);
+    expect(recorded.span('agent_sessions.fork').links).toMatchObject([{ context: created.spanContext() }]);
+  });
+
   it('contain nothing that was said', async () => {
     const session = await sessions.createSession({ ...KEY, state: { card: SECRET } });
     await sessions.appendEvent({ session, event: SAID });
