@@ -18,7 +18,7 @@ export interface ChatSessionsOptions extends Validation {
   readonly agentName?: string | undefined;
   /** How often a reader of a running answer checks whether it goes on, besides signals. Default: 1,000 ms. */
   readonly pollMs?: number | undefined;
-  /** Receives errors of work in the background. Default: a warning on the console. */
+  /** Receives errors of work in the background, and which messages of a chat fit no schema. Default: a warning on the console. */
   readonly onError?: ((error: unknown) => void) | undefined;
 }
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type ToolSet, type UIMessage, validateUIMessages } from 'ai';
+import { type ToolSet, type UIMessage, safeValidateUIMessages, validateUIMessages } from 'ai';
 import { type AgentSessions, hasEnded, invocationOfMessage, runningInvocation } from '../../agents/index.js';
 import { checkedSessionKey, inCommits, isByUser } from '../../adapter.js';
 import {
@@ -143,7 +143,7 @@ export class ChatSessions {
 
   /**
    * The messages of a chat for a page, whoever wrote them: without what was rewound, and without a running answer, which
-   * {@link resume} gives. Checked by `validateUIMessages`. None if there is no such chat.
+   * {@link resume} gives. Those that do not fit the schemas are left out, and `onError` is told. None if there is no such chat.
    *
    * @example const messages = await chats.load({ appName: 'shop', userId: user.id, sessionId: id });
    */
@@ -159,9 +159,8 @@ export class ChatSessions {
     // An answer that is complete is no longer resumed.
     const shown = hasEnded(events.filter(isRunning)) ? events : events.filter((event) => !isRunning(event));
     const messages = entriesOf(shown, this.#reading).map(({ message }) => message);
-    if (messages.length === 0) return [];
     // The schemas of the options say what the caller's type says.
-    return (await validateUIMessages<UIMessage>({ ...this.#check(), messages })) as Message[];
+    return (await this.#fitting(messages)) as Message[];
   }
 
   /**
@@ -298,6 +297,21 @@ export class ChatSessions {
     }
   }
 
+  /** One that does not fit the schemas of today would hide all others. The error of the SDK quotes them. */
+  async #fitting(messages: readonly UIMessage[]): Promise<UIMessage[]> {
+    if (messages.length === 0) return [];
+    const check = this.#check();
+    const whole = await safeValidateUIMessages<UIMessage>({ ...check, messages });
+    if (whole.success) return whole.data;
+    const fitting: UIMessage[] = [];
+    for (const message of messages) {
+      const one = await safeValidateUIMessages<UIMessage>({ ...check, messages: [message] });
+      if (one.success) fitting.push(...one.data);
+      else this.#follow.onError(new InvalidInputError('does not fit the schemas: left out', `messages[${message.id}]`));
+    }
+    return fitting;
+  }
+
   #check(): Omit<Parameters<typeof validateUIMessages>[0], 'messages'> {
     return { ...this.#validation, ...(this.#tools && { tools: this.#tools as never }) };
   }
@@ -321,5 +335,5 @@ async function isMissing(sessions: SessionService, key: SessionKey): Promise<boo
 }
 
 function warnOf(error: unknown): void {
-  console.warn('nestjs-agent-sessions: a running answer could not be read', error);
+  console.warn('nestjs-agent-sessions: a chat could not be read whole', error);
 }

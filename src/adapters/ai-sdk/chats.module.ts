@@ -54,6 +54,6 @@ export class ChatsModule extends ConfigurableModuleClass {
 function chatsOver(sessions: SessionService, agents: AgentSessions, options: ChatsModuleOptions): ChatSessions {
   const logger = new Logger(ChatSessions.name);
   const onError = (error: unknown): void =>
-    logger.error('A running answer could not be read', error instanceof Error ? error.stack : String(error));
+    logger.error('A chat could not be read whole', error instanceof Error ? error.stack : String(error));
   return new ChatSessions({ ...options, sessions, agents, onError });
 }

@@ -59,10 +59,15 @@ export interface SdkFields {
 
 const FIELD = 'ai-sdk';
 
+/** Names of messages: clients write events with these fields, too. */
+const NAMES = ['message', 'continues', 'again'] as const;
+
 /** What the AI SDK wrote beside the event, if it wrote it. */
 export function sdkFieldsOf({ customMetadata }: EventInput): SdkFields | undefined {
   const fields = customMetadata?.[FIELD];
-  return isPlainObject(fields) ? fields : undefined;
+  if (!isPlainObject(fields)) return undefined;
+  const odd = NAMES.filter((name) => typeof fields[name] !== 'string');
+  return { ...fields, ...Object.fromEntries(odd.map((name) => [name, undefined])) };
 }
 
 /** `customMetadata` of an event. */

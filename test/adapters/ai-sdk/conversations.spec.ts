@@ -1,5 +1,6 @@
 import { type UIMessage, createUIMessageStream, tool, validateUIMessages } from 'ai';
 import { AIMessage, HumanMessage } from '@langchain/core/messages';
+import { ChatSessions } from '../../../src/adapters/ai-sdk/index.js';
 import { SessionChatHistory } from '../../../src/adapters/langgraph/index.js';
 import { z } from 'zod';
 import { InMemorySessionStorage } from '../../../src/sessions/storage/in-memory/in-memory-session-storage.js';
@@ -227,6 +228,18 @@ describe('Chats that others read and write', () => {
     await today.close();
   });
 
+  it('leave out a message that does not fit a schema of today, and tell its id only', async () => {
+    const { sessions, agents } = app;
+    const old = { ...user('m1', 'my card is 4111'), metadata: { old: true } };
+    await app.chats.save(KEY, [old, { ...user('m2', 'hi'), metadata: { at: 1 } }]);
+    const errors: unknown[] = [];
+    const onError = (error: unknown): void => void errors.push(error);
+    const today = new ChatSessions({ sessions, agents, onError, metadataSchema: z.object({ at: z.number() }) });
+
+    expect((await today.load(KEY)).map(({ id }) => id)).toEqual(['m2']);
+    expect(errors.map(String)).toEqual([expect.stringMatching(/^InvalidInputError: messages\[m1\]: .* left out$/)]);
+  });
+
   it('resume the answer of any agent', async () => {
     let release: (() => void) | undefined;
     const wait = new Promise<void>((resolve) => (release = resolve));
@@ -273,8 +286,11 @@ describe('Chats that others read and write', () => {
       const event = { author: 'user', content: { parts: [{ text: 'odd' }] }, customMetadata: { 'ai-sdk': { parts } } };
       await app.sessions.appendEvent({ session, event });
     }
+    const fields = { message: 5, continues: {}, again: [1] };
+    const named = { author: 'user', content: { parts: [{ text: 'odd' }] }, customMetadata: { 'ai-sdk': fields } };
+    await app.sessions.appendEvent({ session, event: named });
     const [first, second, ...odd] = await app.load();
-    expect(odd.map(({ parts }) => parts)).toEqual([[{ type: 'text', text: 'odd' }], [{ type: 'text', text: 'odd' }]]);
+    expect(odd.map(({ parts }) => parts)).toEqual(Array(3).fill([{ type: 'text', text: 'odd' }]));
     // The call waits for the agent, not for the page.
     const paid = { type: 'dynamic-tool', toolName: 'pay', toolCallId: 'c1', state: 'output-available', input: {} };
     const claim = { messages: [{ ...second, parts: [{ ...paid, output: { paid: true } }] }] };
