@@ -6,7 +6,14 @@ import {
   invocationOfApproval,
   invocationOfMessage,
 } from '../../agents/index.js';
-import { type Content, InvalidInputError, type Session, type SessionKey, type SessionService } from '../../index.js';
+import {
+  type Content,
+  EventConflictError,
+  InvalidInputError,
+  type Session,
+  type SessionKey,
+  type SessionService,
+} from '../../index.js';
 import { callsOf, messageIdsOf, withMessageIds } from './event-messages.js';
 import { newContent, newMessages } from './input-content.js';
 import { type CheckedInput, requestDelta } from './run-input.js';
@@ -21,7 +28,10 @@ export interface BegunRun {
   readonly isRepeated: boolean;
 }
 
-/** @throws InvalidInputError if the input says nothing new */
+/**
+ * @throws InvalidInputError if the input says nothing new
+ * @throws EventConflictError if it says something new under the id of a run that there is
+ */
 export function begunRun(
   { registry, sessions }: { readonly registry: AgentRegistry; readonly sessions: SessionService },
   key: SessionKey,
@@ -39,21 +49,26 @@ export function begunRun(
     return { starts, invocationId: invocationOfApproval(first.interruptId), messageIds: [], isRepeated };
   }
   // A repeated request gets what was stored, so that nothing runs twice.
-  const before = session.events.find((event) => invocationOfMessage(event) === runId)?.content;
-  const newMessage = before ?? newContentOf(session, input);
+  const before = session.events.find((event) => invocationOfMessage(event) === runId);
+  if (before && newIn(session, input).length > 0) throw new EventConflictError(before.id, before.seq);
+  const newMessage = before?.content ?? newContentOf(session, input);
   const run = { ...key, newMessage, invocationId: runId, stateDelta: requestDelta(request), create: false };
   return {
     starts: [() => registry.run(run)],
     invocationId: runId,
     messageIds: messageIdsOf({ content: newMessage }),
-    isRepeated: before !== undefined && before !== null,
+    isRepeated: before !== undefined,
   };
 }
 
 /** What is new in the messages. */
-function newContentOf(session: Session, { messages }: CheckedInput): Content {
-  const known = new Set(session.events.flatMap(messageIdsOf));
-  const added = newMessages(messages, known);
+function newIn(session: Session, { messages }: CheckedInput): ReturnType<typeof newMessages> {
+  return newMessages(messages, new Set(session.events.flatMap(messageIdsOf)));
+}
+
+/** The same as one content. */
+function newContentOf(session: Session, input: CheckedInput): Content {
+  const added = newIn(session, input);
   const tools = new Map(session.events.flatMap(callsOf).map(({ id, name }) => [id, name ?? ''] as const));
   const content = newContent(added, (callId) => {
     const name = tools.get(callId);

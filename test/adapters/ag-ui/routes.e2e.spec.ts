@@ -219,6 +219,16 @@ describe.each(frameworks)('AG-UI on %s', (framework) => {
     await agentOf().say('hello', 'u1').runAgent({ runId: 'r1' });
     const { events } = await app.sessions.listEvents(KEY);
     expect(events.filter(({ content }) => content?.parts)).toHaveLength(2);
+    const other = await post('run', {
+      threadId: 't1',
+      runId: 'r1',
+      messages: [
+        { id: 'u1', role: 'user', content: 'hello' },
+        { id: 'a1', role: 'assistant', content: 'local' },
+        { id: 'u2', role: 'user', content: 'must not be lost' },
+      ],
+    });
+    expect(other).toMatchObject({ status: 409, text: expect.stringContaining('EVENT_CONFLICT') });
     const again = await post('run', {
       threadId: 't1',
       runId: 'r2',
