@@ -1,7 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { BaseListChatMessageHistory } from '@langchain/core/chat_history';
 import type { BaseMessage } from '@langchain/core/messages';
 import { JsonPlusSerializer } from '@langchain/langgraph-checkpoint';
-import { checkedSessionKey, checkOptions } from '../../adapter.js';
+import { checkedSessionKey, checkOptions, retryUnknown } from '../../adapter.js';
 import type { SessionKey, SessionService } from '../../index.js';
 import { historyMessages } from './history-messages.js';
 import { historyEvents } from './message-events.js';
@@ -52,9 +53,10 @@ export class SessionChatHistory extends BaseListChatMessageHistory {
     const serialized = await Promise.all(
       messages.map(async (message) => [message, await serializedValue(this.#serde, message)] as const),
     );
-    const events = historyEvents(serialized);
+    // With ids, so that what is sent again is stored once.
+    const events = historyEvents(serialized).map((event) => ({ id: randomUUID(), ...event }));
     const session = await this.#sessions.getOrCreateSession(this.#key);
-    await this.#sessions.appendEvents({ session, events });
+    await retryUnknown(async () => this.#sessions.appendEvents({ session, events }));
   }
 
   /** Rewinds the session to its beginning. The log keeps the messages. */

@@ -1,4 +1,5 @@
 import { AIMessage, HumanMessage, SystemMessage, ToolMessage } from '@langchain/core/messages';
+import { StoreUnavailableError } from '../../../src/index.js';
 import { SessionChatHistory } from '../../../src/adapters/langgraph/index.js';
 import { CONFIG, KEY, USER, echoGraph, human, openSaver } from './support/threads.js';
 
@@ -24,6 +25,20 @@ describe('A chat history of LangChain', () => {
     await history.clear();
     expect(await history.getMessages()).toEqual([]);
     expect((await sessions.listEvents(KEY)).events).toHaveLength(5);
+  });
+
+  it('stores messages once if the answer of the store was lost', async () => {
+    const { sessions } = openSaver();
+    const history = new SessionChatHistory({ sessions, ...KEY });
+    const append = sessions.appendEvents.bind(sessions);
+    const lossy = jest.spyOn(sessions, 'appendEvents').mockImplementationOnce(async (request) => {
+      await append(request);
+      throw new StoreUnavailableError('lost', true);
+    });
+    const named = new HumanMessage({ id: 'h1', content: 'named' });
+    await history.addMessages([new HumanMessage('one'), new AIMessage('two'), named]);
+    expect(lossy).toHaveBeenCalledTimes(2);
+    expect((await history.getMessages()).map(({ content }) => content)).toEqual(['one', 'two', 'named']);
   });
 
   it('reads what others wrote to the session: agents, clients, and threads of LangGraph', async () => {
