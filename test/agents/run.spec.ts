@@ -192,6 +192,16 @@ describe('a run', () => {
       expect(app.errors).toEqual([]);
     });
 
+    it('ends at once if its session is deleted, whatever the handler waits for', async () => {
+      const held = new HeldHandler();
+      const run = app.agents.run({ ...KEY, newMessage: 'hi' }, held.handler);
+      await held.started;
+      await app.sessions.deleteSession(KEY);
+      await expect(run.result).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
+      expect(held.context?.signal.aborted).toBe(true);
+      held.release();
+    });
+
     it('is closed if the store refuses what an approval shows', async () => {
       const run = app.agents.run({ ...KEY, newMessage: 'hi' }, async function* (context) {
         yield call('c1');

@@ -241,10 +241,13 @@ export class TurnLog {
     }
   }
 
-  /** Reads what others appended. One read at a time; a failed one is repeated at the next signal. */
+  /** Reads what others appended, or that the session is gone. One read at a time; a failed one is repeated at the next signal. */
   async readNews(): Promise<void> {
     await this.#isReading;
-    this.#isReading = this.#read().catch((error: unknown) => this.env.onError(error));
+    this.#isReading = this.#read().catch((error: unknown) => {
+      if (error instanceof SessionNotFoundError) this.news.lose(error);
+      else this.env.onError(error);
+    });
     await this.#isReading;
     this.#isReading = undefined;
   }

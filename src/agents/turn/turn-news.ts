@@ -53,13 +53,18 @@ export class TurnNews {
   /** An event that somebody else appended. */
   notice(event: LoggedEvent): void {
     // It has ended the turn, so nothing more can be stored.
-    if (isRewind(event)) this.#controller.abort(new TurnLostError(this.sessionId));
+    if (isRewind(event)) this.lose(new TurnLostError(this.sessionId));
     const withdrawn = withdrawnBy(event);
     if ([stopRequestOf(event)?.invocationId, withdrawn].includes(this.invocationId)) this.stop('stopped');
     const entry = queueEntryOf(event);
     if (entry && isInterrupting(entry.policy)) this.stop('interrupted');
     this.forget(this.#messages.filter(({ invocationId }) => invocationId === withdrawn));
     if (entry?.policy === 'merge') this.#messages = [...this.#messages, placeOf(entry)];
+  }
+
+  /** Nothing more can be stored. */
+  lose(reason: Error): void {
+    this.#controller.abort(reason);
   }
 
   /** These messages wait no longer. */
