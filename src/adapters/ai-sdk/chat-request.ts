@@ -40,6 +40,12 @@ const RESERVED_WORD = 'reserved:';
 /** Leaves room for what distinguishes edits of one message. */
 const MAX_ID_BYTES = 100;
 
+/** Plain JavaScript gives any body. */
+export function assertBody(request: unknown): void {
+  if (typeof request === 'object' && request !== null) return;
+  throw new InvalidInputError('must be the body of a request of a page', 'request');
+}
+
 /** The message of the request that counts. */
 export function sentMessage({ messages, message }: ChatRequest): unknown {
   const sent: unknown = message ?? (Array.isArray(messages) ? messages.at(-1) : undefined);

@@ -30,6 +30,7 @@ import {
   type PlannedRun,
   type ReplacedMessage,
   againOf,
+  assertBody,
   continuingRun,
   entryOf,
   isAskedAgain,
@@ -87,6 +88,7 @@ export class ChatSessions {
    */
   async answer(asking: AnswerRequest, handler: ChatHandler): Promise<ChatAnswer> {
     const { sessionId, request, edits = true, mayWrite, ...asked } = checkedFields('answer', asking);
+    assertBody(request);
     const key = checkedSessionKey({ ...asked, sessionId: sessionId ?? idOf(request) });
     const message = await this.#asked(request);
     assertEdits(message, edits);

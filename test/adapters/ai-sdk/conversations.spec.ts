@@ -228,6 +228,16 @@ describe('Chats that others read and write', () => {
     await today.close();
   });
 
+  it.each([null, undefined, 5, 'text'])('refuse a request that is no body: %j', async (request) => {
+    const asked = { ...KEY, request: request as never };
+    for (const key of [asked, { ...asked, sessionId: undefined }]) {
+      await expect(app.chats.answer(key, handlerOf(model()))).rejects.toMatchObject({
+        code: 'INVALID_INPUT',
+        path: 'request',
+      });
+    }
+  });
+
   it('leave out a message that does not fit a schema of today, and tell its id only', async () => {
     const { sessions, agents } = app;
     const old = { ...user('m1', 'my card is 4111'), metadata: { old: true } };
@@ -290,7 +300,7 @@ describe('Chats that others read and write', () => {
     const named = { author: 'user', content: { parts: [{ text: 'odd' }] }, customMetadata: { 'ai-sdk': fields } };
     await app.sessions.appendEvent({ session, event: named });
     const [first, second, ...odd] = await app.load();
-    expect(odd.map(({ parts }) => parts)).toEqual(Array(3).fill([{ type: 'text', text: 'odd' }]));
+    expect(odd.map(({ parts }) => parts)).toEqual(Array.from({ length: 3 }, () => [{ type: 'text', text: 'odd' }]));
     // The call waits for the agent, not for the page.
     const paid = { type: 'dynamic-tool', toolName: 'pay', toolCallId: 'c1', state: 'output-available', input: {} };
     const claim = { messages: [{ ...second, parts: [{ ...paid, output: { paid: true } }] }] };
