@@ -1,3 +1,5 @@
+import { InvalidInputError } from '../sessions/domain/errors.js';
+import { isPlainObject } from '../sessions/domain/json-value.js';
 import { retryOvertaken } from '../sessions/domain/retry-overtaken.js';
 import { ComponentConflictError } from './component-errors.js';
 import { type ComponentSession, type ComponentSessionKey, identifierOf } from './component-session.js';
@@ -64,8 +66,9 @@ export async function storedFields(
   session: ComponentSessionKey,
   component: string,
 ): Promise<Pick<KnownFields, 'stored' | 'version'>> {
-  const { value = {}, version } = await components.getVersioned<Fields>(session, component);
-  return { stored: value, version };
+  const { value: stored = {}, version } = await components.getVersioned<unknown>(session, component);
+  if (isPlainObject(stored)) return { stored, version };
+  throw new InvalidInputError('is stored as something else than an object of fields', component);
 }
 
 /** Whether others changed, to something else, what the object changed. */

@@ -46,6 +46,17 @@ describe('A state module', () => {
     expect([await agent.loadIfExists(open(), 's'), agent.mood]).toEqual([false, 'mine']);
   });
 
+  it.each([[[1, 2]], [null], ['text']])(
+    'refuses what is no object of fields, and stays as it is: %j',
+    async (value) => {
+      const components = open();
+      await components.save('s', 'agent', value);
+      const agent = Object.assign(new Agent(), { mood: 'mine' });
+      await expect(agent.loadIfExists(components, 's')).rejects.toMatchObject({ code: 'INVALID_INPUT', path: 'agent' });
+      expect(agent.mood).toBe('mine');
+    },
+  );
+
   it('keeps fields that were saved before they were there', async () => {
     const components = open();
     await new Agent().saveTo(components, 's');
