@@ -176,6 +176,41 @@ describe('requests to Vertex AI', () => {
     expect(everythingOf(error)).not.toContain('my secret');
   });
 
+  it.each(['null', '[]', '5', '{"sessionEvents":5}', '{"sessionEvents":[null]}', '{"sessions":"x","name":{}}'])(
+    'an answer that is none of the API is an error: %s',
+    async (body) => {
+      server.faults.push({ on: /./, body, times: Infinity });
+      const sessions = open({ timeLimitMs: 300 });
+      for (const work of [() => sessions.getSession(KEY), () => sessions.createSession(KEY)]) {
+        expect(await failure(work())).toMatchObject({ name: 'VertexError', code: 'STORE_UNAVAILABLE' });
+      }
+      if (body.includes('sessionEvents')) return;
+      expect(await failure(sessions.listSessions({ appName: 'shop' }))).toMatchObject({ name: 'VertexError' });
+    },
+  );
+
+  it.each(['null', '{"error":5}', '{"error":{"details":[null,{"fieldViolations":[null,5]}]}}'])(
+    'a refusal that is none of the API is an error: %s',
+    async (body) => {
+      server.faults.push({ on: /./, status: 400, body, times: Infinity });
+      expect(await failure(open().getSession(KEY))).toMatchObject({ name: 'VertexError', httpStatus: 400 });
+    },
+  );
+
+  it.each(['', undefined])('an access token that is %j is an error before a request', async (token) => {
+    const error = await failure(open({ accessToken: async () => token as string }).getSession(KEY));
+    expect(error).toMatchObject({ name: 'VertexError', outcomeUnknown: false });
+    expect(server.requests).toEqual([]);
+  });
+
+  it.each(['projects/../locations/x/reasoningEngines/1', 'projects/p/locations/../reasoningEngines/1'])(
+    'an app name that only looks like that of an engine is refused: %s',
+    async (appName) => {
+      expect(await failure(open().getSession({ ...KEY, appName }))).toMatchObject({ code: 'INVALID_INPUT' });
+      expect(server.requests).toEqual([]);
+    },
+  );
+
   it('an engine that does not exist is an error', async () => {
     const sessions = open({ reasoningEngine: ENGINE.replace('77', '404') });
     expect(await failure(sessions.createSession(KEY))).toMatchObject({ httpStatus: 404 });

@@ -22,6 +22,8 @@ export interface Fault {
   times?: number;
   /** Answers with this status, without executing the request. */
   readonly status?: number;
+  /** Answers with this text, without executing the request. */
+  readonly body?: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** Executes the request, then closes the connection: without answer, or in the middle of it. */
   readonly after?: 'drop' | 'truncate' | 'status';
@@ -109,6 +111,7 @@ export class VertexServer {
     if (this.#gate?.on.test(line)) await this.#passGate(this.#gate);
     const fault = this.#fault(line);
     if (fault?.hangs) return;
+    if (fault?.body !== undefined) return send(response, fault.status ?? 200, JSON.parse(fault.body));
     if (fault?.status !== undefined && !fault.after)
       return send(response, fault.status, failure(fault.status), fault.headers);
     const [status, body] = this.#execute(request, url, text);

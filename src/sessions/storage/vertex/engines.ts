@@ -2,7 +2,9 @@ import { createHash } from 'node:crypto';
 import { InvalidInputError } from '../../domain/errors.js';
 import type { VertexSessionStorageOptions } from './vertex-options.js';
 
-const FULL_NAME = /^projects\/([\w.:-]+)\/locations\/([a-z0-9-]+)\/reasoningEngines\/(\d+)$/;
+const FULL_NAME = /^projects\/(\w[\w.:-]*)\/locations\/([a-z0-9-]+)\/reasoningEngines\/(\d+)$/;
+/** What only looks like a full name, and must not be taken for a name of the app. */
+const LOOKS_FULL = /^projects\/.*\/reasoningEngines\//;
 const ID = /^\d+$/;
 
 /** The label of sessions whose app name does not name the engine. */
@@ -28,7 +30,8 @@ const VERSION = 'v1beta1';
 export function engineOf(appName: string, options: EngineOptions): Engine {
   const isEngine = ID.test(appName) || FULL_NAME.test(appName);
   const wanted = isEngine ? appName : options.reasoningEngine;
-  const name = wanted === undefined ? undefined : fullName(wanted, options);
+  const isOdd = !isEngine && LOOKS_FULL.test(appName);
+  const name = wanted === undefined || isOdd ? undefined : fullName(wanted, options);
   const location = name === undefined ? undefined : FULL_NAME.exec(name)?.[2];
   if (name === undefined || location === undefined) {
     throw new InvalidInputError(

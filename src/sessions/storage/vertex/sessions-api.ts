@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { eventPageIn, operationIn, sessionIn, sessionPageIn } from './answers.js';
 import type { Engine } from './engines.js';
 import type { VertexClient, VertexReply, VertexRequest } from './vertex-client.js';
 import { VertexError } from './vertex-error.js';
@@ -39,7 +40,7 @@ export class SessionsApi {
     const request = { method: 'POST', url: `${this.engine.url}/sessions`, query: { sessionId: id }, body } as const;
     const reply = await this.client.send({ ...request, isRepeatable: true, accepts: [EXISTS] });
     if (reply.status === EXISTS) return reply.wasRepeated ? 'unclear' : 'exists';
-    const operation = await this.#finished(reply.body as Operation, 'to create the session');
+    const operation = await this.#finished(operationIn(reply.body), 'to create the session');
     if (operation?.error?.code === EXISTS_CODE) return reply.wasRepeated ? 'unclear' : 'exists';
     return operation === undefined ? 'unclear' : 'created';
   }
@@ -51,7 +52,7 @@ export class SessionsApi {
       isRepeatable: true,
       accepts: [NOT_FOUND],
     });
-    return found.status === NOT_FOUND ? undefined : (found.body as VertexSession);
+    return found.status === NOT_FOUND ? undefined : sessionIn(found.body);
   }
 
   /** Events, newest first. A session that does not exist has none. */
@@ -59,7 +60,7 @@ export class SessionsApi {
     const query = { pageSize: PAGE_SIZE, orderBy: 'timestamp desc', pageToken };
     const url = `${this.#urlOf(id)}/events`;
     const found = await this.#send({ method: 'GET', url, query, isRepeatable: true, accepts: [NOT_FOUND] });
-    return found.status === NOT_FOUND ? {} : (found.body as EventPage);
+    return found.status === NOT_FOUND ? {} : eventPageIn(found.body);
   }
 
   async sessionPage(
@@ -69,7 +70,7 @@ export class SessionsApi {
   ): Promise<SessionPage> {
     const query = { pageSize, filter, pageToken };
     const found = await this.#send({ method: 'GET', url: `${this.engine.url}/sessions`, query, isRepeatable: true });
-    return found.body as SessionPage;
+    return sessionPageIn(found.body);
   }
 
   /** Sends an event. The status is that of a success, of a missing session, or 400. */
@@ -97,7 +98,7 @@ export class SessionsApi {
       isRepeatable: true,
       accepts: [NOT_FOUND],
     });
-    if (reply.status !== NOT_FOUND) await this.#finished(reply.body as Operation, 'to delete the session');
+    if (reply.status !== NOT_FOUND) await this.#finished(operationIn(reply.body), 'to delete the session');
   }
 
   #urlOf(id: string): string {
@@ -126,7 +127,7 @@ export class SessionsApi {
       const url = this.engine.urlOf(operation.name);
       const polled = await this.#send({ method: 'GET', url, isRepeatable: true, accepts: [NOT_FOUND], limitMs });
       if (polled.status === NOT_FOUND) return undefined;
-      operation = polled.body as Operation;
+      operation = operationIn(polled.body);
     }
     const { error } = operation;
     if (error && error.code !== EXISTS_CODE) {

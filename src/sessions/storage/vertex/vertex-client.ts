@@ -126,7 +126,9 @@ class Tries {
 
   async #token(isRefused: boolean): Promise<string> {
     try {
-      return await this.options.tokens(isRefused);
+      const token: unknown = await this.options.tokens(isRefused);
+      if (typeof token === 'string' && token !== '') return token;
+      throw new Error('There is no token.');
     } catch (error) {
       if (isMissingPackage(error)) throw error;
       // The message of the library may quote credentials.

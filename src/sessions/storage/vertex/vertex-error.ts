@@ -1,4 +1,5 @@
 import { StoreUnavailableError } from '../../domain/errors.js';
+import { isPlainObject } from '../../domain/json-value.js';
 
 /** What is known about a failed call. */
 export interface VertexFailure {
@@ -58,16 +59,17 @@ export function refusalError(
   });
 }
 
-interface ErrorBody {
-  readonly error?: {
-    readonly status?: unknown;
-    readonly message?: unknown;
-    readonly details?: readonly { readonly fieldViolations?: readonly { readonly field?: unknown }[] }[];
-  };
+/** The fields of what should be an object. */
+function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  return isPlainObject(value) ? value : {};
 }
 
-function errorIn(body: unknown): NonNullable<ErrorBody['error']> {
-  return (body as ErrorBody | undefined)?.error ?? {};
+function errorIn(body: unknown): Readonly<Record<string, unknown>> {
+  return fieldsOf(fieldsOf(body).error);
+}
+
+function listIn(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
 }
 
 function statusIn(body: unknown): string | undefined {
@@ -77,9 +79,10 @@ function statusIn(body: unknown): string | undefined {
 
 /** Names of fields only, since messages of the server quote values. */
 function fieldsIn(body: unknown): string[] {
-  const { details } = errorIn(body);
-  const violations = Array.isArray(details) ? details.flatMap(({ fieldViolations }) => fieldViolations ?? []) : [];
-  return violations.map(({ field }) => String(field)).filter((field) => /^[\w.[\]]{1,80}$/.test(field));
+  const violations = listIn(errorIn(body).details).flatMap((detail) => listIn(fieldsOf(detail).fieldViolations));
+  return violations
+    .map((violation) => String(fieldsOf(violation).field))
+    .filter((field) => /^[\w.[\]]{1,80}$/.test(field));
 }
 
 /** Whether the server does not know the field `rawEvent`. */
