@@ -69,7 +69,10 @@ describe('what an adapter asks by itself', () => {
 
   it('is `failed` for a message whose other tasks are refused', async () => {
     await call('SendMessage', { message: a2aMessage({ referenceTaskIds: [TO_NOBODY] }) });
-    expect(await asked(2)).toEqual(['read session refused SESSION_NOT_FOUND', 'write session failed NOT_FOUND']);
+    expect(await asked(2)).toEqual([
+      'read session refused SESSION_NOT_FOUND',
+      'write session failed SESSION_NOT_FOUND',
+    ]);
   });
 
   it('is noted when a stream of A2A begins, and again if it fails to', async () => {
