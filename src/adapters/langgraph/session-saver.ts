@@ -40,7 +40,7 @@ import {
   turnOf,
   userOf,
 } from './thread-address.js';
-import { KnownHeads, relationOf } from './known-heads.js';
+import { type KnownHead, KnownHeads, relationOf } from './known-heads.js';
 import { type FoundCheckpoint, ThreadLog } from './thread-log.js';
 import { ThreadMemory } from './thread-memory.js';
 import type { ThreadHead } from './thread-records.js';
@@ -158,8 +158,11 @@ export class SessionSaver extends BaseCheckpointSaver {
     event.catch(() => undefined);
     await this.#queue.run(sessionNameOf(address.key), async () => {
       const events = [await event];
-      await this.#sessions.append(address.key, (session) =>
-        this.#sessions.tryAppend(session, events, { turn: turnOf(config) }),
+      const gone = goneError(address, checkpoint, this.#heads.of(config, address, checkpoint));
+      await this.#sessions.append(
+        address.key,
+        (session) => this.#sessions.tryAppend(session, events, { turn: turnOf(config) }),
+        gone,
       );
     });
   }
@@ -214,35 +217,39 @@ export class SessionSaver extends BaseCheckpointSaver {
     const known = this.#heads.of(config, address, way.from);
     let kept: ReadonlyMap<string, ThreadHead> = new Map();
     let answers: ReadonlyMap<AddedMessage, AskedRequest> = new Map();
-    const { checkpoint, head } = await this.#sessions.append(address.key, async (session, isFresh) => {
-      const newest = headOf(session, address.ns)?.id;
-      const relation = relationOf(newest, way, known);
-      if (relation === 'overtaken') {
-        // What this process remembers may be older than what the run has seen.
-        if (!isFresh) return undefined;
-        throw new StaleThreadError(session.id, way.from, newest);
-      }
-      const base = await this.#known(session, address, relation === 'again' ? way.to : way.from);
-      if (relation === 'branch' && known && base && address.ns === '') {
-        kept = headsOfSubgraphs(session);
-        await this.#sessions.rewind(address.key, { toSeq: base.seq, expectedVersion: session.version, turn });
-        return undefined;
-      }
-      // Of the branches that subgraphs of one run begin together, the newest one counts, whichever is stored first.
-      const isOlder = relation === 'branch' && known?.isOwn && address.ns !== '' && newest && way.to < newest;
-      const after = relation === 'again' || !known ? (base?.record.after ?? 0) : known.since;
-      const requests: PlacedCheckpoint['requests'] = (added, version) => {
-        answers = this.#asked.answersIn(sessionNameOf(address.key), added);
-        // Answers are messages of the checkpoint before, or new ones.
-        return answeredRequests(added, answers, base?.lists.get(this.#shows ?? '') ?? [], version);
-      };
-      const placed = { ...given, after, isHead: !isOlder, kept, requests };
-      const others = this.#memory.checkpoints(address).filter(({ record }) => record.id !== base?.record.id);
-      const stored = await this.#writer.write(session, placed, base ? [base, ...others] : others, (events) =>
-        this.#sessions.tryAppend(session, events, { expectedVersion: session.version, turn }),
-      );
-      return stored && { checkpoint: stored, head: isOlder ? newest : way.to };
-    });
+    const { checkpoint, head } = await this.#sessions.append(
+      address.key,
+      async (session, isFresh) => {
+        const newest = headOf(session, address.ns)?.id;
+        const relation = relationOf(newest, way, known);
+        if (relation === 'overtaken') {
+          // What this process remembers may be older than what the run has seen.
+          if (!isFresh) return undefined;
+          throw new StaleThreadError(session.id, way.from, newest);
+        }
+        const base = await this.#known(session, address, relation === 'again' ? way.to : way.from);
+        if (relation === 'branch' && known && base && address.ns === '') {
+          kept = headsOfSubgraphs(session);
+          await this.#sessions.rewind(address.key, { toSeq: base.seq, expectedVersion: session.version, turn });
+          return undefined;
+        }
+        // Of the branches that subgraphs of one run begin together, the newest one counts, whichever is stored first.
+        const isOlder = relation === 'branch' && known?.isOwn && address.ns !== '' && newest && way.to < newest;
+        const after = relation === 'again' || !known ? (base?.record.after ?? 0) : known.since;
+        const requests: PlacedCheckpoint['requests'] = (added, version) => {
+          answers = this.#asked.answersIn(sessionNameOf(address.key), added);
+          // Answers are messages of the checkpoint before, or new ones.
+          return answeredRequests(added, answers, base?.lists.get(this.#shows ?? '') ?? [], version);
+        };
+        const placed = { ...given, after, isHead: !isOlder, kept, requests };
+        const others = this.#memory.checkpoints(address).filter(({ record }) => record.id !== base?.record.id);
+        const stored = await this.#writer.write(session, placed, base ? [base, ...others] : others, (events) =>
+          this.#sessions.tryAppend(session, events, { expectedVersion: session.version, turn }),
+        );
+        return stored && { checkpoint: stored, head: isOlder ? newest : way.to };
+      },
+      goneError(address, way.from, known),
+    );
     this.#asked.drop(sessionNameOf(address.key), answers.keys());
     this.#memory.remember(address, checkpoint);
     this.#heads.afterPut(config, address, { ...way, head, since: checkpoint.record.after ?? 0 });
@@ -323,4 +330,10 @@ function checkSaver(options: SessionSaverOptions): void {
   });
   if (!('userId' in options) || options.userId !== undefined) return;
   throw new ConfigurationError(['SessionSaver: userId is undefined; leave it out if all threads are of one user.']);
+}
+
+/** For a run that continues a checkpoint of a thread that was there: what was deleted is not created again. */
+function goneError({ key }: ThreadAddress, from: string | undefined, known: KnownHead | undefined): Error | undefined {
+  const wasThere = known !== undefined && (known.isOwn || known.id !== undefined);
+  return from !== undefined && wasThere ? new StaleThreadError(key.sessionId, from, undefined) : undefined;
 }

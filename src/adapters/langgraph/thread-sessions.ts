@@ -32,19 +32,27 @@ export class ThreadSessions {
     return session;
   }
 
-  /** As this process knows it. Creates it if there is none. */
-  async current(key: SessionKey): Promise<Session> {
-    return this.memory.session(key) ?? (await this.read(key)) ?? this.#create(key);
+  /**
+   * As this process knows it. Creates it if there is none.
+   *
+   * @param gone what to throw instead, for a run that knows it
+   */
+  async current(key: SessionKey, gone?: Error): Promise<Session> {
+    const session = this.memory.session(key) ?? (await this.read(key));
+    if (!session && gone) throw gone;
+    return session ?? this.#create(key);
   }
 
   /**
    * Writes with the session as this process knows it, and again as it is stored if the write returns `undefined`.
    *
    * @param write gets `isFresh` if the session was read for it
+   * @param gone see {@link current}
    */
   async append<Result>(
     key: SessionKey,
     write: (session: Session, isFresh: boolean) => Promise<Result | undefined>,
+    gone?: Error,
   ): Promise<Result> {
     const overtaken = new StoreUnavailableError(
       'Others wrote to the session of this thread each time; try again.',
@@ -53,7 +61,7 @@ export class ThreadSessions {
     return retryOvertaken(
       async () => {
         const isFresh = this.memory.session(key) === undefined;
-        const result = await write(await this.current(key), isFresh);
+        const result = await write(await this.current(key, gone), isFresh);
         if (result !== undefined) return result;
         this.memory.setSession(key, undefined);
         throw overtaken;

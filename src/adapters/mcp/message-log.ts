@@ -23,6 +23,7 @@ export interface PlacedEvent {
  */
 export class MessageLog {
   #part: number | undefined;
+  #isCleared = false;
 
   constructor(
     private readonly sessions: SessionService,
@@ -32,6 +33,7 @@ export class MessageLog {
 
   /** Appends the pieces of a message, and returns the place of the last one. */
   async append(events: readonly EventInput[]): Promise<PlacedEvent> {
+    if (this.#isCleared) throw new SessionNotFoundError(this.key.sessionId);
     return retryOvertaken(() => this.#appendToNewest(events), isMissing);
   }
 
@@ -88,10 +90,10 @@ export class MessageLog {
     }
   }
 
-  /** Removes all messages. */
+  /** Removes all messages. Nothing is appended any more. */
   async clear(): Promise<void> {
+    this.#isCleared = true;
     for (const number of await this.#parts()) await this.sessions.deleteSession(this.#keyOf(number));
-    this.#part = undefined;
   }
 
   /** Returns the last event; `undefined` if the part is full. */

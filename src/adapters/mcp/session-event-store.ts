@@ -136,7 +136,7 @@ export class SessionEventStore {
   }
 
   /**
-   * Removes all messages. Call it when the client ends its session.
+   * Removes all messages. Call it when the client ends its session. What a tool says after that is refused (`SessionNotFoundError`).
    *
    * @example new StreamableHTTPServerTransport({ sessionIdGenerator, eventStore, onsessionclosed: () => eventStore.clear() });
    */

@@ -239,4 +239,22 @@ describe('A run that another one overtook', () => {
     model.open();
     await expect(slow).rejects.toThrow('it was deleted, or rewound to before its first checkpoint');
   });
+
+  it.each(['sync', 'async'] as const)(
+    'creates no session of a user who was erased meanwhile (%s)',
+    async (durability) => {
+      const { sessions, saver } = openSaver();
+      const model = gate();
+      const graph = echoGraph(saver, model.enter);
+      const slow = graph.invoke(human('slow'), { ...CONFIG, durability });
+      await model.entered;
+      await graph.getState(CONFIG);
+      await sessions.eraseUser(KEY);
+      model.open();
+      await expect(slow).rejects.toBeInstanceOf(StaleThreadError);
+      expect((await sessions.listSessions(KEY)).sessions).toEqual([]);
+      await graph.invoke(human('anew'), CONFIG);
+      expect(await messagesIn(saver)).toEqual(['anew', 'answer 1']);
+    },
+  );
 });
