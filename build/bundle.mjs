@@ -30,6 +30,9 @@ const SHARED = {
   transport: ['sessions/rest/index', 'sessions/graphql/index'],
 };
 
+/** Small modules of which each would be a file, and the chunk that all who load them load, too. */
+const ADDED = { 'sessions/transport/served-page': 'transport' };
+
 /** Smaller chunks become part of another one that is loaded with them, where that is possible. */
 const LEAST_CHUNK = 20_000;
 
@@ -92,7 +95,8 @@ function chunkOfCode(loaded, fileOf) {
     const [first, ...others] = of.map((module) => loaded(fileOf(module)));
     return { name, modules: new Set([...first].filter((id) => others.every((other) => other.has(id)))) };
   });
-  return (id) => shared.find(({ modules }) => modules.has(id))?.name;
+  const added = new Map(Object.entries(ADDED).map(([module, name]) => [fileOf(module), name]));
+  return (id) => added.get(id) ?? shared.find(({ modules }) => modules.has(id))?.name;
 }
 
 /** Types that need no optional package are one file, which a compiler reads faster than many. Those of the client need none at all. */
