@@ -126,18 +126,8 @@ function sealingBy(owners: readonly TextOwner[], rings: readonly KeyRing[], rece
     return ring;
   };
   return {
-    seal: (owner, place, text) => {
-      const key = ringOf(owner).current;
-      const sealed = sealText(key, owner, place, text);
-      recent.add(key, place, sealed, text);
-      return sealed;
-    },
+    seal: (owner, place, text) => sealText(ringOf(owner).current, owner, place, text, recent),
     sealEqually: (owner, place, text) => sealEqually(ringOf(owner).first, owner, place, text),
-    sealTogether: (owner, field, texts) => {
-      const key = ringOf(owner).current;
-      const sealed = sealTogether(key, owner, field, texts);
-      for (const [id, text] of texts) recent.add(key, { field, id }, sealed, text);
-      return sealed;
-    },
+    sealTogether: (owner, field, texts) => sealTogether(ringOf(owner).current, owner, field, texts, recent),
   };
 }

@@ -23,18 +23,17 @@ export class RecentTexts implements OpenedTexts {
   readonly #texts = new BoundedMap<RecentText>(MOST_CHARACTERS, ({ sealed, text }) => sealed.length + text.length);
 
   find(key: EncryptionKey, { field, id }: TextPlace, sealed: string): string | undefined {
-    const found = this.#texts.get(nameOf(id, sealed));
+    const found = this.#texts.get(tagOf(sealed));
     const isSame =
       found?.sealed === sealed && found.key === key && found.place.field === field && found.place.id === id;
     return isSame ? found.text : undefined;
   }
 
   add(key: EncryptionKey, place: TextPlace, sealed: string, text: string): void {
-    if (sealed.length <= LONGEST_TEXT) this.#texts.set(nameOf(place.id, sealed), { key, place, sealed, text });
+    if (sealed.length <= LONGEST_TEXT) this.#texts.set(tagOf(sealed), { key, place, sealed, text });
   }
 }
 
-/** One encrypted text may be for several places. */
-function nameOf(id: string, sealed: string): string {
-  return sealed.slice(-TAG_CHARACTERS) + id;
+function tagOf(sealed: string): string {
+  return sealed.slice(-TAG_CHARACTERS);
 }

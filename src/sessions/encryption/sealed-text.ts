@@ -61,8 +61,16 @@ export function encryptionKey(id: string, bytes: Uint8Array): EncryptionKey {
  *
  * @example const text = sealText(key, { appName: 'shop', userId: 'ann' }, { field: 'event', id: 'e-1' }, payload);
  */
-export function sealText(key: EncryptionKey, owner: TextOwner, place: TextPlace, text: string): string {
-  return sealed(SEALED_VERSION, key, owner, place, text, nextIv());
+export function sealText(
+  key: EncryptionKey,
+  owner: TextOwner,
+  place: TextPlace,
+  text: string,
+  known?: OpenedTexts,
+): string {
+  const result = sealed(SEALED_VERSION, key, owner, place, text, nextIv());
+  known?.add(key, place, result, text);
+  return result;
 }
 
 /** A text with the name that its place has in the field. */
@@ -74,9 +82,22 @@ export type NamedText = readonly [id: string, text: string];
  *
  * @example const value = sealTogether(key, { appName: 'shop', userId: 'ann' }, 'user state', [['step', '1'], ['stage', '"sent"']]);
  */
-export function sealTogether(key: EncryptionKey, owner: TextOwner, field: string, texts: readonly NamedText[]): string {
+export function sealTogether(
+  key: EncryptionKey,
+  owner: TextOwner,
+  field: string,
+  texts: readonly NamedText[],
+  known?: OpenedTexts,
+): string {
+  const place = placeOfAll(field);
   const lines = texts.map(([id, text]) => `${JSON.stringify(id)}\n${text}`).join('\n');
-  return sealed(SEALED_TOGETHER_VERSION, key, owner, { field, id: '' }, lines, nextIv());
+  const result = sealed(SEALED_TOGETHER_VERSION, key, owner, place, lines, nextIv());
+  known?.add(key, place, result, lines);
+  return result;
+}
+
+function placeOfAll(field: string): TextPlace {
+  return { field, id: '' };
 }
 
 /** The same for a text that stores compare: two calls return the same text. */
@@ -134,12 +155,12 @@ export function openText(
   if (version !== SEALED_VERSION && !isTogether) throw new UnknownEncryptionVersionError(version, what);
   const key = keyOf(form.keyId);
   if (!key) throw new UnknownEncryptionKeyError(form.keyId, what);
-  const remembered = known?.find(key, place, text);
-  if (remembered !== undefined) return remembered;
-  const whole = openedWhole(key, owner, isTogether ? { field: place.field, id: '' } : place, form);
+  const bound = isTogether ? placeOfAll(place.field) : place;
+  const remembered = known?.find(key, bound, text);
+  const whole = remembered ?? openedWhole(key, owner, bound, form);
   const found = isTogether && whole !== undefined ? textOf(place.id, whole) : whole;
-  if (found === undefined) throw new WrongEncryptionKeyError(key.id, what);
-  known?.add(key, place, text, found);
+  if (whole === undefined || found === undefined) throw new WrongEncryptionKeyError(key.id, what);
+  if (remembered === undefined) known?.add(key, bound, text, whole);
   return found;
 }
 
