@@ -26,7 +26,8 @@ describe('KnownHeads', () => {
     const known = new KnownHeads();
     for (let number = 0; number <= 8_192; number++) known.remember(headAt(1, `s-${number}`));
     expect(known.find({ ...KEY, sessionId: 's-0' })).toBeUndefined();
-    expect(known.find({ ...KEY, sessionId: 's-1' })).toBeDefined();
+    expect(known.find({ ...KEY, sessionId: 's-4097' })).toBeDefined();
+    expect(known.find({ ...KEY, sessionId: 's-8192' })).toBeDefined();
   });
 
   it('takes what was read, unless something was written in between', () => {
