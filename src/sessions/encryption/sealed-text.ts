@@ -77,8 +77,7 @@ export function sealText(
 export type NamedText = readonly [id: string, text: string];
 
 /**
- * Encrypts texts of one field as one: the result is for each of their places, where {@link openText} finds the one of that place. None of
- * the texts has a line break, as JSON has none.
+ * Encrypts texts of one field as one: the result is for each of their places, where {@link openText} finds the one of that place.
  *
  * @example const value = sealTogether(key, { appName: 'shop', userId: 'ann' }, 'user state', [['step', '1'], ['stage', '"sent"']]);
  */
@@ -90,9 +89,9 @@ export function sealTogether(
   known?: OpenedTexts,
 ): string {
   const place = placeOfAll(field);
-  const lines = texts.map(([id, text]) => `${JSON.stringify(id)}\n${text}`).join('\n');
-  const result = sealed(SEALED_TOGETHER_VERSION, key, owner, place, lines, nextIv());
-  known?.add(key, place, result, lines);
+  const all = JSON.stringify(texts);
+  const result = sealed(SEALED_TOGETHER_VERSION, key, owner, place, all, nextIv());
+  known?.add(key, place, result, all);
   return result;
 }
 
@@ -187,11 +186,8 @@ function openedWhole(
 }
 
 /** What {@link sealTogether} has for an id. */
-function textOf(id: string, lines: string): string | undefined {
-  const parts = lines.split('\n');
-  const name = JSON.stringify(id);
-  const at = parts.findIndex((part, index) => index % 2 === 0 && part === name);
-  return at < 0 ? undefined : parts[at + 1];
+function textOf(id: string, all: string): string | undefined {
+  return (JSON.parse(all) as NamedText[]).find(([name]) => name === id)?.[1];
 }
 
 function described({ field }: TextPlace): string {
