@@ -1,5 +1,5 @@
 import type { BaseMemoryService, MemoryEntry, SearchMemoryRequest, SearchMemoryResponse, Session } from '@google/adk';
-import { checkOptions } from '../../adapter.js';
+import { checkOptions, readPages } from '../../adapter.js';
 import { InvalidInputError, SessionNotFoundError, type SessionService } from '../../index.js';
 import type { SearchEventsRequest, SearchHit, SessionSearch } from '../../search/index.js';
 
@@ -58,12 +58,12 @@ export class AdkMemoryService implements BaseMemoryService {
 
   async #find(search: SearchEventsRequest): Promise<readonly SearchHit[]> {
     const found: SearchHit[] = [];
-    let cursor: string | undefined;
-    for (let pages = 0; pages < MOST_PAGES; pages++) {
-      const page = await this.#options.search.searchEvents({ ...search, limit: this.#limit - found.length, cursor });
-      found.push(...page.hits);
-      cursor = page.nextCursor;
-      if (found.length >= this.#limit || cursor === undefined) break;
+    let pages = 0;
+    const read = (cursor: string | undefined): ReturnType<SessionSearch['searchEvents']> =>
+      this.#options.search.searchEvents({ ...search, limit: this.#limit - found.length, cursor });
+    for await (const { hits } of readPages(read)) {
+      found.push(...hits);
+      if (found.length >= this.#limit || ++pages >= MOST_PAGES) break;
     }
     return found;
   }
