@@ -82,7 +82,7 @@ function preparedOn(driver: DriverConnection): PreparedStatements {
 /** Twice what the store has, except for those whose text depends on the number of their values. */
 const MAX_PREPARED = 400;
 
-/** The prepared statements of a connection; the one that was not used for longest gives way. */
+/** The prepared statements of a connection; those that were not used for longest give way. */
 class PreparedStatements {
   readonly #statements = new BoundedMap<DriverStatement>(MAX_PREPARED);
 
@@ -97,15 +97,14 @@ class PreparedStatements {
   }
 
   #use<Result>(text: string, use: (statement: DriverStatement) => Result): Result {
-    const known = this.#statements.get(text);
-    // A failed one is prepared again, because it may stay open.
-    this.#statements.delete(text);
     try {
-      const statement = known ?? this.driver.prepare(text);
+      const statement = this.#statements.get(text) ?? this.driver.prepare(text);
       const result = use(statement);
       this.#statements.set(text, statement);
       return result;
     } catch (error) {
+      // It is prepared again, because it may stay open.
+      this.#statements.delete(text);
       throw new QueryFailedError(text, undefined, error as Error);
     }
   }
