@@ -50,13 +50,8 @@ export class OwnerCipher {
 
   /** The same, if this process knows the keys of all owners. */
   knownSealing(owners: readonly TextOwner[], age: KeyAge): Sealing | undefined {
-    const rings: KeyRing[] = [];
-    for (const owner of owners) {
-      const ring = this.keys.known(owner, age);
-      if (!ring) return undefined;
-      rings.push(ring);
-    }
-    return sealingBy(owners, rings, this.#recent);
+    const rings = owners.flatMap((owner) => this.keys.known(owner, age) ?? []);
+    return rings.length === owners.length ? sealingBy(owners, rings, this.#recent) : undefined;
   }
 
   /**
