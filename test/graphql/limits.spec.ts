@@ -5,8 +5,8 @@ import { DEFAULT_GRAPHQL_LIMITS, type GraphqlLimits, sessionsLimitRules } from '
 const schema = buildSchema(`
   type Query { page(first: Int = 100): Page!, view(numRecentEvents: Int): [Item!]!, self: Query, id: Int
     explained(numRecentEvents: Int, first: Int = 100): Page! }
-  type Page { nodes: [Item!]! }
-  type Item { id: Int, name: String }
+  type Page { nodes: [Item!]!, about: Item! }
+  type Item { id: Int, name: String, tags: [Item!] }
 `);
 
 function problems(text: string, limits: Partial<GraphqlLimits> = {}): string[] {
@@ -45,16 +45,21 @@ describe('the limits of documents', () => {
   });
 
   it.each([
-    ['{ page(first: 7) { nodes { id name } } }', 1 + 7 * 3],
-    ['{ page { nodes { id name } } }', 1 + 100 * 3],
-    ['{ page(first: null) { nodes { id name } } }', 1 + 100 * 3],
-    ['query ($n: Int) { page(first: $n) { nodes { id name } } }', 1 + 1_000 * 3],
+    ['{ page(first: 7) { nodes { id name } } }', 2 + 7 * 2],
+    ['{ page { nodes { id name } } }', 2 + 100 * 2],
+    ['{ page(first: null) { nodes { id name } } }', 2 + 100 * 2],
+    ['query ($n: Int) { page(first: $n) { nodes { id name } } }', 2 + 1_000 * 2],
     ['{ view(numRecentEvents: 5) { id } a: view { id } }', 1 + 5 + 1 + 1_000],
-    ['{ explained(numRecentEvents: 1, first: 9) { nodes { id name } } }', 1 + 9 * 3],
-    ['{ explained(numRecentEvents: 1) { nodes { id name } } }', 1 + 100 * 3],
+    ['{ explained(numRecentEvents: 1, first: 9) { nodes { id name } } }', 2 + 9 * 2],
+    ['{ explained(numRecentEvents: 1) { nodes { id name } } }', 2 + 100 * 2],
     [
       '{ ...P b: page(first: 2) { ... { nodes { id } } } } fragment P on Query { page(first: 3) { nodes { id } } }',
-      1 + 3 * 2 + 1 + 2 * 2,
+      2 + 3 + 2 + 2,
+    ],
+    ['{ page(first: 7) { about { id name } nodes { id } } }', 2 + 2 + 1 + 7],
+    [
+      '{ page(first: 7) { ...P } } fragment P on Page { about { tags { id } } nodes { tags { id } } }',
+      3 + 7 + 1 + 7 * 2,
     ],
     ['query A { id } query B { a: id b: id }', 2],
   ])('apply to the fields of the response: %s', (text, fields) => {

@@ -7,20 +7,30 @@ import {
   Kind,
   type SelectionSetNode,
   getNamedType,
+  getNullableType,
   isInterfaceType,
+  isListType,
   isObjectType,
   type GraphQLField,
 } from 'graphql';
 import { MAX_LIMIT } from '../../domain/paging.js';
 
-interface Weight {
-  readonly depth: number;
+interface Cost {
   readonly complexity: number;
   /** Entries of lists whose length the caller chooses. */
   readonly items: number;
 }
 
-const NOTHING: Weight = { depth: 0, complexity: 0, items: 0 };
+interface Weight {
+  readonly depth: number;
+  /** Of what is there once. */
+  readonly once: Cost;
+  /** Of what is there for each entry of lists whose length is chosen further out, as `nodes` of a page. */
+  readonly each: Cost;
+}
+
+const FREE: Cost = { complexity: 0, items: 0 };
+const NOTHING: Weight = { depth: 0, once: FREE, each: FREE };
 
 type Definition = DocumentNode['definitions'][number];
 type Fragment = Extract<Definition, { kind: Kind.FRAGMENT_DEFINITION }>;
@@ -57,7 +67,8 @@ export class DocumentCost {
     }
     for (const definition of definitions) {
       if (definition.kind !== Kind.OPERATION_DEFINITION) continue;
-      const { complexity, items } = this.#weigh(definition.selectionSet, schema.getRootType(definition.operation), 1);
+      const { once, each } = this.#weigh(definition.selectionSet, schema.getRootType(definition.operation), 1);
+      const { complexity, items } = plus(once, each);
       this.complexity = Math.max(this.complexity, complexity);
       this.items = Math.max(this.items, items);
     }
@@ -74,7 +85,7 @@ export class DocumentCost {
 
   #weigh({ selections }: SelectionSetNode, parent: GraphQLNamedType | undefined | null, level: number): Weight {
     if (level > this.#maxDepth) this.isTooDeep = true;
-    let [depth, complexity, items] = [0, 0, 0];
+    let { depth, once, each } = NOTHING;
     for (const selection of selections) {
       // The document is already refused.
       if (this.isTooDeep) return NOTHING;
@@ -89,21 +100,26 @@ export class DocumentCost {
                 level + 1,
               );
       depth = Math.max(depth, inner.depth);
-      complexity += inner.complexity;
-      items += inner.items;
+      once = plus(once, inner.once);
+      each = plus(each, inner.each);
     }
-    return { depth: depth + 1, complexity, items };
+    return { depth: depth + 1, once, each };
   }
 
   #weighField(node: FieldNode, parent: GraphQLNamedType | undefined | null, level: number): Weight {
     if (node.alias) this.aliases++;
-    if (!node.selectionSet) return { depth: 0, complexity: 1, items: 0 };
+    const own = { complexity: 1, items: 0 };
+    if (!node.selectionSet) return { depth: 0, once: own, each: FREE };
     const field = isObjectType(parent) || isInterfaceType(parent) ? parent.getFields()[node.name.value] : undefined;
     if (field?.extensions[WORK] === true) this.isWork = true;
-    const { count, isList } = countOf(node, field);
-    const inner = this.#weigh(node.selectionSet, field && getNamedType(field.type), level + 1);
-    const items = (isList ? count : 0) + count * inner.items;
-    return { depth: inner.depth, complexity: 1 + count * inner.complexity, items };
+    const { count, isList: isChosen } = countOf(node, field);
+    const { depth, once, each } = this.#weigh(node.selectionSet, field && getNamedType(field.type), level + 1);
+    const isList = !field || isListType(getNullableType(field.type));
+    if (!isChosen)
+      return isList ? { depth, once: own, each: plus(once, each) } : { depth, once: plus(own, once), each };
+    const chosen = { complexity: 1, items: count };
+    const inner = isList ? times(count, plus(once, each)) : plus(once, times(count, each));
+    return { depth, once: plus(chosen, inner), each: FREE };
   }
 
   #weighFragment(name: string, level: number): Weight {
@@ -124,6 +140,14 @@ export class DocumentCost {
   #typeNamed(name: string | undefined): GraphQLNamedType | undefined {
     return name === undefined ? undefined : this.#schema.getType(name);
   }
+}
+
+function plus(one: Cost, other: Cost): Cost {
+  return { complexity: one.complexity + other.complexity, items: one.items + other.items };
+}
+
+function times(count: number, { complexity, items }: Cost): Cost {
+  return { complexity: count * complexity, items: count * items };
 }
 
 /** How often the response repeats the fields inside a field. */
