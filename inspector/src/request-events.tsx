@@ -111,7 +111,7 @@ export function LeftOutEvents(props: {
     let isLeft = false;
     const read = async (): Promise<void> => {
       const found: ExplainedEvent[] = [];
-      const part = { ...log.key, fromSeq: from, toSeq: report.seq - 1, limit: EXPLAINED };
+      const part = { ...log.key, atSeq: report.seq - 1, fromSeq: from, limit: EXPLAINED };
       if (from < report.seq) for await (const page of explainedEvents(reads, part)) found.push(...page);
       if (!isLeft) setEvents(found);
       if (!isLeft) setFailure(undefined);
@@ -144,7 +144,9 @@ export function LeftOutEvents(props: {
               </li>
             ))}
           </ul>
-          <p class="hint">The reasons are those of the view now.</p>
+          <p class="hint">
+            The reasons are those of the view {reads.isCopy ? 'when the copy was made' : 'just before the answer'}.
+          </p>
         </>
       )}
       {from > first && (

@@ -59,7 +59,8 @@ export interface LeftOut extends SeqRange {
 }
 
 /**
- * Why events of the log were not given. The reasons are those of the view now. One that a later event decides says nothing of this request.
+ * Why events of the log were not given. In a copy, the reasons are those of a later view: one that a later event decides says nothing of
+ * this request.
  *
  * @param events of the log before the answer, in its order
  */

@@ -11,6 +11,8 @@ export type ShownSession = Omit<RemoteSession, 'state'>;
 
 /** What the page of a session reads: the client of an app has it, and a copy in a file. */
 export interface SessionReads extends Pick<SessionsClient, 'stateAt' | 'stateChanges' | 'watch' | 'getModelRequest'> {
+  /** A copy explains the view of the moment when it was made, and no other. */
+  readonly isCopy?: boolean;
   getSession(key: RemoteKey): Promise<ShownSession | undefined>;
   explainView(request: Omit<ExplainViewRequest, 'config'>): Promise<Pick<ViewExplanation, 'events' | 'nextCursor'>>;
   listEvents(request: Omit<ListEventsRequest, 'invocationId'>): Promise<EventPage>;

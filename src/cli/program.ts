@@ -79,14 +79,19 @@ export function programOf(run: RunWork): Command {
     .command('explain <app> <user> <session>')
     .description('say of each event why it is in the view that a model gets, or not; or what a model was given')
     .option('--newest <count>', 'explain the view of so many events', wholeNumber)
+    .option('--at <seq>', 'explain the view as it was when this event was the last one', wholeNumber)
     .option('--from <seq>', 'begin with this event', wholeNumber)
     .option('--to <seq>', 'end with this event', wholeNumber)
     .addOption(
       new Option('--request [seq]', 'what the model of this answer was given (last)')
         .argParser((seq) => (seq === 'last' ? seq : wholeNumber(seq)))
-        .conflicts(['newest', 'from', 'to']),
+        .conflicts(['newest', 'at', 'from', 'to']),
     )
-    .option('--since <seq>', 'compare with the request of this answer, instead of the one before', wholeNumber)
+    .option(
+      '--since <seq>',
+      'compare with the view after this event; with --request, with the request of this answer',
+      wholeNumber,
+    )
     .option('--prompts', 'show instructions and tools, too')
     .action(action(explain));
   program

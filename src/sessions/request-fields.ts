@@ -49,6 +49,8 @@ export const REQUEST_FIELDS = {
     ...PAGE,
     ...SEEN,
     config: true,
+    atSeq: true,
+    since: true,
     fromSeq: true,
     toSeq: true,
   }),

@@ -37,7 +37,8 @@ export class SessionReads {
   /** @example const { view } = await readsOf(sessions).explainView({ appName: 'shop', userId: 'ann', sessionId }); */
   async explainView(request: operations.ExplainViewRequest): Promise<operations.ViewExplanation> {
     const checked = checkedRequest('explainView', request);
-    const seq = lastOf(checked, seqIn(request, logCursor));
+    const { atSeq, since } = request;
+    const seq = lastOf(checked, seqIn(request, logCursor), atSeq, since);
     return run(this.#for(seq), 'explainView', operations.explainView, checked);
   }
 

@@ -112,6 +112,13 @@ describe('agent-sessions', () => {
     ]);
     const newest = lines((await cli([...part, '--newest', '1', '--to', '200'])).out);
     expect(newest.slice(1).map(({ reason }) => reason)).toEqual(['notAsked', 'notAsked']);
+
+    const earlier = ['explain', 'shop', 'ann', 's-1', '--at', '3', '--since', '1', '--newest', '2', '--url', url];
+    const then = await cli(earlier);
+    const changed = ['before  1', 'stable  nothing', 'added   2-3', 'removed 1'];
+    expect(then.out.split('\n').slice(1, 6)).toEqual([...changed, expect.stringContaining('1  out  notAsked')]);
+    expect(then.out.split('\n')).toHaveLength(5 + 3 + 1);
+    expect(await cli([...earlier, '--at', '900'])).toMatchObject({ code: 2 });
   });
 
   it('says what a model was given, what changed, and its prompt only if it is asked for', async () => {
@@ -146,7 +153,6 @@ describe('agent-sessions', () => {
     for (const [options, message] of [
       [['--request', '1'], 'event 1 does not say what its model was given'],
       [['--prompts'], 'needs --request'],
-      [['--since', '1'], 'needs --request'],
       [['--request', '--from', '1'], 'cannot be used with'],
       [['--request', 'x'], '--request'],
     ] as const) {

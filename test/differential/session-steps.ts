@@ -1,9 +1,8 @@
+import { explain } from './explain-steps.js';
 import { listAllSessions } from './list-steps.js';
 import { type LockStep, same } from './lock-step.js';
-import type { Entry } from './model/entries.js';
-import type { Narrowing } from './model/narrowing.js';
 import { changesOf } from './model/state.js';
-import { outcomeOf, seen, seenObject, seenSession, sortedEntries } from './observations.js';
+import { seen, seenObject, seenSession, sortedEntries } from './observations.js';
 import type { Create, Get, Operation } from './operations.js';
 
 type OperationOf<K extends Operation['kind']> = Extract<Operation, { kind: K }>;
@@ -55,28 +54,6 @@ export async function get(step: LockStep, { key, config }: Get): Promise<void> {
   );
   if (real && model) step.hold({ real, model });
   await explain(step, key, narrowing ?? {}, model?.shown);
-}
-
-/** Compares why each event is in the view, or not. */
-async function explain(
-  step: LockStep,
-  key: Get['key'],
-  narrowing: Narrowing,
-  shown: readonly Entry[] | undefined,
-): Promise<void> {
-  const explained = await outcomeOf(() => step.service.explainView({ ...key, config: narrowing, limit: 1_000 }));
-  const expected = shown ? step.model.explain(key, narrowing, shown) : { code: 'SESSION_NOT_FOUND' };
-  same(
-    seen(explained, ({ events }) => events.map(({ seq, reason, by }) => [seq, reason, by])),
-    expected,
-    'explanation',
-  );
-  if (!shown) return;
-  same(
-    seen(explained, ({ view }) => [view.stableUntilSeq]),
-    [step.model.stableUntil(key, shown)],
-    'stable beginning',
-  );
 }
 
 export function changeState(step: LockStep, { object, delta, removals }: OperationOf<'change state'>): void {

@@ -96,8 +96,14 @@ describe('the requests in the inspector', () => {
     await changed.getByText('Where they changed, a cache of the vendor knows little').waitFor();
     await page.getByLabel('Compared with the request for').selectOption(String(first));
     await until(async () => (await changed.locator('dd').first().textContent()) === 'the same');
+    // What decides now says nothing of that request.
+    await app.sessions.append({
+      session: { ...SUPPORT_KEY, id: SUPPORT_KEY.sessionId },
+      event: { author: 'summarizer', actions: { compaction: { fromSeq: 1, toSeq: 2 } } },
+    });
     await page.getByText('Not given, and why').click();
     await page.locator('.left-out li').first().waitFor();
+    await page.getByText('The reasons are those of the view just before the answer.').waitFor();
     expect((await texts(page, '.left-out li')).join('\n')).toMatch(/over the limit of events|before the beginning/);
     await row(page, 1).getByText('not given').waitFor();
 

@@ -18,10 +18,11 @@ const PAGE = 100;
 /** The state is kept after every so many events, so that a step through a long log does not begin at its start. */
 const STEP = 1_000;
 
-type Request<Name extends keyof SessionReads> = Parameters<SessionReads[Name]>[0];
+type Request<Name extends Exclude<keyof SessionReads, 'isCopy'>> = Parameters<SessionReads[Name]>[0];
 
 /** Answers from a copy. The state is what its events make of the state before them, as in the app. */
 export class CopyReads implements SessionReads {
+  readonly isCopy = true;
   readonly #points: StateAtMoment[];
 
   constructor(private readonly copy: SessionCopy) {
@@ -50,7 +51,8 @@ export class CopyReads implements SessionReads {
 
   async explainView({
     fromSeq = 1,
-    toSeq = Infinity,
+    atSeq = Infinity,
+    toSeq = atSeq,
   }: Request<'explainView'>): Promise<Pick<ViewExplanation, 'events'>> {
     const { decisions } = this.copy;
     const events = this.#eventsBetween(fromSeq - 1, toSeq + 1).flatMap(({ seq, id, author, content }) => {

@@ -2,6 +2,7 @@ import type { SeqPair } from '../../sessions/domain/model-request.js';
 import { InvalidInputError } from '../../sessions/domain/errors.js';
 import type { SessionKey } from '../../sessions/domain/ids.js';
 import { readPages } from '../../sessions/domain/paging.js';
+import type { ViewDifference } from '../../sessions/domain/request-difference.js';
 import type { ModelRequestReport, RequestText } from '../../sessions/domain/request-report.js';
 import type { SessionService } from '../../sessions/session.service.js';
 import type { CommandContext } from '../command-context.js';
@@ -56,16 +57,19 @@ function reportLines(report: ModelRequestReport, prompts: boolean): string[] {
     line('given', `${rangesText(given)}${isExact ? '' : ' (not exact)'}`),
     ...(tokens.length > 0 ? [line('tokens', tokens.join(', '))] : []),
     ...(durationMs === undefined ? [] : [line('took', `${durationMs} ms`)]),
-    ...(change
-      ? [
-          line('before', String(change.seq)),
-          line('stable', change.stableUntilSeq === 0 ? 'nothing' : `up to ${change.stableUntilSeq}`),
-          line('added', rangesText(change.added)),
-          line('removed', rangesText(change.removed)),
-        ]
-      : []),
+    ...(change ? changeLines(change) : []),
     ...textLine('prompt', instructions, change?.isPromptSame, prompts),
     ...textLine('tools', tools, change?.areToolsSame, prompts),
+  ];
+}
+
+/** What changed since another request, or another view. */
+export function changeLines({ seq, stableUntilSeq, added, removed }: ViewDifference): string[] {
+  return [
+    line('before', String(seq)),
+    line('stable', stableUntilSeq === 0 ? 'nothing' : `up to ${stableUntilSeq}`),
+    line('added', rangesText(added)),
+    line('removed', rangesText(removed)),
   ];
 }
 
@@ -83,7 +87,7 @@ function textLine(
   return [line(name, noted), ...whole];
 }
 
-function line(name: string, text: string): string {
+export function line(name: string, text: string): string {
   return `${name.padEnd(8)}${text}`;
 }
 

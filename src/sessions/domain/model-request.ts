@@ -104,7 +104,12 @@ export function hashesIn(request: ModelRequest | undefined | null): readonly str
  * @example const modelRequest = { ...givenRanges(session.events), instructions, tools };
  */
 export function givenRanges(events: readonly { readonly seq: number }[]): Pick<ModelRequest, 'given' | 'isExact'> {
-  return bounded(joined(events.map(({ seq }): SeqPair => [seq, seq])));
+  return bounded(rangesOf(events));
+}
+
+/** Events as pairs of the first and the last one of each range, in their order. */
+export function rangesOf(events: readonly { readonly seq: number }[]): readonly SeqPair[] {
+  return joined(events.map(({ seq }): SeqPair => [seq, seq]));
 }
 
 function bounded(given: readonly SeqPair[]): Pick<ModelRequest, 'given' | 'isExact'> {

@@ -18,6 +18,9 @@ export interface RequestDifference {
   readonly areToolsSame: boolean;
 }
 
+/** What a view has otherwise than another one, of which `seq` was the last event. */
+export type ViewDifference = Omit<RequestDifference, 'isPromptSame' | 'areToolsSame'>;
+
 /**
  * What changed from one request to another.
  *
@@ -30,11 +33,18 @@ export function requestDifference(
 ): RequestDifference {
   return {
     seq: before.seq,
-    stableUntilSeq: stableUntil(before.given, after.given),
-    added: without(after.given, before.given),
-    removed: without(before.given, after.given),
+    ...givenDifference(before.given, after.given),
     isPromptSame: before.promptHash === after.promptHash,
     areToolsSame: before.toolsHash === after.toolsHash,
+  };
+}
+
+/** Which events the second list has otherwise than the first one, by their ranges. */
+export function givenDifference(before: readonly SeqPair[], after: readonly SeqPair[]): Omit<ViewDifference, 'seq'> {
+  return {
+    stableUntilSeq: stableUntil(before, after),
+    added: without(after, before),
+    removed: without(before, after),
   };
 }
 

@@ -1,9 +1,10 @@
 import { SessionNotFoundError } from '../domain/errors.js';
-import { type SessionKey, checkedSessionKey, sessionKeyOf } from '../domain/ids.js';
+import { type SessionKey, checkedSessionKey } from '../domain/ids.js';
 import { optionalCount } from '../domain/input-checks.js';
 import { checkedLimit, checkedOrder, leftAfter, LogCursor, type LogPageRequest } from '../domain/paging.js';
 import type { SeqRange } from '../domain/seq-ranges.js';
-import { givenRanges } from '../domain/model-request.js';
+import { type SeqPair, rangesOf } from '../domain/model-request.js';
+import { type ViewDifference, givenDifference } from '../domain/request-difference.js';
 import { estimateTokens } from '../domain/token-estimate.js';
 import { type ViewItem, viewItem } from '../domain/view-item.js';
 import { type GetSessionConfig, checkedViewConfig } from '../domain/narrow-view.js';
@@ -14,12 +15,17 @@ import { commonBeginning } from './common-beginning.js';
 import { lastAnswerBefore } from './get-model-request.js';
 import { IncarnationReads } from './incarnation-reads.js';
 import { PageReader } from './list-events.js';
-import { readView } from './read-view.js';
+import { readerAt } from './read-moment.js';
+import { type ReadView, type SessionReader, readView } from './read-view.js';
 
 /** The view to explain, and the part of the log. */
 export interface ExplainViewRequest extends SessionKey, LogPageRequest {
   /** Explains the view that `getSession` returns with this config. Default: the whole view. */
   readonly config?: GetSessionConfig | undefined;
+  /** Explains the view as it was when this event was the last one. Default: as it is now. */
+  readonly atSeq?: number | undefined;
+  /** Compares with the view as it was when this event was the last one. */
+  readonly since?: number | undefined;
   /** The first event to explain. */
   readonly fromSeq?: number | undefined;
   /** The last event to explain. */
@@ -55,10 +61,12 @@ export interface ViewExplanation {
      * summary if the one in the view has only more parts. Missing if none of the last 200 events says what its model was given.
      */
     readonly stableUntilSeq?: number | undefined;
+    /** What changed since the view of `since`. */
+    readonly change?: ViewDifference | undefined;
   };
   /** First retained event; earlier ones were trimmed. */
   readonly firstSeq: number;
-  /** Last event of the log, not of this page. */
+  /** Last event of the log, not of this page; with `atSeq`, that event. */
   readonly lastSeq: number;
   /** For the next page. Missing on the last page. */
   readonly nextCursor?: string | undefined;
@@ -71,46 +79,73 @@ export async function explainView(env: SessionEnvironment, request: ExplainViewR
   const limit = checkedLimit(request.limit);
   const order = checkedOrder(request.order, 'asc');
   const cursor = LogCursor.parse(request.cursor, order);
-  const filter = readFilter(env);
-  const { maxViewBytes, maxPageBytes } = env.limits;
+  const atSeq = optionalCount(request.atSeq, 'atSeq');
+  const since = optionalCount(request.since, 'since');
 
-  const read = await readView(env.storage, key, filter, {
-    config,
-    isForOneRead: isReadShorter(env),
-    maxBytes: maxViewBytes,
-  });
-  if (!read) throw new SessionNotFoundError(key.sessionId);
-  const { record } = read.stored;
-  const reads = new IncarnationReads(env.storage, sessionKeyOf(record), cursor?.incarnation ?? record.incarnation);
+  const storage = atSeq === undefined ? env.storage : await readerAt(env.storage, key, atSeq, 'atSeq');
+  const { stored, view, decisions, isTruncated } = await readDecided(env, storage, key, config);
+  const { record } = stored;
+  const reads = new IncarnationReads(storage, key, cursor?.incarnation ?? record.incarnation);
   const reader = new PageReader(reads, order);
   const wanted = stretchOf(request, cursor, record.lastSeq);
-  const page = await reader.read(wanted, limit, maxPageBytes);
+  const page = await reader.read(wanted, limit, env.limits.maxPageBytes);
   const end = reader.endOf(wanted, page);
 
+  const given = rangesOf(view);
   const answer = await lastAnswerBefore(env, reads, record.lastSeq + 1);
-  const decisions = new ViewDecisions({
-    ...read.source,
-    marks: record.marks,
-    filter,
-    whole: read.cut?.view,
-    choice: read.cut?.choice,
-    view: read.view,
-    isTruncated: read.isTruncated === true,
-  });
+  const stableUntilSeq = answer && (await commonBeginning(reads, answer.modelRequest.given, given));
+  const change = since === undefined ? undefined : await changeSince(env, since, reads, { key, config, given });
   return {
-    events: page.map((stored) => explained(viewItem(stored), decisions)),
+    events: page.map((event) => explained(viewItem(event), decisions)),
     view: {
-      events: read.view.length,
-      tokens: read.view.reduce((sum, { event }) => sum + estimateTokens(event.content), 0),
-      isTruncated: read.isTruncated === true,
-      ...(answer && {
-        stableUntilSeq: await commonBeginning(reads, answer.modelRequest.given, givenRanges(read.view).given),
-      }),
+      events: view.length,
+      tokens: view.reduce((sum, { event }) => sum + estimateTokens(event.content), 0),
+      isTruncated,
+      ...(stableUntilSeq !== undefined && { stableUntilSeq }),
+      ...(change && { change }),
     },
     firstSeq: record.firstSeq,
     lastSeq: record.lastSeq,
     ...(end !== undefined && { nextCursor: new LogCursor(record.incarnation, end, order).toString() }),
   };
+}
+
+/** A view with what decided about it. */
+interface Decided extends Pick<ReadView, 'stored' | 'view'> {
+  readonly isTruncated: boolean;
+  readonly decisions: ViewDecisions;
+}
+
+async function readDecided(
+  env: SessionEnvironment,
+  storage: SessionReader,
+  key: SessionKey,
+  config: GetSessionConfig,
+): Promise<Decided> {
+  const filter = readFilter(env);
+  const options = { config, isForOneRead: isReadShorter(env), maxBytes: env.limits.maxViewBytes };
+  const read = await readView(storage, key, filter, options);
+  if (!read) throw new SessionNotFoundError(key.sessionId);
+  const { stored, source, cut, view, isTruncated = false } = read;
+  const { marks } = stored.record;
+  const { view: whole, choice } = cut ?? {};
+  const decisions = new ViewDecisions({ ...source, marks, filter, whole, choice, view, isTruncated });
+  return { stored, view, isTruncated, decisions };
+}
+
+/** What a view has otherwise than the one after an earlier event. */
+async function changeSince(
+  env: SessionEnvironment,
+  since: number,
+  reads: IncarnationReads,
+  { key, config, given }: { key: SessionKey; config: GetSessionConfig; given: readonly SeqPair[] },
+): Promise<ViewDifference> {
+  const storage = await readerAt(env.storage, key, since, 'since');
+  const { stored, view } = await readDecided(env, storage, key, config);
+  if (stored.record.incarnation !== reads.record.incarnation) throw new SessionNotFoundError(key.sessionId);
+  const before = rangesOf(view);
+  const stableUntilSeq = await commonBeginning(reads, before, given);
+  return { seq: since, ...givenDifference(before, given), stableUntilSeq };
 }
 
 function explained(item: ViewItem, decisions: ViewDecisions): ExplainedEvent {

@@ -9,7 +9,7 @@ export class IncarnationReads {
 
   /** @param incarnation of the session. Default: the one that the first read finds. */
   constructor(
-    private readonly storage: SessionStorage,
+    private readonly storage: Pick<SessionStorage, 'read'>,
     private readonly key: SessionKey,
     private incarnation: string | undefined,
   ) {}

@@ -14,6 +14,9 @@ import { type GetSessionConfig, lastOmitted, narrowView } from '../domain/narrow
 import { type Conversation, type Cut, type ViewFilter, cutView, isFiltering, tailPlaces } from '../domain/cut-view.js';
 import type { EventWindow, ReadRequest, SessionStorage, StoredSession } from '../storage/session-storage.js';
 
+/** What a read of a view or a log needs of a store. */
+export type SessionReader = Pick<SessionStorage, 'read' | 'isInProcess'>;
+
 /** A session with the requested view. */
 export interface ReadView {
   readonly stored: StoredSession;
@@ -42,7 +45,7 @@ export interface ViewReadingOptions {
  * have none. If not all events fit, the view has the newest ones that do.
  */
 export async function readView(
-  storage: SessionStorage,
+  storage: SessionReader,
   key: SessionKey,
   filter: ViewFilter,
   { config = {}, isForOneRead = false, maxBytes = Infinity, maxStateBytes }: ViewReadingOptions = {},
@@ -84,7 +87,7 @@ export async function readView(
 
 /** Reads the events and the anchor that the view still lacks. Throws if the session does not exist any more. */
 export async function readMissing(
-  storage: SessionStorage,
+  storage: SessionReader,
   session: Pick<SessionRecord, 'appName' | 'userId' | 'sessionId' | 'incarnation'>,
   known: LoadedConversation,
   { filter, now }: { readonly filter: ViewFilter; readonly now: number },
@@ -150,7 +153,7 @@ function firstWindow(filter: ViewFilter, config: GetSessionConfig): EventWindow 
 }
 
 /** Text from outside this process may be damaged, which a read has to report. */
-function itemReader({ isInProcess }: SessionStorage): (stored: StoredEvent) => ViewItem {
+function itemReader({ isInProcess }: SessionReader): (stored: StoredEvent) => ViewItem {
   return isInProcess ? unparsedViewItem : viewItem;
 }
 
@@ -163,7 +166,7 @@ class ViewReader {
   isFull = false;
 
   constructor(
-    private readonly storage: SessionStorage,
+    private readonly storage: SessionReader,
     private readonly session: Pick<SessionRecord, 'appName' | 'userId' | 'sessionId' | 'incarnation'>,
     { conversation, unread }: LoadedConversation,
     private readonly budget = new ByteBudget(Infinity),
@@ -270,7 +273,7 @@ export interface ReadWindow {
  * ends it early.
  */
 export async function readWindow(
-  storage: SessionStorage,
+  storage: SessionReader,
   { window, ...request }: ReadRequest & { readonly window: EventWindow },
   maxBytes: number,
 ): Promise<ReadWindow | undefined> {

@@ -1,5 +1,7 @@
 import type { ExplainedEvent, ViewExplanation } from '../operations/explain-view.js';
+import type { ViewDifference } from '../domain/request-difference.js';
 import { VIEW_REASONS } from '../domain/view-reason.js';
+import { ranges } from './request-shapes.js';
 import { type Fields, choice, flag, integer, listOf, one, optional, shape, text } from './shape.js';
 
 const EVENT_EXAMPLE: ExplainedEvent = {
@@ -35,6 +37,17 @@ const EXPLAINED_EVENT = shape<ExplainedEvent>('ExplainedEvent', {
   },
 });
 
+const VIEW_CHANGE = shape<ViewDifference>('ViewChange', {
+  description: 'Which events a view has otherwise than an earlier one.',
+  example: { seq: 40, stableUntilSeq: 40, added: [[41, 60]], removed: [] },
+  fields: {
+    seq: integer('The last event at the time of the other view.'),
+    stableUntilSeq: integer('With which event the beginning ends that both have in common; 0 for none.'),
+    added: ranges('The events that only this one has.'),
+    removed: ranges('The events that only the other one had.'),
+  },
+});
+
 const EXPLAINED_VIEW = shape<ViewExplanation['view']>('ExplainedView', {
   description: 'A view as a whole.',
   example: VIEW_EXAMPLE,
@@ -47,6 +60,7 @@ const EXPLAINED_VIEW = shape<ViewExplanation['view']>('ExplainedView', {
         'With which event the beginning ends that the view has in common with what a model was given last; 0 for none. Missing if none of the last 200 events says what its model was given.',
       ),
     ),
+    change: optional(one(VIEW_CHANGE, 'What changed since the view of `since`.')),
   },
 });
 
@@ -64,8 +78,10 @@ export const VIEW_EXPLANATION = shape<ViewExplanation>('ViewExplanation', {
   },
 });
 
-/** Which events are explained. */
+/** Which view and which events are explained. */
 export const EXPLAINED_RANGE: Fields = {
+  atSeq: optional(integer('Explains the view as it was when this event was the last one. Default: as it is now.')),
+  since: optional(integer('Compares with the view as it was when this event was the last one.')),
   fromSeq: optional(integer('The first event to explain.')),
   toSeq: optional(integer('The last event to explain.')),
 };

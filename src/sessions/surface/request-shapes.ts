@@ -11,7 +11,8 @@ export const RANGES = {
   items: { type: 'array', items: SEQ, minItems: 2, maxItems: 2 },
 } as const;
 
-const ranges = (description: string): Field => json(`${description} As pairs: the first and the last event.`, RANGES);
+export const ranges = (description: string): Field =>
+  json(`${description} As pairs: the first and the last event.`, RANGES);
 
 const CHANGE_EXAMPLE: RequestDifference = {
   seq: 4,

@@ -30,6 +30,21 @@ async function reasons(sessions: SessionClient, config?: Config): Promise<string
   return events.map(({ reason, by }) => (by === undefined ? reason : `${reason} by ${by}`));
 }
 
+/** A log in which much is taken back and replaced. */
+const EVENTFUL: readonly EventInput[] = [
+  ...turns('u', 'a', 'u'),
+  toolCalls('t'),
+  toolAnswers('t'),
+  agentSays('a6'),
+  summaryOf(1, 2),
+  userSays('u8'),
+  rewindTo(6),
+  ...turns('u', 'a', 'a', 'a'),
+  summaryOf(1, 10),
+  rewindTo(11),
+  userSays('u16'),
+];
+
 export const explaining = topic<ServiceFixture>('explaining a view', (test) => {
   test('without limits every event is kept', async ({ open }) => {
     const { sessions } = await open();
@@ -114,6 +129,39 @@ export const explaining = topic<ServiceFixture>('explaining a view', (test) => {
     expect((await sessions.explainView(KEY)).view.isTruncated).toBe(true);
   });
 
+  test('explains the view as it was at any moment', async ({ open, clock }) => {
+    for (const history of [{}, { maxEvents: 3 }, { maxEvents: 6, eventTtlSeconds: 100 }]) {
+      const { sessions } = await open({ history });
+      const session = await sessionWith(sessions, []);
+      const explained = async (atSeq?: number): Promise<unknown> => {
+        const { events, view, lastSeq } = await sessions.explainView({ ...KEY, atSeq });
+        return { events, view, lastSeq };
+      };
+      const then = [await explained()];
+      for (const event of EVENTFUL) {
+        clock.advance(20_000);
+        await sessions.appendEvent({ session, event });
+        then.push(await explained());
+      }
+      for (const [atSeq, wasExplained] of then.entries()) expect(await explained(atSeq)).toEqual(wasExplained);
+    }
+  });
+
+  test('says what changed since an earlier view', async ({ open }) => {
+    const { sessions } = await open();
+    await sessionWith(sessions, [...turns('u', 'a', 'u', 'a'), summaryOf(1, 2), userSays('u6'), rewindTo(5)]);
+    const change = async (since: number, atSeq?: number): Promise<unknown> =>
+      (await sessions.explainView({ ...KEY, since, atSeq })).view.change;
+    const nothing = { added: [], removed: [] };
+    expect(await change(7)).toEqual({ seq: 7, stableUntilSeq: 4, ...nothing });
+    expect(await change(6)).toEqual({ seq: 6, stableUntilSeq: 4, added: [], removed: [[6, 6]] });
+    expect(await change(4)).toEqual({ seq: 4, stableUntilSeq: 0, added: [[5, 5]], removed: [[1, 2]] });
+    expect(await change(2, 4)).toEqual({ seq: 2, stableUntilSeq: 2, added: [[3, 4]], removed: [] });
+    expect(await change(0, 2)).toEqual({ seq: 0, stableUntilSeq: 0, added: [[1, 2]], removed: [] });
+    const narrowed = await sessions.explainView({ ...KEY, config: { numRecentEvents: 1 }, atSeq: 4, since: 2 });
+    expect(narrowed.view.change).toEqual({ seq: 2, stableUntilSeq: 0, added: [[4, 4]], removed: [[2, 2]] });
+  });
+
   test('pages through the log in both orders', async ({ open }) => {
     const { sessions } = await open({ history: { maxEvents: 2 } });
     await sessionWith(sessions, turns('u', 'a', 'u', 'a', 'u'));
@@ -150,6 +198,8 @@ export const explaining = topic<ServiceFixture>('explaining a view', (test) => {
     await expectRefusal(sessions.explainView({ ...KEY, limit: 1_001 }), 'INVALID_INPUT', { path: 'limit' });
     await expectRefusal(sessions.explainView({ ...KEY, fromSeq: -1 }), 'INVALID_INPUT', { path: 'fromSeq' });
     await expectRefusal(sessions.explainView({ ...KEY, cursor: 'x' }), 'INVALID_INPUT', { path: 'cursor' });
+    await expectRefusal(sessions.explainView({ ...KEY, atSeq: 1 }), 'INVALID_INPUT', { path: 'atSeq' });
+    await expectRefusal(sessions.explainView({ ...KEY, since: 1 }), 'INVALID_INPUT', { path: 'since' });
     await appendAll(sessions, turns('u', 'a'));
     const { nextCursor } = await sessions.explainView({ ...KEY, limit: 1 });
     await expectRefusal(sessions.explainView({ ...KEY, cursor: nextCursor, order: 'desc' }), 'INVALID_INPUT');

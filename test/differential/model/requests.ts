@@ -10,9 +10,9 @@ export function factOf({ modelRequest }: GivenEvent): ModelFact | undefined {
   return modelRequest as ModelFact | undefined;
 }
 
-/** Every event that was given, in order. */
-function seqsOf({ given }: ModelFact): number[] {
-  return given.flatMap(([from = 0, to = 0]) => Array.from({ length: to - from + 1 }, (_, index) => from + index));
+/** Every event of some ranges, in order. */
+export function eventsIn(ranges: readonly (readonly number[])[]): number[] {
+  return ranges.flatMap(([from = 0, to = 0]) => Array.from({ length: to - from + 1 }, (_, index) => from + index));
 }
 
 /** Neighbours are one range. */
@@ -28,7 +28,7 @@ function rangesOf(seqs: readonly number[]): number[][] {
 
 /** The same fact in a fork. @param places the new number of each event that the fork has */
 export function forkedFact(fact: ModelFact, places: ReadonlyMap<number, number>): ModelFact {
-  const seqs = seqsOf(fact);
+  const seqs = eventsIn(fact.given);
   const left = seqs.flatMap((seq) => places.get(seq) ?? []);
   const isExact = fact.isExact !== false && left.length === seqs.length;
   const { given: _given, isExact: _isExact, ...rest } = fact;
@@ -40,7 +40,7 @@ export function stableUntil(log: readonly Entry[], shown: readonly Entry[]): num
   const answer = log.slice(-200).findLast(({ event }) => factOf(event));
   const fact = answer && factOf(answer.event);
   if (!fact) return undefined;
-  const seqs = seqsOf(fact);
+  const seqs = eventsIn(fact.given);
   const end = shown.findIndex(({ seq }, index) => seqs[index] !== seq);
   return (end < 0 ? shown : shown.slice(0, end)).at(-1)?.seq ?? 0;
 }

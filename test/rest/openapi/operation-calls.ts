@@ -120,7 +120,12 @@ const CALLS: Readonly<Record<string, readonly OperationCall[]>> = {
     { status: 200, body: CHANGE },
     { status: 403, body: { stateDelta: SHARED }, headers: deny('userState') },
   ],
-  explainView: [{ status: 200 }, { status: 200, query: '?numRecentEvents=1&fromSeq=1&limit=1&order=desc' }],
+  explainView: [
+    { status: 200 },
+    { status: 200, query: '?numRecentEvents=1&fromSeq=1&limit=1&order=desc' },
+    { status: 200, query: '?atSeq=1&since=0' },
+    { status: 400, query: '?atSeq=1000' },
+  ],
   getModelRequest: [
     { status: 200, ids: { sessionId: 'long' }, query: '?seq=1' },
     { status: 204, query: '?seq=1' },
