@@ -161,6 +161,22 @@ describe.each(storeOfEachKind)('A summary that extends the last request on $name
     expect(model.last?.later.map(({ seq }) => seq)).toEqual([7]);
   });
 
+  it('needs no other request to compare with', async () => {
+    const read = jest.spyOn(opened.storage, 'read');
+    const readsOf = async (manager: SummarizerSessionManager, turns: number[]): Promise<number> => {
+      for (const number of turns) await turn(number, 'openai');
+      read.mockClear();
+      await force(manager);
+      return read.mock.calls.length;
+    };
+    const usual = await readsOf(summaries({ model: new ScriptedModel() }), [1, 2, 3]);
+
+    const extending = await readsOf(summaries(), [4, 5, 6]);
+
+    expect(model.last).toMatchObject({ instructions: 'Be brief.', tools: TOOLS });
+    expect(extending).toBe(usual + 1); // What comes after its input.
+  });
+
   it('is nothing that a model gets which does not ask for it', async () => {
     await turn(1, 'openai');
     await turn(2, 'openai');

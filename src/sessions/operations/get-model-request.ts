@@ -35,12 +35,20 @@ export async function getModelRequest(
   const event = await readAnswer(reads, seq, 'seq');
   if (!isAnswer(event)) return undefined;
   const other = await otherAnswer(env, reads, event, since);
-  const { promptHash, toolsHash } = event.modelRequest;
-  const [instructions, tools] = await Promise.all([promptHash, toolsHash].map((hash) => readText(env, key, hash)));
-  const report = toRequestReport(event, other, { instructions, tools });
+  const report = toRequestReport(event, other, await readGivenTexts(env, key, event));
   if (!other || !report.change) return report;
   const stableUntilSeq = await commonBeginning(reads, other.modelRequest.given, report.given);
   return { ...report, change: { ...report.change, stableUntilSeq } };
+}
+
+/** What a model was given beside events. */
+export async function readGivenTexts(
+  env: SessionEnvironment,
+  key: SessionKey,
+  { modelRequest: { promptHash, toolsHash } }: Answer,
+): Promise<Pick<ModelRequestReport, 'instructions' | 'tools'>> {
+  const [instructions, tools] = await Promise.all([promptHash, toolsHash].map((hash) => readText(env, key, hash)));
+  return { instructions, tools };
 }
 
 /** How far back to look: few events first, since a model is usually asked again soon. */

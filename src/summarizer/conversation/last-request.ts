@@ -4,6 +4,8 @@ import type { LoggedEvent } from '../../sessions/domain/event.js';
 import { sessionKeyOf } from '../../sessions/domain/ids.js';
 import { lastGiven } from '../../sessions/domain/model-request.js';
 import { rangesAbove } from '../../sessions/domain/seq-ranges.js';
+import { readGivenTexts } from '../../sessions/operations/get-model-request.js';
+import { environmentBehind } from '../../sessions/service-environment.js';
 import type { SessionService } from '../../sessions/session.service.js';
 import type { SessionStorage } from '../../sessions/storage/session-storage.js';
 import type { LastRequest } from '../models/summary-model.js';
@@ -65,10 +67,10 @@ function eventsGivenTo(
 /** Undefined if one of them was given and is not kept. */
 async function keptTexts(
   sessions: SessionService,
-  { seq }: Answer,
+  answer: Answer,
   record: SummaryInput['record'],
 ): Promise<Pick<LastRequest, 'instructions' | 'tools'> | undefined> {
-  const { instructions, tools } = (await sessions.getModelRequest({ ...sessionKeyOf(record), seq })) ?? {};
+  const { instructions, tools } = await readGivenTexts(environmentBehind(sessions), sessionKeyOf(record), answer);
   if ([instructions, tools].some((text) => text && !text.isKept)) return undefined;
   return {
     ...(instructions && { instructions: instructions.value as LastRequest['instructions'] }),
