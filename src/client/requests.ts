@@ -1,5 +1,5 @@
 import { InvalidInputError } from '../sessions/domain/errors.js';
-import { fieldNames, refuseMisspelled } from '../sessions/domain/input-checks.js';
+import { fieldNames, optionalCount, refuseMisspelled, requireRequest } from '../sessions/domain/input-checks.js';
 import { ProblemError } from './problem-error.js';
 import { SeenEvents } from './seen-events.js';
 import { ServerUnreachableError, isNetworkFailure } from './unreachable-error.js';
@@ -53,7 +53,9 @@ export class Requests {
   readonly #options: RequestsOptions;
 
   constructor(options: RequestsOptions) {
-    refuseMisspelled(options, OPTIONS, 'SessionsClient');
+    refuseMisspelled(requireRequest(options), OPTIONS, 'SessionsClient');
+    optionalCount(options.retries, 'retries');
+    optionalCount(options.timeoutMs, 'timeoutMs');
     // A path is enough in a browser.
     if (!/^(https?:\/)?\//.test(options.url)) {
       throw new InvalidInputError('must begin with http://, https:// or /', 'url');

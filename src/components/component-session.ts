@@ -1,4 +1,3 @@
-import { checkOptionNames } from '../config/option-checks.js';
 import { oneOf } from '../config/setting.js';
 import {
   type ComponentPlace,
@@ -9,6 +8,7 @@ import {
   digestAfter,
 } from '../sessions/domain/component.js';
 import { InvalidInputError } from '../sessions/domain/errors.js';
+import { checkOptions } from '../sessions/domain/given-options.js';
 import { type SessionKey, checkedSessionKey } from '../sessions/domain/ids.js';
 import {
   assertFieldNames,
@@ -90,7 +90,6 @@ export class ComponentSession {
   constructor(options: ComponentSessionOptions) {
     requireRequest(options);
     const { store, ttlMs } = isBehindService(options) ? behindService(options) : checkedStore(options);
-    if (ttlMs !== undefined) assertWholeNumber(ttlMs, { path: 'ttlMs', from: 0, to: Number.MAX_SAFE_INTEGER });
     this.#store = store;
     this.#ttlMs = ttlMs || undefined;
     this.#lists = new ListWriter(store, this.#ttlMs);
@@ -246,14 +245,17 @@ export class ComponentSession {
   }
 }
 
+const OWNER = 'ComponentSession';
+
 const deletesComponents = new WeakSet<SessionService>();
 
 function isBehindService(options: ComponentSessionOptions): options is ComponentServiceOptions {
   return 'sessions' in options && options.sessions !== undefined;
 }
 
-function behindService({ sessions, ttlMs, ...others }: ComponentServiceOptions): ComponentStoreOptions {
-  checkOptionNames(others, { deleteWithSessions: true });
+function behindService(options: ComponentServiceOptions): ComponentStoreOptions {
+  checkOptions(OWNER, options, { sessions: 'anything', ttlMs: 'count?', deleteWithSessions: 'flag?' });
+  const { sessions, ttlMs } = options;
   const { storage, ttl } = environmentBehind(sessions);
   if (!storage.components) throw new InvalidInputError('keeps no components: give a store', 'sessions');
   const ofSessions = ttl.enabled ? ttl.sessionSeconds * 1_000 : 0;
@@ -261,7 +263,11 @@ function behindService({ sessions, ttlMs, ...others }: ComponentServiceOptions):
 }
 
 function checkedStore(options: ComponentStoreOptions): ComponentStoreOptions {
-  checkOptionNames(options, { store: true, sessions: true, ttlMs: true });
+  checkOptions<ComponentStoreOptions & { readonly sessions?: undefined }>(OWNER, options, {
+    store: 'anything',
+    sessions: 'anything?',
+    ttlMs: 'count?',
+  });
   if (typeof options.store?.write === 'function') return options;
   throw new InvalidInputError('is missing: give a store, or the sessions whose store it is', 'store');
 }

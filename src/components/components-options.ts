@@ -1,6 +1,7 @@
 import { ConfigurableModuleBuilder } from '@nestjs/common';
 import { ConfigurationError } from '../config/configuration-error.js';
 import type { Clock } from '../sessions/domain/clock.js';
+import { checkOptions } from '../sessions/domain/given-options.js';
 import { SERVED_EXTRAS, type ServedExtras, withExtras } from '../sessions/served-module.js';
 import { servedSessionsIfAny } from '../sessions/sessions.tokens.js';
 import { findEnvironment } from '../sessions/service-environment.js';
@@ -51,8 +52,14 @@ const DEFAULT_INTERVAL_SECONDS = 3_600;
 
 /** @param sessions of `SessionsModule`, if the module sees it */
 export function chooseComponents(options: ComponentsModuleOptions, sessions: unknown): ChosenComponents {
-  const problems = problemsOf(options);
-  if (problems.length > 0) throw new ConfigurationError(problems);
+  checkOptions('ComponentsModule', options, {
+    root: 'path?',
+    store: 'object?',
+    ttlMs: 'count?',
+    cleanupIntervalSeconds: 'seconds?',
+    deleteWithSessions: 'flag?',
+    clock: 'clock?',
+  });
   const { root, store, ttlMs, cleanupIntervalSeconds, deleteWithSessions: deletesWithSessions = true, clock } = options;
   const chosen = {
     ttlMs: ttlMs || undefined,
@@ -60,6 +67,9 @@ export function chooseComponents(options: ComponentsModuleOptions, sessions: unk
     cleanupIntervalMs: (cleanupIntervalSeconds ?? DEFAULT_INTERVAL_SECONDS) * 1_000,
     leases: undefined,
   };
+  if (root !== undefined && store) {
+    throw new ConfigurationError(['ComponentsModule has root and store; remove one of them.']);
+  }
   if (store) return { ...chosen, store, isOurs: false };
   if (root !== undefined) return { ...chosen, store: new JsonFileComponentStore({ root, clock }), isOurs: true };
   const { storage, ttl } = findEnvironment(sessions) ?? {};
@@ -74,23 +84,6 @@ export function chooseComponents(options: ComponentsModuleOptions, sessions: unk
     cleanupIntervalMs: storage.cleansUpByItself ? 0 : seconds * 1_000,
     leases: storage.leases,
   };
-}
-
-const NAMES = ['root', 'store', 'ttlMs', 'cleanupIntervalSeconds', 'deleteWithSessions', 'clock'];
-
-function problemsOf(options: ComponentsModuleOptions): string[] {
-  const unknown = Object.keys(options).filter((name) => !NAMES.includes(name));
-  const wrong = (['ttlMs', 'cleanupIntervalSeconds'] as const).filter((name) => !((options[name] ?? 0) >= 0));
-  return [
-    ...unknown.map((name) => `${name} is no option of ComponentsModule; there are ${NAMES.join(', ')}.`),
-    ...wrong.map((name) => `${name} of ComponentsModule must be a number from 0 on.`),
-    ...(['boolean', 'undefined'].includes(typeof options.deleteWithSessions)
-      ? []
-      : ['deleteWithSessions of ComponentsModule must be true or false.']),
-    ...(options.root !== undefined && options.store
-      ? ['ComponentsModule has root and store; remove one of them.']
-      : []),
-  ];
 }
 
 function missingStore(storage: SessionStorage | undefined): string {

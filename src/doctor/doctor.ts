@@ -1,5 +1,6 @@
 import { LIMITS, type SessionLimits, TTL, type TtlSettings } from '../config/session-settings.js';
 import { EncryptionError } from '../sessions/domain/encryption-errors.js';
+import { type OptionKinds, checkOptions } from '../sessions/domain/given-options.js';
 import { lifetimesOf } from '../sessions/domain/expiry.js';
 import {
   type SessionKey,
@@ -63,6 +64,23 @@ export interface DoctorSettings {
 /** The store to check, and how. */
 export type DoctorOptions = CheckedStore & DoctorSettings;
 
+type CheckedOptions = DoctorSettings & { readonly sessions?: unknown; readonly storage?: unknown };
+
+/** Ids and numbers may come from a request, and are checked as those of requests. */
+const KINDS: OptionKinds<CheckedOptions> = {
+  sessions: 'anything?',
+  storage: 'anything?',
+  appName: 'anything?',
+  userId: 'anything?',
+  sessionId: 'anything?',
+  repair: 'flag?',
+  ttl: 'object?',
+  limits: 'object?',
+  pageSize: 'anything?',
+  pauseMs: 'anything?',
+  signal: 'object?',
+  onProgress: 'function?',
+};
 const DEFAULT_PAGE = 128;
 const LARGEST_PAGE = 1_000;
 const LONGEST_PAUSE_MS = 60_000;
@@ -93,6 +111,7 @@ class Doctor {
   readonly #notAppendable = new Set<string>();
 
   constructor(options: DoctorOptions) {
+    checkOptions<CheckedOptions>('checkStore', options, KINDS);
     const { pageSize = DEFAULT_PAGE, pauseMs = 0, signal, appName, userId, sessionId } = options;
     const source = 'sessions' in options ? options.sessions : options.storage;
     const storage = storageOf(source);

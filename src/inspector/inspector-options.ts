@@ -1,4 +1,6 @@
 import { ConfigurationError } from '../config/configuration-error.js';
+import { problemsOfOptions } from '../config/option-checks.js';
+import { type Setting, type SettingsOf, callable, flag, kindOf, text } from '../config/setting.js';
 import type { SessionLinks } from '../sessions/transport/session-links.js';
 import { hashOf } from './page-address.js';
 import { INSPECTOR_ACTIONS, type InspectorAction } from './page-config.js';
@@ -34,34 +36,32 @@ export interface InspectorModuleOptions extends InspectorOptions {
 export const INSPECTOR_OPTIONS = Symbol('INSPECTOR_OPTIONS');
 export const INSPECTOR_ROUTE = Symbol('INSPECTOR_ROUTE');
 
-const KNOWN = new Set(['api', 'actions', 'search', 'access', 'demoApp', 'publicUrl', 'traceUrl']);
+/** The rest is checked where it is read. */
+export const INSPECTOR_KINDS: SettingsOf<InspectorOptions> = {
+  api: { kind: text },
+  actions: { kind: kindOf('true, false or a list', (value) => typeof value === 'boolean' || Array.isArray(value)) },
+  search: { kind: flag },
+  access: { kind: callable },
+  demoApp: { kind: text },
+  publicUrl: { kind: text },
+  traceUrl: { kind: text },
+};
 
-/** Names each unknown option, so that none is without effect in silence. */
+/** Names each option that would be without effect. */
+export function checkKinds(options: object, known: Readonly<Record<string, Setting>>): void {
+  const problems = problemsOfOptions(options, known);
+  if (problems.length > 0) {
+    throw new ConfigurationError(problems.map((problem) => `SessionsInspectorModule: ${problem}`));
+  }
+}
+
 export function checkedOptions(options: InspectorOptions): InspectorOptions {
-  const { actions, search, access } = options;
-  if (actions !== undefined && typeof actions !== 'boolean' && !Array.isArray(actions)) {
-    throw new ConfigurationError(['SessionsInspectorModule: actions must be true, false or a list.']);
-  }
-  if (search !== undefined && typeof search !== 'boolean') {
-    throw new ConfigurationError(['SessionsInspectorModule: search must be true or false.']);
-  }
-  if (access !== undefined && typeof access !== 'function') {
-    throw new ConfigurationError(['SessionsInspectorModule: access must be a function of the request.']);
-  }
+  checkKinds(options, INSPECTOR_KINDS);
   const wrong = actionsOf(options).find((name) => !INSPECTOR_ACTIONS.includes(name));
   if (wrong !== undefined) {
     throw new ConfigurationError([
       `SessionsInspectorModule has no action ${JSON.stringify(wrong)}: it has ${INSPECTOR_ACTIONS.join(', ')}.`,
     ]);
-  }
-  const unknown = Object.keys(options).filter((name) => !KNOWN.has(name));
-  if (unknown.length > 0) {
-    throw new ConfigurationError(
-      unknown.map(
-        (name) =>
-          `SessionsInspectorModule has no option ${JSON.stringify(name)}: it has route, ${[...KNOWN].join(', ')}.`,
-      ),
-    );
   }
   const { publicUrl, traceUrl } = options;
   const problem = traceUrl === undefined ? undefined : findTraceUrlProblem(traceUrl);
@@ -74,8 +74,8 @@ export function checkedOptions(options: InspectorOptions): InspectorOptions {
   return options;
 }
 
-function isWebAddress(text: string): boolean {
-  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+function isWebAddress(url: string): boolean {
+  return URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
 }
 
 /** Links to sessions on the page, if its address is known. */

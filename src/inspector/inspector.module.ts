@@ -1,12 +1,15 @@
 import { type DynamicModule, type FactoryProvider, Module, type ModuleMetadata, type Provider } from '@nestjs/common';
 import { RouterModule } from '@nestjs/core';
+import { text } from '../config/setting.js';
 import { SESSION_LINKS } from '../sessions/transport/session-links.js';
 import { InspectorController } from './inspector.controller.js';
 import {
+  INSPECTOR_KINDS,
   INSPECTOR_OPTIONS,
   INSPECTOR_ROUTE,
   type InspectorModuleOptions,
   type InspectorOptions,
+  checkKinds,
   checkedOptions,
   checkedRoute,
   linksOf,
@@ -34,7 +37,9 @@ export interface InspectorModuleAsyncOptions
  */
 @Module({ controllers: [InspectorController] })
 export class SessionsInspectorModule {
-  static forRoot({ route, ...options }: InspectorModuleOptions = {}): DynamicModule {
+  static forRoot(given: InspectorModuleOptions = {}): DynamicModule {
+    checkKinds(given, { ...INSPECTOR_KINDS, route: { kind: text } });
+    const { route, ...options } = given;
     return mounted(route, { provide: INSPECTOR_OPTIONS, useValue: checkedOptions(options) });
   }
 

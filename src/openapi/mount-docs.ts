@@ -1,6 +1,9 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
+import { ConfigurationError } from '../config/configuration-error.js';
+import { problemsOfOptions } from '../config/option-checks.js';
+import { type SettingsOf, text } from '../config/setting.js';
 import { pageHeaders } from '../sessions/transport/http-defaults.js';
 import { withDefinedState } from './defined-state.js';
 import { withDistinctIds } from './distinct-ids.js';
@@ -14,6 +17,13 @@ export interface DocsOptions {
   readonly title?: string | undefined;
   readonly version?: string | undefined;
 }
+
+const OPTIONS: SettingsOf<DocsOptions> = {
+  path: { kind: text },
+  documentPath: { kind: text },
+  title: { kind: text },
+  version: { kind: text },
+};
 
 /** The order and descriptions of the tags. */
 const TAGS = {
@@ -35,6 +45,8 @@ const TAGS = {
  * await app.listen(3000);
  */
 export function mountDocs(app: INestApplication<Server>, options: DocsOptions = {}): void {
+  const problems = problemsOfOptions(options, OPTIONS);
+  if (problems.length > 0) throw new ConfigurationError(problems.map((problem) => `mountDocs: ${problem}`));
   const { path = 'docs', documentPath = 'openapi.json', title = 'Agent sessions', version = '1' } = options;
   const config = new DocumentBuilder().setOpenAPIVersion('3.1.0').setTitle(title).setVersion(version).build();
   setHeaders(app.getHttpServer(), path);

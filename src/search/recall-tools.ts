@@ -1,6 +1,6 @@
 import { InvalidInputError } from '../sessions/domain/errors.js';
-import { type UserKey, assertId } from '../sessions/domain/ids.js';
-import { requireRequest } from '../sessions/domain/input-checks.js';
+import { checkOptions } from '../sessions/domain/given-options.js';
+import type { UserKey } from '../sessions/domain/ids.js';
 import { searchedText } from '../sessions/domain/search/event-text.js';
 import type { StandardSchema } from '../state/standard-schema.js';
 import type { SessionSearch } from './session-search.js';
@@ -59,9 +59,8 @@ const MOST_AROUND = 20;
  * const answer = await tools.search_sessions.run({ query: 'allergies' });
  */
 export function recallTools(request: RecallToolsRequest): RecallTools {
-  const { search, appName, userId, currentSessionId } = requireRequest(request);
-  assertId(appName, 'appName');
-  assertId(userId, 'userId');
+  checkOptions('recallTools', request, { search: 'object', appName: 'id', userId: 'id', currentSessionId: 'id?' });
+  const { search, appName, userId, currentSessionId } = request;
   return {
     search_sessions: tool<SearchSessionsArgs>({
       description:

@@ -1,7 +1,7 @@
-import { checkOptionNames } from '../config/option-checks.js';
 import type { SessionLimits } from '../config/session-settings.js';
 import type { ConsumerLag } from '../sessions/consumers/consumer-status.js';
 import type { SessionConsumer } from '../sessions/consumers/session-consumers.js';
+import { checkOptions } from '../sessions/domain/given-options.js';
 import { type SessionKey, type UserKey, assertId } from '../sessions/domain/ids.js';
 import { fieldNames, requestCheck, requireRequest } from '../sessions/domain/input-checks.js';
 import type { EventPage } from '../sessions/operations/list-events.js';
@@ -35,7 +35,6 @@ export interface SessionSearchOptions {
 }
 
 const checkedFields = requestCheck({ status: fieldNames<UserKey>({ appName: true, userId: true }) });
-const OPTIONS = { sessions: true, apps: true, pollMs: true } as const;
 /** Sessions that are indexed at the same time: they share transactions. */
 const CONCURRENCY = 32;
 const UP_TO_DATE: ConsumerLag = { sessions: 0, undispatched: 0, oldestWaitMs: 0, deadLetters: 0, isFilling: false };
@@ -58,7 +57,7 @@ export class SessionSearch {
   #consumer: Promise<SessionConsumer> | undefined;
 
   constructor(options: SessionSearchOptions) {
-    checkOptionNames(requireRequest(options), OPTIONS);
+    checkOptions('SessionSearch', options, { sessions: 'object', apps: 'texts?', pollMs: 'count?' });
     this.#options = options;
     this.#sessions = options.sessions;
     const { storage, limits } = environmentBehind(options.sessions);

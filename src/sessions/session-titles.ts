@@ -1,10 +1,10 @@
-import { checkOptionNames } from '../config/option-checks.js';
 import { callWithin } from './domain/timeouts.js';
 import { digestOf } from './domain/json-digest.js';
 import { EventConflictError, SessionNotFoundError, StaleSessionError, TurnHeldError } from './domain/errors.js';
 import { isByUser, isFinalResponse, isRewind, isSummary } from './domain/event-inspection.js';
 import { forwardedAbort } from './domain/forwarded-abort.js';
 import { type SessionKey, sessionNameOf } from './domain/ids.js';
+import { checkOptions } from './domain/given-options.js';
 import { requireRequest } from './domain/input-checks.js';
 import { RESERVED } from './domain/reserved-words.js';
 import type { Session } from './domain/session.js';
@@ -66,8 +66,8 @@ export class SessionTitles {
   readonly #leases: LeaseStore;
 
   constructor(private readonly options: SessionTitlesOptions) {
-    checkOptionNames(requireRequest(options), { sessions: true, titler: true, timeoutMs: true });
-    this.#leases = environmentBehind(options.sessions).storage.leases;
+    this.#leases = environmentBehind(requireRequest(options).sessions).storage.leases;
+    checkOptions('SessionTitles', options, { sessions: 'object', titler: 'object', timeoutMs: 'count?' });
   }
 
   /**

@@ -271,7 +271,7 @@ export const layers: readonly Layer[] = [
   // Tells whether sessions can be read and written, for any app.
   { name: 'health', files: /^health\/.+$/, mayImport: [...sessionLayers, 'sessions/module', 'doctor'] },
   // One page for all routes that an app has mounted.
-  { name: 'openapi', files: /^openapi\/.+$/, mayImport: ['state', 'sessions/module', 'sessions/transport'] },
+  { name: 'openapi', files: /^openapi\/.+$/, mayImport: ['config', 'state', 'sessions/module', 'sessions/transport'] },
   { name: 'config', files: /^config\/.+$/, mayImport: [] },
   {
     name: 'sessions/errors',

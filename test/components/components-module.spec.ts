@@ -121,9 +121,9 @@ describe('ComponentsModule', () => {
   it.each([
     ['no store', {}, 'finds no store of SessionsModule'],
     ['two stores', { root: folder, store: new InMemoryComponentStore() }, 'root and store'],
-    ['an unknown option', { root: folder, ttl: 5 }, 'ttl is no option of ComponentsModule'],
-    ['no yes or no', { root: folder, deleteWithSessions: 'no' as never }, 'deleteWithSessions of ComponentsModule'],
-    ['a wrong time', { root: folder, ttlMs: -1 }, 'ttlMs of ComponentsModule must be'],
+    ['an unknown option', { root: folder, ttl: 5 }, 'ComponentsModule: ttl is no option'],
+    ['no yes or no', { root: folder, deleteWithSessions: 'no' as never }, 'ComponentsModule: deleteWithSessions is'],
+    ['a wrong time', { root: folder, ttlMs: -1 }, 'ComponentsModule: ttlMs is -1'],
   ])('says what is wrong with %s', async (_title, options, problem) => {
     await expect(start([ComponentsModule.forRoot(options)])).rejects.toThrow(problem);
   });

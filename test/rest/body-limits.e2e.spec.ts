@@ -116,7 +116,5 @@ describe.each(frameworks)('bodies on %s', (framework) => {
 
 it('says which options it has', async () => {
   const bodies = { maxBodyBytes: 1 } as object;
-  await expect(RestApp.start('Express', { bodies })).rejects.toThrow(
-    'limitBodies has no option maxBodyBytes; it has maxEventBytes,',
-  );
+  await expect(RestApp.start('Express', { bodies })).rejects.toThrow('limitBodies: maxBodyBytes is no option');
 });

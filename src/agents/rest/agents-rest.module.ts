@@ -1,6 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
+import { checkOptions } from '../../sessions/domain/given-options.js';
 import { controllerOf } from '../../sessions/rest/make-controller.js';
-import { type RoutesOptions, routesModule } from '../../sessions/rest/session-routes.js';
+import { ROUTES, type RoutesOptions, routesModule } from '../../sessions/rest/session-routes.js';
 import { checkedOrigins } from '../../sessions/transport/cross-site.js';
 import { AdkSessionsController } from './adk-sessions.controller.js';
 import { AdkAppsController, AdkRunsController } from './adk.controller.js';
@@ -55,7 +56,9 @@ export interface AdkRestOptions extends RoutesOptions {
  */
 @Module({ controllers: [AdkAppsController, AdkRunsController] })
 export class AdkRestModule {
-  static forRoot({ sessions = false, origins = [], ...options }: AdkRestOptions = {}): DynamicModule {
+  static forRoot(given: AdkRestOptions = {}): DynamicModule {
+    checkOptions('AdkRestModule', given, { ...ROUTES, sessions: 'flag?', origins: 'texts?' });
+    const { sessions = false, origins = [], ...options } = given;
     const { providers = [], ...routes } = routesModule(AdkRestModule, options, [sessionsOfAgents]);
     return {
       ...routes,

@@ -1,8 +1,5 @@
 import { chmod, mkdir, readdir, realpath, rename, rm } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
-import { ConfigurationError } from '../../config/configuration-error.js';
-import { problemsOfOptions } from '../../config/option-checks.js';
-import { type SettingsOf, flag, isRecord, kindOf, matching } from '../../config/setting.js';
 import { type Clock, systemClock } from '../../sessions/domain/clock.js';
 import { SessionsError } from '../../sessions/domain/errors.js';
 import { expiresAt, isExpired, NEVER } from '../../sessions/domain/expiry.js';
@@ -21,7 +18,7 @@ import {
   type StoredComponent,
   componentWriteOutcome,
 } from '../../sessions/domain/component.js';
-import { requireRequest } from '../../sessions/domain/input-checks.js';
+import { checkOptions } from '../../sessions/domain/given-options.js';
 import { KeyedQueue } from '../../sessions/domain/keyed-queue.js';
 import { ComponentFolder } from './component-folder.js';
 import { fileNameOf, idOfFileName } from './file-names.js';
@@ -45,12 +42,6 @@ export interface JsonFileComponentStoreOptions {
   readonly clock?: Clock | undefined;
 }
 
-const OPTIONS: SettingsOf<JsonFileComponentStoreOptions> = {
-  root: { kind: matching(/\S/, 'the path of a folder') },
-  isSynced: { kind: flag },
-  clock: { kind: kindOf('a clock', (value) => isRecord(value) && typeof value.now === 'function') },
-};
-
 /**
  * Keeps component state in a folder for each session, `{name}.json` for a value and `{name}.jsonl` for a list. Any number of
  * processes of a machine may share the folder. What a save acknowledged survives a crash; what it did not is not there in part.
@@ -67,9 +58,7 @@ export class JsonFileComponentStore implements ComponentStore {
   readonly #queue = new KeyedQueue();
 
   constructor(options: JsonFileComponentStoreOptions) {
-    const problems = problemsOfOptions(requireRequest(options), OPTIONS);
-    if (options.root === undefined) problems.push('root is missing; give the path of a folder.');
-    if (problems.length > 0) throw new ConfigurationError(problems);
+    checkOptions('JsonFileComponentStore', options, { root: 'path', isSynced: 'flag?', clock: 'clock?' });
     const { root, isSynced = true, clock = systemClock } = options;
     this.#given = resolve(root);
     this.#isSynced = isSynced;

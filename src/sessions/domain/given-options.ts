@@ -1,17 +1,33 @@
 import { ConfigurationError } from '../../config/configuration-error.js';
 import { problemsOfOptions } from '../../config/option-checks.js';
-import { type Kind, callable, flag, isRecord, kindOf, text, wholeNumber } from '../../config/setting.js';
+import {
+  type Kind,
+  callable,
+  flag,
+  isRecord,
+  kindOf,
+  matching,
+  seconds,
+  text,
+  texts,
+  wholeNumber,
+} from '../../config/setting.js';
 import { isByUser } from './event-inspection.js';
 import { MAX_ID_BYTES, isId } from './ids.js';
 
 /** What the option of a class can be. */
 const KINDS = {
   object: kindOf('an object', isRecord),
+  clock: kindOf('a clock', (value) => isRecord(value) && typeof value.now === 'function'),
   list: kindOf('a list', Array.isArray),
+  texts,
   function: callable,
   flag,
   count: wholeNumber(),
+  seconds,
+  number: kindOf('a number', Number.isFinite),
   text,
+  path: matching(/\S/, 'the path of a folder'),
   id: kindOf(`a name of at most ${MAX_ID_BYTES} bytes`, isId),
   'id or function': kindOf(
     `a name of at most ${MAX_ID_BYTES} bytes or a function`,

@@ -1,6 +1,7 @@
 import type { DynamicModule, ModuleMetadata, Provider, Type } from '@nestjs/common';
+import { type OptionKinds, checkOptions } from '../domain/given-options.js';
 import { AccessChecks } from '../transport/access-checks.js';
-import { type SessionAccessOptions, accessProviders } from '../transport/session-access.module.js';
+import { ACCESS_KINDS, type SessionAccessOptions, accessProviders } from '../transport/session-access.module.js';
 
 /** An access rule of its own, if `SessionAccessModule` does not provide the rule of the app. */
 export interface FieldsOptions extends Partial<SessionAccessOptions> {
@@ -8,15 +9,16 @@ export interface FieldsOptions extends Partial<SessionAccessOptions> {
   readonly imports?: ModuleMetadata['imports'];
 }
 
+/** For modules that have more options than these. */
+export const FIELDS: OptionKinds<FieldsOptions> = { imports: 'list?', ...ACCESS_KINDS };
+
 /**
  * A module of resolvers with its access checks, as `routesModule` is one of controllers.
  *
  * @param providers what the resolvers need beside them
  */
-export function fieldsModule(
-  module: Type,
-  { imports = [], ...access }: FieldsOptions,
-  providers: readonly Provider[] = [],
-): DynamicModule {
+export function fieldsModule(module: Type, options: FieldsOptions, providers: readonly Provider[] = []): DynamicModule {
+  checkOptions(module.name, options, FIELDS);
+  const { imports = [], ...access } = options;
   return { module, imports: [...imports], providers: [...accessProviders(access), AccessChecks, ...providers] };
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { NoSchemaIntrospectionCustomRule } from 'graphql';
+import { checkOptions } from '../domain/given-options.js';
 import { formatGraphqlError } from './graphql-errors.js';
 import { DocumentCache } from './limits/document-cache.js';
 import { answerPlugin } from './limits/document-answer.js';
@@ -25,12 +26,14 @@ export interface SessionsGraphqlServerOptions {
  * @example
  * GraphQLModule.forRoot<ApolloDriverConfig>({ driver: ApolloDriver, ...sessionsGraphqlOptions() });
  */
-export function sessionsGraphqlOptions({
-  limits,
-  introspection,
-  origins = [],
-  addressOf = ({ socket }) => socket.remoteAddress ?? '',
-}: SessionsGraphqlServerOptions = {}) {
+export function sessionsGraphqlOptions(options: SessionsGraphqlServerOptions = {}) {
+  checkOptions('sessionsGraphqlOptions', options, {
+    limits: 'object?',
+    introspection: 'flag?',
+    origins: 'texts?',
+    addressOf: 'function?',
+  });
+  const { limits, introspection, origins = [], addressOf = ({ socket }) => socket.remoteAddress ?? '' } = options;
   const all = graphqlLimits(limits);
   const isSchemaOpen = introspection ?? process.env.NODE_ENV !== 'production';
   const rules = sessionsLimitRules(limits);

@@ -2,6 +2,7 @@ import { type DynamicModule, Module, type ModuleMetadata, type OnModuleInit } fr
 import { ModuleRef } from '@nestjs/core';
 import { GraphQLSchemaHost } from '@nestjs/graphql';
 import { ConfigurationError } from '../../config/configuration-error.js';
+import { checkOptions } from '../domain/given-options.js';
 import { oncePerApp } from '../served-module.js';
 import { type ServedSessions, servedSessions } from '../sessions.tokens.js';
 import { EVENT_OPERATIONS } from '../surface/event-operations.js';
@@ -9,7 +10,7 @@ import { SESSION_OPERATIONS } from '../surface/session-operations.js';
 import { STATE_OPERATIONS } from '../surface/state-operations.js';
 import { TURNS } from '../surface/turn-operations.js';
 import { USAGE } from '../surface/usage-operations.js';
-import { fieldsModule } from './fields-module.js';
+import { FIELDS, fieldsModule } from './fields-module.js';
 import type { SessionAccessOptions } from '../transport/session-access.module.js';
 import { WebSocketLimits } from './connections/connection-limits.js';
 import { EventAppendedResolver } from './event-appended.resolver.js';
@@ -53,7 +54,9 @@ export interface SessionsGraphqlOptions extends Partial<SessionAccessOptions>, S
 export class SessionsGraphqlModule implements OnModuleInit {
   constructor(private readonly moduleRef: ModuleRef) {}
 
-  static forRoot({ explorer, imports = [], sessionsName, ...access }: SessionsGraphqlOptions = {}): DynamicModule {
+  static forRoot(options: SessionsGraphqlOptions = {}): DynamicModule {
+    checkOptions('SessionsGraphqlModule', options, { ...FIELDS, explorer: 'anything?', sessionsName: 'text?' });
+    const { explorer, imports = [], sessionsName, ...access } = options;
     const settings = explorerSettings(explorer);
     const fields = { ...access, imports: [...imports, ...(settings ? [ExplorerModule.at(settings)] : [])] };
     return fieldsModule(SessionsGraphqlModule, fields, [servedSessions({ sessionsName })]);

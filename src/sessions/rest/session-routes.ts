@@ -13,7 +13,7 @@ import {
 import { RouterModule } from '@nestjs/core';
 import { type OptionKinds, checkOptions } from '../domain/given-options.js';
 import { AccessChecks } from '../transport/access-checks.js';
-import { type SessionAccessOptions, accessProviders } from '../transport/session-access.module.js';
+import { ACCESS_KINDS, type SessionAccessOptions, accessProviders } from '../transport/session-access.module.js';
 import { AccessGuard } from './access.guard.js';
 import { ConditionGuard } from './condition.guard.js';
 import { HttpExchange } from './http-exchange.js';
@@ -42,15 +42,8 @@ export interface RoutesOptions extends Partial<SessionAccessOptions> {
   readonly imports?: ModuleMetadata['imports'];
 }
 
-/** The rest is checked where the rule is made. */
-const ROUTES: OptionKinds<RoutesOptions> = {
-  path: 'text?',
-  imports: 'list?',
-  auth: 'anything?',
-  access: 'anything?',
-  streams: 'anything?',
-  audit: 'anything?',
-};
+/** For modules that have more options than these. */
+export const ROUTES: OptionKinds<RoutesOptions> = { path: 'text?', imports: 'list?', ...ACCESS_KINDS };
 
 /**
  * Mounts a module of routes with these options.

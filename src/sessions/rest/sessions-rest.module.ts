@@ -1,5 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { ConfigurationError } from '../../config/configuration-error.js';
+import { checkOptions } from '../domain/given-options.js';
 import { type ServedSessions, servedSessions } from '../sessions.tokens.js';
 import { EVENT_OPERATIONS } from '../surface/event-operations.js';
 import { SESSION_OPERATIONS } from '../surface/session-operations.js';
@@ -9,7 +10,7 @@ import { USAGE } from '../surface/usage-operations.js';
 import { AppsController } from './apps.controller.js';
 import { EventStreamController } from './event-stream.controller.js';
 import { controllerOf } from './make-controller.js';
-import { type RoutesOptions, routesModule } from './session-routes.js';
+import { ROUTES, type RoutesOptions, routesModule } from './session-routes.js';
 
 /** Access and path of the routes, and whose sessions they serve. */
 export interface SessionsRestOptions extends RoutesOptions, ServedSessions {}
@@ -35,7 +36,9 @@ export interface SessionsRestOptions extends RoutesOptions, ServedSessions {}
   ],
 })
 export class SessionsRestModule {
-  static forRoot({ sessionsName, ...options }: SessionsRestOptions = {}): DynamicModule {
+  static forRoot(given: SessionsRestOptions = {}): DynamicModule {
+    checkOptions('SessionsRestModule', given, { ...ROUTES, sessionsName: 'text?' });
+    const { sessionsName, ...options } = given;
     const served = [servedSessions({ sessionsName })];
     if (sessionsName === undefined) return routesModule(SessionsRestModule, options, served);
     if (options.path === undefined) throw new ConfigurationError([missingPath(sessionsName)]);

@@ -2,6 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { type Readable, Transform } from 'node:stream';
 import { type INestApplication, PayloadTooLargeException } from '@nestjs/common';
 import { withDefaults } from '../../config/with-defaults.js';
+import { checkOptions } from '../domain/given-options.js';
 import { BodyBudget } from './body-budget.js';
 import { addressOf } from './client-address.js';
 import { SESSIONS_BODY_LIMIT } from './http-defaults.js';
@@ -76,7 +77,17 @@ interface FastifyHooks {
  * await app.listen(3000);
  */
 export function limitBodies(app: INestApplication, options: BodyLimitOptions = {}): void {
-  const limits = limitsOf(options);
+  checkOptions('limitBodies', options, {
+    maxEventBytes: 'count?',
+    maxBytes: 'count?',
+    eventPaths: 'list?',
+    maxBytesInFlight: 'count?',
+    maxBytesInFlightPerAddress: 'count?',
+    inflate: 'flag?',
+    trustedProxies: 'count?',
+    requestTimeoutSeconds: 'seconds?',
+  });
+  const limits = withDefaults<Limits>(options, DEFAULTS);
   const server = app.getHttpServer() as Server;
   server.requestTimeout = limits.requestTimeoutSeconds * 1000;
   // With a longer time for the headers, Node gives the whole request that time.
@@ -84,14 +95,6 @@ export function limitBodies(app: INestApplication, options: BodyLimitOptions = {
   app.use(reservation(limits));
   if (app.getHttpAdapter().getType() === 'fastify') countOnFastify(app, limits);
   else parseOnExpress(app as ParsingApplication, limits);
-}
-
-function limitsOf(options: BodyLimitOptions): Limits {
-  const limits = withDefaults<Limits>(options, DEFAULTS);
-  const unknown = Object.keys(limits).filter((name) => !Object.hasOwn(DEFAULTS, name));
-  if (unknown.length > 0)
-    throw new TypeError(`limitBodies has no option ${unknown.join(', ')}; it has ${Object.keys(DEFAULTS).join(', ')}.`);
-  return limits;
 }
 
 /** The middleware that looks at the headers alone. */

@@ -13,6 +13,7 @@ import { ModuleRef } from '@nestjs/core';
 import { problemsOfGroup } from '../../config/option-checks.js';
 import { ConfigurationError } from '../../config/configuration-error.js';
 import { type SettingsOf, seconds, wholeNumber } from '../../config/setting.js';
+import { type OptionKinds, checkOptions } from '../domain/given-options.js';
 import { AccessChecks, NO_RULE, STREAM_LIMITS } from './access-checks.js';
 import { type AuditOptions, checkedAudit } from './audit/audit-options.js';
 import { AuditTrail } from './audit/audit-trail.js';
@@ -50,6 +51,14 @@ export interface AsyncSessionAccessOptions extends Pick<
 const NO_RULE_TO_AUDIT =
   '`audit` has no effect where there is no rule: give it to SessionAccessModule, or give `access`, too.';
 
+/** The values are checked where the rule is made. */
+export const ACCESS_KINDS: OptionKinds<SessionAccessOptions> = {
+  auth: 'anything?',
+  access: 'anything?',
+  streams: 'anything?',
+  audit: 'anything?',
+};
+
 const OPTIONS = Symbol('SESSION_ACCESS_OPTIONS');
 /** What may be done, before `auth` says by whom. */
 const GIVEN_RULE = Symbol('GIVEN_ACCESS_RULE');
@@ -78,8 +87,10 @@ export class SessionAccessModule implements OnModuleInit, OnModuleDestroy {
     unshareChecks(this.checks);
   }
 
-  /** @param options with `imports` for what the rule injects, if that is not global */
-  static forRoot({ imports = [], ...options }: SessionAccessOptions & Pick<ModuleMetadata, 'imports'>): DynamicModule {
+  /** @param given with `imports` for what the rule injects, if that is not global */
+  static forRoot(given: SessionAccessOptions & Pick<ModuleMetadata, 'imports'>): DynamicModule {
+    checkOptions('SessionAccessModule', given, { ...ACCESS_KINDS, imports: 'list?' });
+    const { imports = [], ...options } = given;
     const providers = accessProviders(options);
     if (providers.length === 0) throw new ConfigurationError([NO_RULE]);
     const { audit } = options;
@@ -92,7 +103,7 @@ export class SessionAccessModule implements OnModuleInit, OnModuleDestroy {
    */
   static forRootAsync({ imports = [], inject = [], useFactory }: AsyncSessionAccessOptions): DynamicModule {
     const providers: Provider[] = [
-      { provide: OPTIONS, inject, useFactory },
+      { provide: OPTIONS, inject, useFactory: async (...given: never[]) => checkedNames(await useFactory(...given)) },
       { provide: GIVEN_RULE, inject: [OPTIONS, ModuleRef], useFactory: madeRule },
       { provide: SessionAccess, inject: [OPTIONS, GIVEN_RULE], useFactory: signedInRule },
       { provide: STREAM_LIMITS, inject: [OPTIONS], useFactory: checkedLimits },
@@ -159,6 +170,11 @@ function auditOf({ audit }: SessionAccessOptions, modules: ModuleRef): AuditTrai
 
 function isForeignRequest({ headers = {} }: SignInRequest): boolean {
   return isForeignPage(headers, []);
+}
+
+function checkedNames(options: SessionAccessOptions): SessionAccessOptions {
+  checkOptions('SessionAccessModule', options, ACCESS_KINDS);
+  return options;
 }
 
 function checkedRule(access: unknown): SessionAccess {

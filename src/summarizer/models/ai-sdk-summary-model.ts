@@ -1,4 +1,5 @@
 import { loadPackage } from '../../config/load-package.js';
+import { checkOptions } from '../../sessions/domain/given-options.js';
 import { type SummaryAnswer, type SummaryModel, SummaryModelError, type SummaryRequest } from './summary-model.js';
 
 /**
@@ -41,6 +42,11 @@ export class AiSdkSummaryModel implements SummaryModel {
         "AiSdkSummaryModel needs a model object with specificationVersion 'v2', 'v3' or 'v4', as providers of the AI SDK have it.",
       );
     }
+    checkOptions('AiSdkSummaryModel', options, {
+      maxOutputTokens: 'count?',
+      temperature: 'number?',
+      maxRetries: 'count?',
+    });
     this.name = `${languageModel.provider}:${languageModel.modelId}`;
   }
 

@@ -11,6 +11,7 @@ import {
   type DynamicModule,
   Module,
 } from '@nestjs/common';
+import { checkOptions } from '../../domain/given-options.js';
 import { pageHeaders } from '../../transport/http-defaults.js';
 import { NotDocumented, type PageRequest, type PageResponse, setHeaders } from '../../transport/served-page.js';
 import { ExplorerFiles } from './explorer-files.js';
@@ -38,7 +39,9 @@ export interface ExplorerSettings {
 /** Returns `undefined` if the explorer is off. */
 export function explorerSettings(options: boolean | ExplorerOptions | undefined): ExplorerSettings | undefined {
   if (options === undefined || options === false) return undefined;
-  const { path = 'explorer', endpoint = '/graphql', inProduction = false } = options === true ? {} : options;
+  const given = options === true ? {} : options;
+  checkOptions<ExplorerOptions>('explorer', given, { path: 'text?', endpoint: 'text?', inProduction: 'flag?' });
+  const { path = 'explorer', endpoint = '/graphql', inProduction = false } = given;
   return process.env.NODE_ENV === 'production' && !inProduction ? undefined : { path, endpoint };
 }
 

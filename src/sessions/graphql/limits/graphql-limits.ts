@@ -1,3 +1,6 @@
+import { ConfigurationError } from '../../../config/configuration-error.js';
+import { problemsOfOptions } from '../../../config/option-checks.js';
+import { kindOf } from '../../../config/setting.js';
 import { withDefaults } from '../../../config/with-defaults.js';
 import { DEFAULT_STREAM_LIMITS } from '../../transport/stream-access.js';
 import { SESSIONS_BODY_LIMIT } from '../../transport/http-defaults.js';
@@ -74,8 +77,13 @@ export const DEFAULT_GRAPHQL_LIMITS: GraphqlLimits = {
   maxBufferedBytes: DEFAULT_STREAM_LIMITS.maxBufferedBytes,
 };
 
+const LIMIT = { kind: kindOf('a number from 0 on', (value) => typeof value === 'number' && value >= 0) };
+const LIMITS = Object.fromEntries(Object.keys(DEFAULT_GRAPHQL_LIMITS).map((name) => [name, LIMIT]));
+
 /** Fills in the defaults. */
 export function graphqlLimits(given: Partial<GraphqlLimits> = {}): GraphqlLimits {
+  const problems = problemsOfOptions(given, LIMITS, 'limits.');
+  if (problems.length > 0) throw new ConfigurationError(problems);
   return withDefaults<GraphqlLimits>(given, DEFAULT_GRAPHQL_LIMITS);
 }
 

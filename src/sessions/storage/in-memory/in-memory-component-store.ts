@@ -1,4 +1,5 @@
 import { EntryComponents } from '../../coordination/components/entry-components.js';
+import { checkOptions } from '../../domain/given-options.js';
 import { type Clock, systemClock } from '../../domain/clock.js';
 import { InMemoryEntries } from './in-memory-entries.js';
 
@@ -10,7 +11,9 @@ import { InMemoryEntries } from './in-memory-entries.js';
 export class InMemoryComponentStore extends EntryComponents {
   readonly #entries: InMemoryEntries;
 
-  constructor({ clock = systemClock }: { readonly clock?: Clock | undefined } = {}) {
+  constructor(options: { readonly clock?: Clock | undefined } = {}) {
+    checkOptions('InMemoryComponentStore', options, { clock: 'clock?' });
+    const { clock = systemClock } = options;
     const entries = new InMemoryEntries(() => clock.now());
     super(entries);
     this.#entries = entries;

@@ -1,3 +1,4 @@
+import { checkOptions } from '../../domain/given-options.js';
 import type { Clock } from '../../domain/clock.js';
 import type { ComponentStore } from '../component-store.js';
 import { DecidingStorage } from '../../writes/deciding-storage.js';
@@ -15,6 +16,7 @@ export class InMemorySessionStorage extends DecidingStorage<InMemoryStore> {
   declare readonly components: ComponentStore;
 
   constructor(options: { readonly clock?: Clock | undefined } = {}) {
+    checkOptions('InMemorySessionStorage', options, { clock: 'clock?' });
     super(new InMemoryStore(options));
   }
 
