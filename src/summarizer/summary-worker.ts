@@ -75,9 +75,10 @@ export class SummaryWorker {
     return this.#tasks.counts;
   }
 
-  /** Starts to work on a session, unless it failed recently. */
+  /** Starts to work on a session. If it failed recently, only on the branches that were found. */
   wake(key: SessionKey): void {
-    if (!this.isTooEarly(key)) this.#tasks.wake(agendaNameOf(key), (signal) => this.#work(key, signal));
+    if (!this.isTooEarly(key) || this.#options.branches.found(key).length > 0)
+      this.#tasks.wake(agendaNameOf(key), (signal) => this.#work(key, signal));
   }
 
   /** Whether a session failed, or was busy, so recently that it is not retried yet. */
@@ -157,23 +158,27 @@ export class SummaryWorker {
 
   /** The task of a session. Never throws. */
   async #work(key: SessionKey, signal: AbortSignal): Promise<void> {
-    // It may have failed while this task waited.
-    if (this.isTooEarly(key)) return;
-    const { agenda, warn } = this.#options;
-    const trigger = agenda.triggerOf(key);
+    const trigger = this.#options.agenda.triggerOf(key);
+    try {
+      // It may have failed while this task waited.
+      if (!this.isTooEarly(key)) await this.#workOnWhole(key, trigger, signal);
+      if (!this.#isBusy(key)) await this.#workOnBranches(key, signal);
+    } catch {
+      // If the app is closing, the session stays on the agenda. Otherwise it has been deleted.
+      if (!signal.aborted) this.#finish(key, trigger);
+    }
+  }
+
+  async #workOnWhole(key: SessionKey, trigger: DueTrigger | undefined, signal: AbortSignal): Promise<void> {
     try {
       const outcome = await this.summarize(key, { force: false, signal, trigger });
-      if (outcome.kind === 'busy') return this.#retryWhenFree(key);
-      if (outcome.isCancelled) this.#retryLater(key, trigger);
+      if (outcome.kind === 'busy') this.#retryWhenFree(key);
+      else if (outcome.isCancelled) this.#retryLater(key, trigger);
       else this.#finish(key, trigger);
-      await this.#workOnBranches(key, signal);
     } catch (error) {
-      // The app is closing. The session stays on the agenda.
-      if (signal.aborted) return;
-      // The session has been deleted.
-      if (error instanceof SessionNotFoundError) return this.#finish(key, trigger);
+      if (signal.aborted || error instanceof SessionNotFoundError) throw error;
       const retry = this.#retryLater(key, trigger);
-      warn(`No summary of session ${JSON.stringify(key.sessionId)}, ${nextTry(retry)}`, error);
+      this.#options.warn(`No summary of session ${JSON.stringify(key.sessionId)}, ${nextTry(retry)}`, error);
     }
   }
 
@@ -225,6 +230,11 @@ export class SummaryWorker {
     const retry = this.#retries.failed(agendaNameOf(key));
     this.#options.agenda.retryIn(key, trigger, retry.waitMs);
     return retry;
+  }
+
+  /** Whether another process holds the lease, and it is too early to ask again. */
+  #isBusy(key: SessionKey): boolean {
+    return this.isTooEarly(key) && this.#busyTimers.has(agendaNameOf(key));
   }
 
   /** Until the next attempt, appends to this session do not request the lease. */

@@ -17,6 +17,12 @@ function by(author: string, ...texts: string[]): EventInput[] {
 
 const FOUR = ['r1', 'r2', 'r3', 'r4'];
 
+const ofBranchesOnly: ScriptedModel['reply'] = async ({ conversation }) => {
+  const isWhole = ['r1', 'w1'].every((each) => conversation.some(({ text }) => text === each));
+  if (isWhole) throw new Error('it is too long');
+  return { text: 'short' };
+};
+
 /** The summaries of a branch: what they cover, and whether readers get them. */
 async function ofBranch(open: SummarizedSessions, branch: string, sessionId = 'one'): Promise<[number, boolean][]> {
   const all = await open.summaries.listSummaries({ ...KEY, sessionId, branch });
@@ -177,6 +183,18 @@ describe.each(storeOfEachEncoding)('automatic summaries of branches on $name', (
     isDown.value = false;
     await sweptAfterRest();
     expect(await ofBranch(open, RESEARCHER)).toEqual([[12, true]]);
+  });
+
+  it('go on while the summary of the whole waits for its next try', async () => {
+    jest.spyOn(Logger.prototype, 'warn').mockReturnValue(undefined);
+    await start({ ...OPTIONS, events: 6 }, new ScriptedModel(ofBranchesOnly));
+    for (const event of [...by('writer', 'w1', 'w2'), ...by('researcher', ...FOUR, 'r5')]) await append(event);
+    expect(open.summaries.counts).toMatchObject({ failed: 1, stored: 1 });
+    expect(await ofBranch(open, RESEARCHER)).toEqual([[5, true]]);
+
+    for (const event of by('writer', 'w3', 'w4', 'w5')) await append(event);
+    expect(open.summaries.counts).toMatchObject({ failed: 1, stored: 2 });
+    expect(await ofBranch(open, WRITER)).toEqual([[9, true]]);
   });
 
   it('are left to others, announced with their branch, and written by what was announced', async () => {
