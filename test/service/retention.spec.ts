@@ -166,6 +166,19 @@ describe.each(storesAboveThePort)('the retention of sessions on $name', ({ open 
     for (const service of [sealed, other]) await service.finish();
   });
 
+  it('follows rules with labels where those are encrypted', async () => {
+    const sealed = serviceBy(KEY_A);
+    for (const plan of ['trial', 'paid']) {
+      await sealed.createSession({ ...ANN, sessionId: plan, metadata: { labels: { plan } } });
+    }
+    clock.advanceSeconds(DAY_SECONDS);
+    const rules = [{ labels: { plan: 'trial' }, keep: '1d' }];
+    const { rules: counts } = await new SessionRetention({ sessions: sealed, rules }).apply();
+    expect(countsIn(counts)).toEqual([[1, 1]]);
+    expect(await left()).toEqual(['paid']);
+    await sealed.finish();
+  });
+
   it('has the holds of all policies, each once', async () => {
     const first = retain({ rules: [], hold: { labels: { hold: 'a' } } });
     const second = retain({ rules: [], hold: { labels: { hold: 'b' } } });

@@ -89,6 +89,7 @@ export class EncryptedStorage extends PassedThrough implements SessionStorage {
   readonly keys: DataKeys;
   readonly #cipher: OwnerCipher;
   readonly #entries: EntryStore;
+  readonly hidesLabels: boolean;
   readonly #metadata: MetadataMode;
 
   /** @param ofPrimary the keys, if this is a copy that follows another store */
@@ -107,6 +108,7 @@ export class EncryptedStorage extends PassedThrough implements SessionStorage {
     this.keys = keys;
     this.#cipher = cipher;
     this.#metadata = metadata;
+    this.hidesLabels = metadata === 'sealed';
     this.#entries = sealedEntries(storage.entries, cipher);
     this.consumers = sealedConsumers(storage.consumers, cipher);
     this.components = storage.components && new SealedComponents(storage.components, cipher, allowPlain);

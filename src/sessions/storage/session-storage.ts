@@ -225,6 +225,8 @@ export interface SessionStorage {
   readonly isInProcess?: boolean | undefined;
   /** Whether the store has to read the texts that it is given, so that they cannot be encrypted. */
   readonly readsTexts?: boolean | undefined;
+  /** Whether lists cannot be filtered by status, tags and labels. */
+  readonly hidesLabels?: boolean | undefined;
   /** Whether the store removes expired data by itself, without {@link purgeExpired}. */
   readonly cleansUpByItself?: boolean | undefined;
   /** Announces changes by other processes. Without it, watches poll. */
