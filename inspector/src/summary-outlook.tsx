@@ -14,6 +14,7 @@ const COUNTED: Readonly<Record<ThresholdState['kind'], string>> = {
   tokens: 'tokens',
   idleSeconds: 'seconds without an event',
   importantLength: 'characters in the newest part',
+  branchEvents: 'events of the branch',
   custom: 'a condition of the app',
 };
 

@@ -1,7 +1,7 @@
 import type { SummaryOutlook } from '../summarizer/summary-outlook.js';
 import { sessionOf, summaryOf } from './paths.js';
 import { ProblemError } from './problem-error.js';
-import type { RemoteKey, RemoteSummary, SummaryListRequest, SummaryOfRequest, SummaryRequest } from './remote-types.js';
+import type { RemoteSummary, SummaryListRequest, SummaryOfRequest, SummaryRequest } from './remote-types.js';
 import type { Requests } from './requests.js';
 import { SearchClient } from './search-client.js';
 
@@ -40,11 +40,11 @@ export abstract class SummariesClient extends SearchClient {
   }
 
   /**
-   * Says how far each threshold is, and what a summary would cover if it was made now.
+   * Says how far each threshold is, and what a summary would cover if it was made now, of the whole conversation or of a branch.
    * @example const { thresholds, wouldCover } = await client.getSummaryOutlook(key);
    */
-  async getSummaryOutlook(key: RemoteKey): Promise<SummaryOutlook> {
-    return this.#requests.json('GET', `${sessionOf(key)}/summary/outlook`, { isRepeatable: true });
+  async getSummaryOutlook({ branch, ...key }: SummaryOfRequest): Promise<SummaryOutlook> {
+    return this.#requests.json('GET', `${sessionOf(key)}/summary/outlook`, { query: { branch }, isRepeatable: true });
   }
 
   /**

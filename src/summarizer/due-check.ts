@@ -34,7 +34,7 @@ export class DueCheck {
   /** Whether a branch needs a summary: by the number of its own events, or by the thresholds of what it sees. */
   isBranchDue(
     { facts, own }: { readonly facts: SummaryFacts; readonly own: number },
-    signal: AbortSignal,
+    signal?: AbortSignal,
   ): boolean | Promise<boolean> {
     const { branchEvents } = this.options;
     return (branchEvents > 0 && own > branchEvents) || this.isDue(facts, signal);
@@ -56,6 +56,19 @@ export class DueCheck {
     const read = await this.#readNewest(key);
     if (!read) return undefined;
     const facts = factsOf(key, read, newestIn(read));
+    const thresholds = await this.#statesOf(facts);
+    return { isDue: !isComplete(read) && (await this.isDue(facts)), thresholds };
+  }
+
+  /** The same of a branch. */
+  async branchDueness(branch: { readonly facts: SummaryFacts; readonly own: number }): Promise<Dueness> {
+    const thresholds = await this.#statesOf(branch.facts);
+    const { branchEvents: limit } = this.options;
+    if (limit > 0) thresholds.push({ kind: 'branchEvents', value: branch.own, limit, isMet: branch.own > limit });
+    return { isDue: await this.isBranchDue(branch), thresholds };
+  }
+
+  async #statesOf(facts: SummaryFacts): Promise<ThresholdState[]> {
     const thresholds: ThresholdState[] = [];
     for (const threshold of singleThresholds(this.options.threshold)) {
       const isMet = await this.#isMet(threshold, facts);
@@ -63,7 +76,7 @@ export class DueCheck {
       if (measure) thresholds.push({ kind: measure.kind, value: measure.read(facts), limit: measure.limit, isMet });
       else thresholds.push({ kind: 'custom', isMet });
     }
-    return { isDue: !isComplete(read) && (await this.isDue(facts)), thresholds };
+    return thresholds;
   }
 
   /** Reads the current facts if the session is still due because of `trigger`. */

@@ -13,6 +13,7 @@ import { environmentBehind } from '../sessions/service-environment.js';
 import type { SessionStorage } from '../sessions/storage/session-storage.js';
 import { AppendHook } from './append-hook.js';
 import { summariesOfBranch, summaryForBranch } from './branch-summaries.js';
+import { branchInputOf, readUncoveredBranch } from './conversation/branch-input.js';
 import { type SummaryInputLimits, coveredBy, readSummaryInput } from './conversation/summary-input.js';
 import { linesOf } from './conversation/conversation-lines.js';
 import { DueBranches } from './due-branches.js';
@@ -72,6 +73,8 @@ export interface SummaryCounts {
 }
 
 /** The fields of requests with more than the key of a session. */
+const OF_SUMMARY = fieldNames<GetSummaryRequest>({ appName: true, userId: true, sessionId: true, branch: true });
+
 const REQUEST_FIELDS = {
   createSessionSummary: fieldNames<CreateSummaryRequest>({
     session: true,
@@ -80,7 +83,8 @@ const REQUEST_FIELDS = {
     dueSince: true,
     signal: true,
   }),
-  getSessionSummary: fieldNames<GetSummaryRequest>({ appName: true, userId: true, sessionId: true, branch: true }),
+  getSessionSummary: OF_SUMMARY,
+  outlook: OF_SUMMARY,
   listSummaries: fieldNames<ListSummariesRequest>({
     branch: true,
     appName: true,
@@ -226,14 +230,19 @@ export class SummarizerSessionManager {
   }
 
   /**
-   * Says how far each threshold is, and what a summary would cover if it was made now. Writes nothing and calls no model.
+   * Says how far each threshold is, and what a summary would cover if it was made now, of the whole conversation or of a branch. Writes
+   * nothing and calls no model.
    * @example const { isDue, thresholds } = await summaries.outlook({ appName: 'shop', userId: 'ann', sessionId });
    */
-  async outlook(request: SessionKey): Promise<SummaryOutlook> {
-    const key = checkedSessionKey(request);
-    const dueness = await this.#check.dueness(key);
+  async outlook(request: GetSummaryRequest): Promise<SummaryOutlook> {
+    const { branch, ...of } = checkedFields('outlook', request);
+    const key = checkedSessionKey(of);
+    assertBranch(branch);
+    const limits = { ...this.#inputLimits, isForced: true };
+    const uncovered = branch === undefined ? undefined : await readUncoveredBranch(this.#storage, key, branch);
+    const dueness = await (uncovered ? this.#check.branchDueness(uncovered) : this.#check.dueness(key));
     if (!dueness) throw new SessionNotFoundError(key.sessionId);
-    const input = await readSummaryInput(this.#storage, key, { ...this.#inputLimits, isForced: true });
+    const input = uncovered ? branchInputOf(uncovered, limits) : await readSummaryInput(this.#storage, key, limits);
     // Of events without text, no summary is written.
     const covers = input && linesOf(input.events).length > 0;
     return { ...dueness, ...(covers && { wouldCover: coveredBy(input) }) };

@@ -9,7 +9,7 @@ import {
   readSummaryInput,
 } from './conversation/summary-input.js';
 import { branchSummaryEvent } from './branch-summaries.js';
-import { readBranchInput } from './conversation/branch-input.js';
+import { branchInputOf, readUncoveredBranch } from './conversation/branch-input.js';
 import { type ReadRequest, readLastRequest } from './conversation/last-request.js';
 import { appendSummary } from './append-summary.js';
 import type { DueCheck } from './due-check.js';
@@ -120,7 +120,8 @@ export class SummaryWriter {
     const { storage, check } = this.options;
     const limits = { ...this.options, isForced };
     if (branch === undefined) return readSummaryInput(storage, key, limits);
-    const input = await readBranchInput(storage, key, branch, limits);
+    const uncovered = await readUncoveredBranch(storage, key, branch);
+    const input = uncovered && branchInputOf(uncovered, limits);
     return input && (isForced || (await check.isBranchDue(input, signal))) ? input : undefined;
   }
 

@@ -1,6 +1,11 @@
+import type { EventInput } from '../../src/index.js';
 import { anyOf, allOf, eventsOver, tokensOver } from '../../src/summarizer/index.js';
 import { inMemory } from './in-memory.js';
 import { KEY, SESSION, SummarizedSessions, turns } from './summarized-sessions.js';
+
+function says(text: string, branch?: string): EventInput {
+  return { author: 'agent', branch, content: { parts: [{ text }] } };
+}
 
 describe('The outlook on the next summary', () => {
   let open: SummarizedSessions;
@@ -72,9 +77,45 @@ describe('The outlook on the next summary', () => {
     expect(open.model.requests).toHaveLength(0);
   });
 
+  it('says of a branch how far it is, by its own events too, and what its summary then covers', async () => {
+    const branch = 'root.writer';
+    open = await SummarizedSessions.open(inMemory, {
+      events: 9,
+      branchEvents: 2,
+      autoSummarize: false,
+      keepRecentEvents: 1,
+    });
+    await open.append(says('w1', branch), says('r2', 'root.researcher'), says('all'), says('w4', branch));
+    const events = { kind: 'events', value: 3, limit: 9, isMet: false };
+    expect(await open.summaries.outlook({ ...KEY, branch })).toEqual({
+      isDue: false,
+      thresholds: [events, { kind: 'branchEvents', value: 2, limit: 2, isMet: false }],
+      wouldCover: { fromSeq: 1, toSeq: 3, events: 2 },
+    });
+    await open.append(says('w5', branch));
+    const { isDue, wouldCover, thresholds } = await open.summaries.outlook({ ...KEY, branch });
+    expect({ isDue, own: thresholds[1] }).toEqual({
+      isDue: true,
+      own: { kind: 'branchEvents', value: 3, limit: 2, isMet: true },
+    });
+    const summary = await open.summaries.createSessionSummary({ session: SESSION, branch });
+    expect(wouldCover).toMatchObject({ fromSeq: summary?.fromSeq, toSeq: summary?.toSeq });
+    expect(await open.summaries.outlook({ ...KEY, branch })).toEqual({
+      isDue: false,
+      thresholds: [
+        { ...events, value: 1 },
+        { kind: 'branchEvents', value: 1, limit: 2, isMet: false },
+      ],
+    });
+    const misspelled = { ...KEY, brnch: branch };
+    await expect(open.summaries.outlook(misspelled)).rejects.toThrow('did you mean branch?');
+  });
+
   it('needs a session', async () => {
     open = await SummarizedSessions.open(inMemory);
     const missing = open.summaries.outlook({ ...KEY, sessionId: 'none' });
     await expect(missing).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
+    const ofBranch = open.summaries.outlook({ ...KEY, sessionId: 'none', branch: 'root' });
+    await expect(ofBranch).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
   });
 });

@@ -13,23 +13,26 @@ import { CutPoints } from './cut-points.js';
 import type { SummaryInput, SummaryInputLimits } from './summary-input.js';
 import { VisibleLog } from './visible-log.js';
 
-/** The input of a summary of a branch, and the facts by which it is due. */
-export interface BranchInput extends SummaryInput {
+/** What readers of a branch see and its last summary does not cover. */
+export interface UncoveredBranch extends Pick<SummaryInput, 'record' | 'previous'> {
+  readonly events: readonly LoggedEvent[];
   readonly facts: SummaryFacts;
   /** How many of the events are of this branch alone. */
   readonly own: number;
 }
 
+/** The input of a summary of a branch, and the facts by which it is due. */
+export interface BranchInput extends SummaryInput, Pick<UncoveredBranch, 'facts' | 'own'> {}
+
 /**
- * Reads what readers of a branch see and its last summary does not cover, if there is something to summarise. Without a summary of the
+ * Reads what readers of a branch see and its last summary does not cover; `undefined` if the session is gone. Without a summary of the
  * branch, that of the whole conversation is the one to go on from: readers of the branch get the new one in its place.
  */
-export async function readBranchInput(
+export async function readUncoveredBranch(
   storage: SessionStorage,
   key: SessionKey,
   branch: string,
-  limits: SummaryInputLimits,
-): Promise<BranchInput | undefined> {
+): Promise<UncoveredBranch | undefined> {
   const read = await storage.read({ key, withSummary: true });
   if (!read) return undefined;
   const { record, now } = read;
@@ -37,17 +40,23 @@ export async function readBranchInput(
   const previous = ofBranch ?? (read.summary && loggedEvent(read.summary));
   const log = new VisibleLog(storage, record);
   const unread = rangesAbove(log.ranges, ofBranch?.actions.branchSummary?.toSeq ?? 0);
-  const uncovered: LoggedEvent[] = [];
+  const events: LoggedEvent[] = [];
   // What other branches said is not kept in memory.
   for await (const event of log.oldest(unread)) {
-    if (!isBranchSummary(event)) uncovered.push(...branchView([event], { branch }));
+    if (!isBranchSummary(event)) events.push(...branchView([event], { branch }));
   }
-  const part = oldestPart(uncovered, limits);
-  if (!part) return undefined;
-  const since = uncovered.map((event) => countsOf(event)).reduce(addCounters, NO_COUNTS);
-  const facts = { key, since, idleMs: now - record.lastUpdateTime, event: uncovered.at(-1) };
-  const own = uncovered.filter((event) => event.branch === branch).length;
-  return { record, previous, left: uncovered.length - part.events.length, facts, own, ...part };
+  const since = events.map((event) => countsOf(event)).reduce(addCounters, NO_COUNTS);
+  const facts = { key, since, idleMs: now - record.lastUpdateTime, event: events.at(-1) };
+  return { record, previous, events, facts, own: events.filter((event) => event.branch === branch).length };
+}
+
+/** The input of the next summary of a branch, if there is something to summarise. */
+export function branchInputOf(
+  { events, ...rest }: UncoveredBranch,
+  limits: SummaryInputLimits,
+): BranchInput | undefined {
+  const part = oldestPart(events, limits);
+  return part && { ...rest, ...part, left: events.length - part.events.length };
 }
 
 /** All but the newest events, or as many of them as a model gets at once. */

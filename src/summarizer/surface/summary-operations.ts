@@ -1,4 +1,3 @@
-import type { SessionKey } from '../../sessions/domain/ids.js';
 import { checkedLimit } from '../../sessions/domain/paging.js';
 import { referenceTo } from '../../sessions/domain/session.js';
 import { PAGE, id } from '../../sessions/surface/ids-and-pages.js';
@@ -7,7 +6,7 @@ import { SESSION } from '../../sessions/surface/paths.js';
 import { flag, integer, listOf, number, one, optional, shape, text } from '../../sessions/surface/shape.js';
 import { SUMMARISES } from '../../sessions/transport/request-writes.js';
 import type { SessionSummary } from '../session-summary.js';
-import { type CoveredEvents, MEASURES, type SummaryOutlook, type ThresholdState } from '../summary-outlook.js';
+import { type CoveredEvents, type SummaryOutlook, THRESHOLD_KINDS, type ThresholdState } from '../summary-outlook.js';
 import {
   type GetSummaryRequest,
   type ListSummariesRequest,
@@ -68,9 +67,10 @@ const OUTLOOK_EXAMPLE: SummaryOutlook = {
 const THRESHOLD_STATE = shape<ThresholdState>('SummaryThreshold', {
   description: 'How far a threshold of summaries is.',
   fields: {
-    kind: text('What it compares, by the name of its setting; `custom` for a condition in code.', {
-      enum: [...MEASURES, 'custom'],
-    }),
+    kind: text(
+      'What it compares, by the name of its setting; `branchEvents` only of a branch, `custom` for a condition in code.',
+      { enum: THRESHOLD_KINDS },
+    ),
     value: optional(number('Since the last summary; missing for a condition in code.')),
     limit: optional(number('The threshold is met above it; missing for a condition in code.')),
     isMet: flag(),
@@ -90,7 +90,9 @@ const SUMMARY_OUTLOOK = shape<SummaryOutlook>('SummaryOutlook', {
   description: 'When the next summary comes, and what it would replace.',
   example: OUTLOOK_EXAMPLE,
   fields: {
-    isDue: flag('Whether the thresholds are met, and there are more events than `keepRecentEvents`.'),
+    isDue: flag(
+      'Whether the thresholds are met, and there are more events than `keepRecentEvents`. `branchEvents` alone makes a branch due.',
+    ),
     thresholds: listOf(THRESHOLD_STATE),
     wouldCover: optional(
       one(COVERED_EVENTS, 'What a summary would cover if it was made now; missing if there is nothing to cover.'),
@@ -175,8 +177,9 @@ export const SUMMARIES = surface({
     getSummaryOutlook: row({
       summary: 'Says how far each threshold of summaries is, and what a summary would cover if it was made now',
       access: ['read', 'session'],
+      request: { branch: optional(text('Of a summary of this branch. Default: of the whole conversation.')) },
       result: SUMMARY_OUTLOOK,
-      run: (key: SessionKey, { services }) => services.summaries.outlook(key),
+      run: (request: GetSummaryRequest, { services }) => services.summaries.outlook(request),
       route: { at: `GET ${SESSION}/summary/outlook`, answers: 'The outlook.', holds: 'much' },
       graphql: { type: 'query', name: 'summaryOutlook' },
     }),
