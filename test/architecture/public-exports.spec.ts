@@ -1,5 +1,7 @@
 import ts from 'typescript';
-import { checker, entryPoints, exportsOf, typesVersions } from './entry-points.js';
+import { entryPoints, typesVersions } from './entry-points.js';
+import { checker, exportsOf } from './exported-symbols.js';
+import { addSignatureOf, shownWords } from './shown-names.js';
 
 /** A class and an interface of the same name are one class to users. */
 function kindOf({ flags }: ts.Symbol): string {
@@ -26,6 +28,7 @@ describe('The public exports', () => {
 const hasWords = (found: ts.Symbol): boolean => found.getDocumentationComment(checker).length > 0;
 const hasExample = (found: ts.Symbol): boolean => found.getJsDocTags().some(({ name }) => name === 'example');
 const isCalled = ({ flags }: ts.Symbol): boolean => (flags & (ts.SymbolFlags.Class | ts.SymbolFlags.Function)) > 0;
+const isValue = ({ flags }: ts.Symbol): boolean => (flags & ts.SymbolFlags.Value) !== 0;
 const namesOf = (symbols: readonly ts.Symbol[]): string[] => symbols.map(({ name }) => name);
 
 describe.each([...entryPoints])('What $entry exports', ({ entry }) => {
@@ -38,5 +41,33 @@ describe.each([...entryPoints])('What $entry exports', ({ entry }) => {
 
   it('shows how classes and functions are used', () => {
     expect(namesOf(found.filter((each) => isCalled(each) && !hasExample(each)))).toEqual([]);
+  });
+});
+
+describe('Names that the package exports', () => {
+  const words = shownWords();
+  const exported = entryPoints.flatMap(({ subpath, entry }) =>
+    [...exportsOf(entry)].map(([name, symbol]) => ({ subpath, name, symbol })),
+  );
+
+  const namesByEntry = (found: typeof exported): Record<string, string[]> => {
+    const names: Record<string, string[]> = {};
+    for (const { subpath, name } of found) (names[subpath] ??= []).push(name);
+    for (const each of Object.values(names)) each.sort();
+    return names;
+  };
+
+  it('are shown by the docs or an example, where they are values', () => {
+    const hidden = exported.filter(({ name, symbol }) => isValue(symbol) && !words.has(name));
+
+    expect(namesByEntry(hidden)).toEqual({});
+  });
+
+  it('are shown or belong to the signature of such a name, where they are types', () => {
+    const reached = new Set<ts.Symbol>();
+    for (const { name, symbol } of exported) if (words.has(name) || isValue(symbol)) addSignatureOf(symbol, reached);
+    const hidden = exported.filter(({ symbol }) => !isValue(symbol) && !reached.has(symbol));
+
+    expect(namesByEntry(hidden)).toEqual({});
   });
 });

@@ -1,6 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import ts from 'typescript';
+import { hostOfDeclarations } from './declarations.js';
 import { type Fence, fencesIn, pages } from './fences.js';
 
 /** What pages leave to their reader; a block that imports from `./users.js` finds it here. */
@@ -28,7 +29,7 @@ const pathOf = ({ page, line }: Fence): string => resolve(GIVEN, `${page.replace
 /** Compiles all blocks together, each as a file of its own, and the examples, against the built package. */
 function problemsOf(fences: readonly Fence[], examples: readonly string[]): Map<Fence | string, string[]> {
   const codes = new Map(fences.map((fence) => [pathOf(fence), fence.code]));
-  const host = ts.createCompilerHost(options);
+  const host = hostOfDeclarations(options);
   const { fileExists, readFile } = host;
   host.fileExists = (path) => codes.has(path) || fileExists(path);
   host.readFile = (path) => codes.get(path) ?? readFile(path);
@@ -95,7 +96,10 @@ const mistakes = [
   fence: { page: `wrong-${index}.md`, line: 10, code: mistake.code, runs: false },
 }));
 
-const problems = problemsOf([...fences, ...mistakes.map(({ fence }) => fence)], examples);
+let problems: ReadonlyMap<Fence | string, string[]>;
+beforeAll(() => {
+  problems = problemsOf([...fences, ...mistakes.map(({ fence }) => fence)], examples);
+});
 
 describe('TypeScript in the docs', () => {
   it('is found', () => {

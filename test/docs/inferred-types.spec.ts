@@ -2,6 +2,7 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, syml
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import ts from 'typescript';
+import { forgetDeclarations, hostOfDeclarations } from './declarations.js';
 
 const PACKAGE = 'nestjs-agent-sessions';
 
@@ -65,10 +66,15 @@ describe('A method without a written return type', () => {
       symlinkSync(resolve('node_modules', name), join(app, 'node_modules', name));
     }
     mkdirSync(join(app, 'src'));
-    host = hostOf(app);
+    host = hostOfDeclarations(options);
+    host.getCurrentDirectory = () => app;
   });
 
-  afterAll(() => rmSync(app, { recursive: true, force: true }));
+  afterAll(() => {
+    // The last spec of its folder that compiles.
+    forgetDeclarations();
+    rmSync(app, { recursive: true, force: true });
+  });
 
   it.each(Object.entries(CALLED))('may return all that the classes of "/%s" answer', (entry, classes) => {
     const specifier = entry === '' ? PACKAGE : `${PACKAGE}/${entry}`;
@@ -91,19 +97,6 @@ describe('A method without a written return type', () => {
     expect(problems).toEqual([]);
   });
 });
-
-/** Files are read once for all compilations. */
-function hostOf(app: string): ts.CompilerHost {
-  const host = ts.createCompilerHost(options);
-  const known = new Map<string, ts.SourceFile | undefined>();
-  const { getSourceFile } = host;
-  host.getCurrentDirectory = () => app;
-  host.getSourceFile = (path, ...rest) => {
-    if (!known.has(path)) known.set(path, getSourceFile(path, ...rest));
-    return known.get(path);
-  };
-  return host;
-}
 
 function compile(host: ts.CompilerHost, app: string, code: string): { program: ts.Program; file: ts.SourceFile } {
   const path = join(app, 'src/app.controller.ts');

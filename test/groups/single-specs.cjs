@@ -5,7 +5,7 @@ module.exports = [
   // They replace packages that other specs of their folder load.
   'module/missing-drivers',
   'module/missing-packages',
-  // Their snapshots belong to the path of the spec.
+  // Its snapshots belong to the path of the spec. It compiles `src` for all questions about exported names.
   'architecture/public-exports',
   // They take long.
   'contract/service',
