@@ -1,6 +1,6 @@
 import { type EventInput, type GetSessionConfig, SessionService, type SessionServiceOptions } from '../../src/index.js';
 import { CountingStorage, type LogReads } from '../support/counting-storage.js';
-import { longLogStores } from './long-logs.js';
+import { type LongLog, type LongLogStore, longLogStores } from './long-logs.js';
 import { KEY, SESSION } from './operations.js';
 
 const LENGTH = 10_000;
@@ -132,29 +132,48 @@ const SCENARIOS: readonly Scenario[] = [
   },
 ];
 
-describe.each(longLogStores)(`a view of 20 in ${LENGTH} events in $name`, ({ open }) => {
-  it.each(SCENARIOS)('$name', async ({ eventAt, rewindTo, history, config, reads, view }) => {
-    const log = await open(LENGTH, eventAt);
-    try {
-      const counting = new CountingStorage(log.storage);
-      const sessions = new SessionService({ storage: counting.storage, history });
-      if (rewindTo !== undefined) {
-        await sessions.appendEvent({
-          session: SESSION,
-          event: { author: 'user', actions: { rewind: { toSeq: rewindTo } } },
-        });
-      }
-      counting.taken();
-      log.rowsTaken();
-      const session = await sessions.getSession({ ...KEY, config });
+interface CountedLog {
+  readonly log: LongLog;
+  readonly counting: CountingStorage;
+}
 
-      expect(counting.taken()).toEqual(reads);
-      const seqs = session?.events.map(({ seq }) => seq) ?? [];
-      expect([seqs[0], seqs.at(-1), seqs.length]).toEqual(view);
-      // Each read also returns the row of the session.
-      expect(log.rowsTaken()).toBeLessThanOrEqual(reads.events + reads.ranges + reads.anchors);
-    } finally {
-      await log.destroy();
-    }
+/** A log of these events, rewound if they are; scenarios that only read it share it. */
+async function openLog(store: LongLogStore, { eventAt, rewindTo }: Scenario): Promise<CountedLog> {
+  const log = await store.open(LENGTH, eventAt);
+  const counting = new CountingStorage(log.storage);
+  if (rewindTo !== undefined) {
+    const event: EventInput = { author: 'user', actions: { rewind: { toSeq: rewindTo } } };
+    await new SessionService({ storage: counting.storage }).appendEvent({ session: SESSION, event });
+  }
+  return { log, counting };
+}
+
+describe.each(longLogStores)(`a view of 20 in ${LENGTH} events in $name`, (store) => {
+  const opened = new Map<number, Promise<CountedLog>>();
+  const logOf = (scenario: Scenario): Promise<CountedLog> => {
+    const place = SCENARIOS.findIndex(
+      ({ eventAt, rewindTo }) => eventAt === scenario.eventAt && rewindTo === scenario.rewindTo,
+    );
+    const log = opened.get(place) ?? openLog(store, scenario);
+    opened.set(place, log);
+    return log;
+  };
+  afterAll(async () => {
+    for (const { log } of await Promise.all(opened.values())) await log.destroy();
+  });
+
+  it.each(SCENARIOS)('$name', async (scenario) => {
+    const { history, config, reads, view } = scenario;
+    const { log, counting } = await logOf(scenario);
+    const sessions = new SessionService({ storage: counting.storage, history });
+    counting.taken();
+    log.rowsTaken();
+    const session = await sessions.getSession({ ...KEY, config });
+
+    expect(counting.taken()).toEqual(reads);
+    const seqs = session?.events.map(({ seq }) => seq) ?? [];
+    expect([seqs[0], seqs.at(-1), seqs.length]).toEqual(view);
+    // Each read also returns the row of the session.
+    expect(log.rowsTaken()).toBeLessThanOrEqual(reads.events + reads.ranges + reads.anchors);
   });
 });
