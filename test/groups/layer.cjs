@@ -7,7 +7,8 @@ const isFast = name === 'fast';
 
 /**
  * Specs, or folders, that only `npm run test:full` runs, as paths below `test`, by the reason. The fast layer also leaves
- * out stores and frameworks: see `storesAboveThePort`, `storeOfEachKind`, `usualNames` and `frameworks`.
+ * out stores and frameworks, and fills less: see `storesAboveThePort`, `storeOfEachKind`, `sqlBenchOfEachKind`, `usualNames`,
+ * `frameworks` and `crowd`.
  */
 const FULL_ONLY = {
   'install the package into new apps, or into an image': ['app/newcomer', 'containers/image'],
@@ -22,6 +23,7 @@ const FULL_ONLY = {
     'app/loaded-files',
     'app/metrics',
     'app/search',
+    'app/start',
     'app/summary-queue',
     'module/open-handles',
     'module/own-app',
@@ -37,6 +39,7 @@ const FULL_ONLY = {
     'inspector/search.e2e',
     'inspector/sessions.e2e',
     'inspector/share.e2e',
+    'inspector/sign-in.e2e',
   ],
   'start servers of their own': [
     'containers/proxy',
@@ -85,8 +88,9 @@ const FULL_ONLY = {
     'graphql/unread-streams.e2e',
     'redis/large-log',
     'rest/slow-reader.e2e',
+    'service/large-states',
   ],
-  'repeat a contract with another storage': ['encryption/storage'],
+  'repeat a contract with another storage': ['encryption/contract', 'encryption/storage'],
   'are about a service of Google': ['vertex'],
   'build again and again': ['unit/build-stamp'],
 };

@@ -1,10 +1,6 @@
-import { execFile } from 'node:child_process';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { LimitExceededError, SessionService } from '../../src/index.js';
 import { firstStore } from '../support/stores.js';
 
-const BOOTSTRAP = join(__dirname, '../support/processes/bootstrap.cjs');
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 's-1' };
 const SESSION = { appName: 'shop', userId: 'ann', id: 's-1' };
 const LIMITS = { maxSessionStateBytes: 1_000, maxUserStateBytes: 500, maxAppStateBytes: 400 };
@@ -87,13 +83,5 @@ describe.each(firstStore)('limits of state with $name', ({ open }) => {
       await expect(small.stateAt({ ...KEY, seq: 5 })).rejects.toMatchObject({ status: 413 });
       await expect(small.stateAt({ ...KEY, seq: 1 })).resolves.toMatchObject({ state: { a: text(900) } });
     });
-  });
-});
-
-describe('256 appends of a megabyte of state', () => {
-  it('do not end a process with a small heap', async () => {
-    const program = ['--max-old-space-size=128', BOOTSTRAP, join(__dirname, '../support/large-state.ts')];
-    const { stdout } = await promisify(execFile)(process.execPath, program);
-    expect(JSON.parse(stdout)).toEqual({ stored: 4, refused: 252, keys: 4, listed: 1, at: 4 });
   });
 });
