@@ -2,6 +2,7 @@ import { type EventInput, InMemorySessionStorage, SessionService } from '../../s
 import { CHECKPOINT_EVERY } from '../../src/sessions/domain/checkpoint.js';
 import { longLogStores } from './long-logs.js';
 import { CountingStorage } from '../support/counting-storage.js';
+import { crowd } from '../support/rounds.js';
 import { KEY, SESSION } from './operations.js';
 
 const says: EventInput = { author: 'agent', actions: { stateDelta: { step: 1, 'user:step': 1 } } };
@@ -37,7 +38,7 @@ async function open(length: number): Promise<Measured> {
   };
 }
 
-describe.each([100, 100_000])('in a log of %d events, so many are read', (length) => {
+describe.each([100, crowd(100_000)])('in a log of %d events, so many are read', (length) => {
   let log: Measured;
   beforeAll(async () => {
     log = await open(length);

@@ -2,6 +2,7 @@ import { newRecord } from '../../src/sessions/domain/session-record.js';
 import { type Listed, SessionLists } from '../../src/sessions/storage/in-memory/session-lists.js';
 import { SortedList } from '../../src/sessions/storage/in-memory/sorted-list.js';
 import type { ListRequest } from '../../src/storage.js';
+import { crowd } from '../support/rounds.js';
 
 const LIMIT = 10;
 const MAX_EXAMINED = 50;
@@ -42,7 +43,7 @@ function filledLists(count: number): { examinedBy: (request: Partial<ListRequest
   };
 }
 
-describe.each([1_000, 100_000])('of %d sessions in memory', (count) => {
+describe.each([1_000, crowd(100_000)])('of %d sessions in memory', (count) => {
   const { examinedBy } = filledLists(count);
   const positions = [undefined, { time: Math.floor(count / 2), userId: 'u-1', sessionId: 's' }];
 

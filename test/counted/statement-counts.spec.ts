@@ -1,5 +1,6 @@
 import { fillLog, fillSessions } from '../support/filled-sqlite.js';
 import { observedDriver } from '../support/observed-driver.js';
+import { crowd } from '../support/rounds.js';
 import { SqliteFile } from '../support/sqlite-file.js';
 import { StatementLog } from '../support/statement-log.js';
 import { type Cost, KEY, METADATA, OPERATIONS } from './operations.js';
@@ -17,7 +18,7 @@ describe('the statements of each operation in SQLite', () => {
     { events: 100, others: 10 },
     { events: 10_000, others: 10 },
     { events: 100, others: 2_000 },
-    { events: 10_000, others: 100_000 },
+    { events: 10_000, others: crowd(100_000) },
   ])('is the same with $events events and $others other sessions', async ({ events, others }) => {
     const file = new SqliteFile();
     try {

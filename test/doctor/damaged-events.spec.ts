@@ -6,7 +6,7 @@ import { TypeOrmSessionStorage } from '../../src/typeorm.js';
 import { describeChosen } from '../support/processes/shared-stores.js';
 import { describeRedis } from '../support/redis-servers.js';
 import { until } from '../support/until.js';
-import { SQL_BENCHES, type SqlBench } from '../support/sql-benches.js';
+import { type SqlBench, sqlBenchOfEachKind } from '../support/sql-benches.js';
 
 /** A store, and a hand that writes over the text of event 3 of the only session of `shop`. */
 interface Damaged {
@@ -156,7 +156,7 @@ function describeDamage({ storage, write }: Damaged): void {
   });
 }
 
-describeChosen('A damaged event in a $name store', SQL_BENCHES, ({ open }) => {
+describeChosen('A damaged event in a $name store', sqlBenchOfEachKind, ({ open }) => {
   let bench: SqlBench;
   let storage: SessionStorage;
 

@@ -6,7 +6,7 @@ import { TypeOrmSessionStorage } from '../../src/typeorm.js';
 import { describeChosen } from '../support/processes/shared-stores.js';
 import { updatesOfRecords } from '../support/record-lines.js';
 import { describeRedis } from '../support/redis-servers.js';
-import { SQL_BENCHES, type SqlBench } from '../support/sql-benches.js';
+import { type SqlBench, sqlBenchOfEachKind } from '../support/sql-benches.js';
 
 /** A store, and a hand that damages the record of the session `hurt`, or the state of its user. */
 interface Damaged {
@@ -79,7 +79,7 @@ function describeDamage({ storage, hurtRecord }: Damaged): void {
   });
 }
 
-describeChosen('A damaged record in a $name store', SQL_BENCHES, ({ open }) => {
+describeChosen('A damaged record in a $name store', sqlBenchOfEachKind, ({ open }) => {
   let bench: SqlBench;
   let storage: SessionStorage;
 

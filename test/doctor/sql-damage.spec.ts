@@ -4,7 +4,7 @@ import { TypeOrmSessionStorage } from '../../src/typeorm.js';
 import type { SessionStorage } from '../../src/storage.js';
 import { describeChosen } from '../support/processes/shared-stores.js';
 import { updatesOfRecords } from '../support/record-lines.js';
-import { SQL_BENCHES, type SqlBench } from '../support/sql-benches.js';
+import { type SqlBench, sqlBenchOfEachKind } from '../support/sql-benches.js';
 import { until } from '../support/until.js';
 
 const pk = (app: string): string => `(SELECT pk FROM agent_sessions WHERE app_name = '${app}')`;
@@ -85,7 +85,7 @@ async function orphans(storage: SessionStorage, repair: boolean): Promise<string
   return found.map(({ detail, repaired }) => `${detail.replace(/.*\d in /, '')}${repaired ? ', removed' : ''}`).sort();
 }
 
-describeChosen('Damage in the tables of a $name store', SQL_BENCHES, ({ open }) => {
+describeChosen('Damage in the tables of a $name store', sqlBenchOfEachKind, ({ open }) => {
   let bench: SqlBench;
   let storage: TypeOrmSessionStorage;
   let sessions: SessionService;

@@ -4,12 +4,13 @@ import { type PurgeCounts, SessionService, SessionsCleanup, SessionsModule } fro
 import type { Clock } from '../../src/sessions/domain/clock.js';
 import type { StoreSettings } from '../../src/config/store-settings.js';
 import { createMariaDbDatabase, dropMariaDbDatabase } from '../support/mariadb-store.js';
+import { crowd } from '../support/rounds.js';
 import { chosenStoreNames } from '../support/store-names.js';
 import { startApp } from './support/apps.js';
 import { newDatabaseName } from './support/database-name.js';
 import { type Place, openPlace } from './support/places.js';
 
-const EXPIRED = 20_000;
+const EXPIRED = crowd(20_000);
 const AT_ONCE = 500;
 const EXPIRED_AT = 1_000_000;
 const NOW = EXPIRED_AT + 3_600_000;

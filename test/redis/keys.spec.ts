@@ -3,6 +3,7 @@ import { SessionService } from '../../src/index.js';
 import { RedisKeys, encodeId } from '../../src/sessions/storage/redis/redis-keys.js';
 import { ENCODE_ID } from '../../src/sessions/storage/redis/script/base.lua.js';
 import { seed } from '../support/random.js';
+import { crowd } from '../support/rounds.js';
 import { describeRedis } from '../support/redis-servers.js';
 
 const keys = new RedisKeys('test:');
@@ -33,7 +34,7 @@ describe(`Keys (SEED=${seed})`, () => {
           .filter((key) => ofB.has(key));
         expect(shared).toHaveLength(isSame ? 7 : 0);
       }),
-      { seed, numRuns: 5_000 },
+      { seed, numRuns: crowd(5_000) },
     );
   });
 
@@ -44,7 +45,7 @@ describe(`Keys (SEED=${seed})`, () => {
         expect(encoded).toMatch(/^[A-Za-z0-9\-_.!~'()%]+$/);
         expect(decodeURIComponent(encoded)).toBe(given);
       }),
-      { seed, numRuns: 5_000 },
+      { seed, numRuns: crowd(5_000) },
     );
   });
 
@@ -56,7 +57,7 @@ describe(`Keys (SEED=${seed})`, () => {
         expect(tags).not.toContain(slotTagOf(keys.usersOf(key.appName)));
         expect(slotTagOf(keys.usersOf(key.appName))).toBe(encodeId(key.appName));
       }),
-      { seed, numRuns: 2_000 },
+      { seed, numRuns: crowd(2_000) },
     );
   });
 });

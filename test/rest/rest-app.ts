@@ -16,12 +16,11 @@ import {
   type SessionsRestOptions,
 } from '../../src/sessions/rest/index.js';
 import type { SessionStorage } from '../../src/storage.js';
-import { isFastLayer } from '../support/layer.js';
+import { type Framework, frameworks } from './frameworks.js';
 import { HTTP_APP, HttpApp, type HttpAppOptions, appParts } from '../support/http-app.js';
 import { SummarizerRestModule } from '../../src/summarizer/rest/index.js';
 
-export type Framework = 'Express' | 'Fastify';
-export const frameworks: readonly Framework[] = isFastLayer ? ['Express'] : ['Express', 'Fastify'];
+export { type Framework, frameworks };
 
 interface RestAppOptions extends Partial<SessionsRestOptions>, HttpAppOptions {
   /** Called before the app is set up. */

@@ -1,3 +1,5 @@
+import { isFastLayer } from './layer.js';
+
 /** With `ROUNDS=full`, as each night, tests do all they can, on all stores. */
 const areRoundsFull = process.env.ROUNDS === 'full';
 
@@ -10,4 +12,9 @@ const DIVISOR = areRoundsFull ? 1 : 4;
 /** How often a test repeats the same thing, to meet what happens rarely. */
 export function rounds(full: number): number {
   return Math.ceil(full / DIVISOR);
+}
+
+/** How many there are where a test shows that it does not matter how many: a fifth in the fast layer. */
+export function crowd(full: number): number {
+  return isFastLayer ? Math.ceil(full / 5) : full;
 }

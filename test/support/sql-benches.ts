@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Libsql from 'libsql';
 import type { TypeOrmSessionStorageOptions } from '../../src/typeorm.js';
+import { isFastLayer } from './layer.js';
+import { isEveryStoreWanted } from './rounds.js';
 import { type SqlServer, mariaDbServer, postgresServer } from './sql-servers.js';
 import type { StoreName } from './store-names.js';
 
@@ -56,3 +58,7 @@ export const SQL_BENCHES: readonly { readonly name: StoreName; readonly open: ()
   { name: 'mariadb', open: benchOf(mariaDbServer, 'SET FOREIGN_KEY_CHECKS = 0') },
   { name: 'postgres', open: benchOf(postgresServer, 'SET session_replication_role = replica') },
 ];
+
+/** Those of a file and of a server in the fast layer, otherwise all: for what is read in the same way from all of them. */
+export const sqlBenchOfEachKind =
+  isFastLayer && !isEveryStoreWanted ? SQL_BENCHES.filter(({ name }) => name !== 'mariadb') : SQL_BENCHES;

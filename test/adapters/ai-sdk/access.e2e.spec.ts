@@ -1,7 +1,5 @@
 import { Controller, type INestApplication, Module, Post, type Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { ExpressAdapter } from '@nestjs/platform-express';
-import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { type UIMessage, convertToModelMessages, simulateReadableStream, stepCountIs, streamText, tool } from 'ai';
 import { MockLanguageModelV3 } from 'ai/test';
 import { z } from 'zod';
@@ -16,6 +14,7 @@ import {
 } from '../../../src/sessions/rest/index.js';
 import { user } from './support/chat-app.js';
 import { call, step, text } from './support/models.js';
+import { httpAdapters } from './support/http-adapters.js';
 
 interface Signed {
   readonly headers: Readonly<Record<string, string>>;
@@ -78,12 +77,7 @@ function chatsWith(access: SessionAccess | undefined): Type {
   return ChatsWithRule;
 }
 
-const adapters = [
-  ['Express', () => new ExpressAdapter()],
-  ['Fastify', () => new FastifyAdapter()],
-] as const;
-
-describe.each(adapters)('A chat on %s', (_name, adapter) => {
+describe.each(httpAdapters)('A chat on %s', (_name, adapter) => {
   let app: INestApplication;
   let url: string;
 

@@ -13,8 +13,6 @@ import {
   applyDecorators,
 } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { ExpressAdapter } from '@nestjs/platform-express';
-import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { UIMessage, UIMessageChunk } from 'ai';
 import {
   AnswersChat,
@@ -39,6 +37,7 @@ import {
 import { fillMemory } from '../../support/filled-memory.js';
 import { until } from '../../support/until.js';
 import { user } from './support/chat-app.js';
+import { httpAdapters } from './support/http-adapters.js';
 
 interface Signed {
   readonly headers: Readonly<Record<string, string>>;
@@ -122,12 +121,7 @@ class ChatController {
   }
 }
 
-const adapters = [
-  ['Express', () => new ExpressAdapter()],
-  ['Fastify', () => new FastifyAdapter()],
-] as const;
-
-describe.each(adapters)('A controller of chats on %s', (_name, adapter) => {
+describe.each(httpAdapters)('A controller of chats on %s', (_name, adapter) => {
   let app: INestApplication;
   let url: string;
   let rights: Rights;

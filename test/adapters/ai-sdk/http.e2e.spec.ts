@@ -3,16 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { INestApplication } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { ExpressAdapter } from '@nestjs/platform-express';
-import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { DefaultChatTransport, type UIMessage } from 'ai';
 import { chunksOf, read, saidIn, user } from './support/chat-app.js';
 import { ChatTestModule } from './support/chat.module.js';
+import { httpAdapters } from './support/http-adapters.js';
 
-describe.each([
-  ['Express', () => new ExpressAdapter()],
-  ['Fastify', () => new FastifyAdapter()],
-])('Chats over HTTP, on %s,', (_name, adapter) => {
+describe.each(httpAdapters)('Chats over HTTP, on %s,', (_name, adapter) => {
   const folder = mkdtempSync(join(tmpdir(), 'agent-sessions-'));
   const apps: INestApplication[] = [];
   const urls: string[] = [];

@@ -1,4 +1,5 @@
 import { type BaseCheckpointSaver, MemorySaver } from '@langchain/langgraph-checkpoint';
+import { isFastLayer } from '../../support/layer.js';
 import { isEveryStoreWanted } from '../../support/rounds.js';
 import { storeOfEachKind } from '../../support/stores.js';
 import { DURABILITIES, type Durability, JudgedRun } from './support/judged-run.js';
@@ -6,12 +7,15 @@ import { CALLERS, type Caller, saversOf } from './support/savers.js';
 import { type Scenario, scenarios } from './support/scenarios.js';
 import { slowStorage } from './support/slow-storage.js';
 
-/** Ways to run a scenario: the usual one, and one of the others, unless all are wanted. */
-function waysOf(index: number): { readonly caller: Caller; readonly durability: Durability }[] {
-  const [usual, ...others] = CALLERS.flatMap((caller) => DURABILITIES.map((durability) => ({ caller, durability })));
-  return [usual, ...others].filter(
-    (way) => way && (isEveryStoreWanted || way === usual || way === others[index % others.length]),
-  ) as never;
+const WAYS = CALLERS.flatMap((caller) => DURABILITIES.map((durability) => ({ caller, durability })));
+
+/** Ways to run a scenario: the usual one, and one of the others, unless all are wanted. In the fast layer one, each in its turn. */
+function waysOf(index: number): readonly { readonly caller: Caller; readonly durability: Durability }[] {
+  const [usual, ...others] = WAYS;
+  if (isEveryStoreWanted) return WAYS;
+  return WAYS.filter((way) =>
+    isFastLayer ? way === WAYS[index % WAYS.length] : way === usual || way === others[index % others.length],
+  );
 }
 
 async function seenWith(
