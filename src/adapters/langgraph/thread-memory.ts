@@ -1,13 +1,8 @@
-import { Recent, sessionNameOf } from '../../adapter.js';
+import { Recent } from '../../adapter.js';
 import type { Session, SessionKey } from '../../index.js';
 import type { KnownCheckpoint } from './channel-writer.js';
 import { type ThreadAddress, placeOf } from './thread-address.js';
 import type { StoredChannel, StoredItem } from './thread-records.js';
-
-/** A thread, as this process last saw it. */
-interface Thread {
-  session?: Session | undefined;
-}
 
 /** A checkpoint, and about how many bytes it takes here. */
 interface SizedCheckpoint {
@@ -15,35 +10,38 @@ interface SizedCheckpoint {
   readonly bytes: number;
 }
 
-interface Namespace {
-  /** Whose it is; another one after the thread was forgotten. */
-  readonly thread: Thread;
+/** A thread, or a namespace of it. */
+interface Remembered {
+  /** Of the thread: another one after it was forgotten. */
+  readonly mark: symbol;
+  readonly bytes: number;
+  readonly session?: Session | undefined;
   /** Newest first. */
-  readonly checkpoints: readonly SizedCheckpoint[];
+  readonly checkpoints?: readonly SizedCheckpoint[];
 }
 
-const MOST_THREADS = 200;
 const MOST_CHECKPOINTS = 4;
 const MOST_BYTES = 33_554_432;
 /** With its fingerprint and its id. */
 const BYTES_OF_AN_ITEM = 200;
 const BYTES_OF_A_CHECKPOINT = 2_000;
+const BYTES_OF_A_SESSION = 2_000;
 
 /** What this process last read and wrote of threads. The store checks that it is current. */
 export class ThreadMemory {
-  readonly #threads = new Recent<Thread>(MOST_THREADS);
-  readonly #namespaces = new Recent<Namespace>(MOST_BYTES, ({ checkpoints }) => sumOf(checkpoints));
+  readonly #known = new Recent<Remembered>(MOST_BYTES, ({ bytes }) => bytes);
 
   session(key: SessionKey): Session | undefined {
-    return this.#threads.get(sessionNameOf(key))?.session;
+    return this.#known.get(nameOf(key))?.session;
   }
 
   setSession(key: SessionKey, session: Session | undefined): void {
-    this.#threadOf(key).session = session;
+    const { mark } = this.#threadOf(key);
+    this.#known.set(nameOf(key), { mark, session, bytes: sizeOf(session) });
   }
 
   forget(key: SessionKey): void {
-    this.#threads.delete(sessionNameOf(key));
+    this.#known.delete(nameOf(key));
   }
 
   /** The last ones of the namespace, newest first. */
@@ -60,20 +58,32 @@ export class ThreadMemory {
     const others = this.#sized(address).filter((other) => other.checkpoint.record.id !== checkpoint.record.id);
     const all = [{ checkpoint, bytes: bytesOf(checkpoint) }, ...others].slice(0, MOST_CHECKPOINTS);
     while (all.length > 1 && sumOf(all) > MOST_BYTES / 2) all.pop();
-    this.#namespaces.set(placeOf(address), { thread: this.#threadOf(address.key), checkpoints: all });
+    const { mark } = this.#threadOf(address.key);
+    this.#known.set(placeOf(address), { mark, checkpoints: all, bytes: sumOf(all) });
   }
 
   #sized(address: ThreadAddress): readonly SizedCheckpoint[] {
-    const thread = this.#threads.get(sessionNameOf(address.key));
-    const known = this.#namespaces.get(placeOf(address));
-    return known && known.thread === thread ? known.checkpoints : [];
+    const thread = this.#known.get(nameOf(address.key));
+    const known = this.#known.get(placeOf(address));
+    return known && known.mark === thread?.mark ? (known.checkpoints ?? []) : [];
   }
 
-  #threadOf(key: SessionKey): Thread {
-    const thread = this.#threads.get(sessionNameOf(key)) ?? {};
-    this.#threads.set(sessionNameOf(key), thread);
+  #threadOf(key: SessionKey): Remembered {
+    const known = this.#known.get(nameOf(key));
+    if (known) return known;
+    const thread = { mark: Symbol('thread'), bytes: sizeOf(undefined) };
+    this.#known.set(nameOf(key), thread);
     return thread;
   }
+}
+
+/** No namespace has this place. */
+function nameOf(key: SessionKey): string {
+  return placeOf({ key, ns: '' }, 'session');
+}
+
+function sizeOf(session: Session | undefined): number {
+  return BYTES_OF_A_SESSION + (session ? JSON.stringify([session.state.toRecord(), session.metadata]).length : 0);
 }
 
 function sumOf(checkpoints: readonly SizedCheckpoint[]): number {

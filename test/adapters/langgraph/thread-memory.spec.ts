@@ -1,6 +1,7 @@
 import type { KnownCheckpoint, KnownItem } from '../../../src/adapters/langgraph/channel-writer.js';
 import { ThreadMemory } from '../../../src/adapters/langgraph/thread-memory.js';
 import type { ThreadAddress } from '../../../src/adapters/langgraph/thread-address.js';
+import { InMemorySessionService } from '../../../src/index.js';
 
 const MEGABYTE = 1_048_576;
 /** What a list of ten thousand messages and its checkpoint take about. */
@@ -54,6 +55,23 @@ describe('What a process remembers of threads', () => {
     const large = Array.from({ length: 20 }, () => TWO_MEGABYTES).flat();
     for (const id of ['a', 'b']) memory.remember(addressOf(0), checkpointOf(id, large));
     expect(memory.checkpoints(addressOf(0)).map(({ record }) => record.id)).toEqual(['b']);
+  });
+
+  it('takes no more with the state of sessions, and has many that are small', async () => {
+    const sessions = new InMemorySessionService();
+    const sizes = [MEGABYTE - 100, 100];
+    const counts = [];
+    for (const size of sizes) {
+      const memory = new ThreadMemory();
+      const state = { text: 'x'.repeat(size) };
+      const session = await sessions.createSession({ appName: 'shop', userId: 'ann', state });
+      const keys = Array.from({ length: 1_000 }, (_, thread) => addressOf(thread).key);
+      for (const key of keys) memory.setSession(key, session);
+      counts.push(keys.filter((key) => memory.session(key)).length);
+    }
+    expect(counts).toEqual([expect.any(Number), 1_000]);
+    expect(counts[0]).toBeGreaterThanOrEqual(15);
+    expect(counts[0]).toBeLessThanOrEqual(32);
   });
 
   it('keeps nothing of a thread that was deleted', () => {
