@@ -64,7 +64,9 @@ export class ClaudeSessionStore implements SessionStore {
   }
 
   async load(key: TranscriptKey): Promise<SessionStoreEntry[] | null> {
-    return loadEntries(this.#sessions, addressOf(key, this.#app, this.#userId).key);
+    const session = addressOf(key, this.#app, this.#userId).key;
+    this.#writer.begin(session);
+    return loadEntries(this.#sessions, session);
   }
 
   async listSessions(projectKey: string): Promise<{ sessionId: string; mtime: number }[]> {

@@ -8,6 +8,7 @@ import {
   type MetadataDelta,
   type Session,
   type SessionKey,
+  SessionNotFoundError,
   type SessionService,
 } from '../../index.js';
 import { type EntryEvents, eventsOf, idOf } from './entry-events.js';
@@ -28,6 +29,8 @@ const MOST_BYTES = 1_500_000;
 /** Appends entries: a batch is one commit, unless it is too large for one. An entry with a `uuid` is stored once. */
 export class TranscriptWriter {
   readonly #known = new Recent<Session>(MOST_SESSIONS);
+  /** Sessions that were deleted while a run wrote to them. */
+  readonly #gone = new Recent<true>(MOST_SESSIONS);
   readonly #usage = new Recent<UsageCounter>(MOST_SESSIONS);
   /** Ids of entries without `uuid` whose append failed: whoever appends them again means the same ones. */
   readonly #failed = new WeakMap<SessionStoreEntry, string>();
@@ -36,6 +39,11 @@ export class TranscriptWriter {
     private readonly sessions: SessionService,
     private readonly fold: FoldSummary | undefined,
   ) {}
+
+  /** A run may begin anew where a session was deleted. */
+  begin(key: SessionKey): void {
+    this.#gone.delete(sessionNameOf(key));
+  }
 
   async append(address: TranscriptAddress, entries: readonly SessionStoreEntry[]): Promise<void> {
     const name = sessionNameOf(address.key);
@@ -68,6 +76,7 @@ export class TranscriptWriter {
       } catch (error) {
         // Whatever went wrong: what is known of the session may be old.
         this.#known.delete(sessionNameOf(key));
+        if (error instanceof SessionNotFoundError) this.#gone.set(sessionNameOf(key), true);
         if (error instanceof LimitExceededError && left.length > 1) return false;
         if (error instanceof EventConflictError) left = await this.#withoutStored(key, left, error);
         throw error;
@@ -79,13 +88,15 @@ export class TranscriptWriter {
     await this.#commit(address, left.slice(half));
   }
 
-  /** As this process knows it; created if there is none. It has no events. */
+  /** As this process knows it; created if there was none. It has no events. */
   async #current(key: SessionKey): Promise<Session> {
     const name = sessionNameOf(key);
-    const known = this.#known.get(name) ?? (await this.#read(key)) ?? (await createUnlessThere(this.sessions, key));
-    if (!known) return this.#current(key);
-    this.#known.set(name, known);
-    return known;
+    const known = this.#known.get(name) ?? (await this.#read(key));
+    if (!known && this.#gone.has(name)) throw new SessionNotFoundError(key.sessionId);
+    const current = known ?? (await createUnlessThere(this.sessions, key));
+    if (!current) return this.#current(key);
+    this.#known.set(name, current);
+    return current;
   }
 
   #read(key: SessionKey): Promise<Session | undefined> {

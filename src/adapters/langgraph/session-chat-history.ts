@@ -25,6 +25,8 @@ export class SessionChatHistory extends BaseListChatMessageHistory {
   override lc_namespace = ['nestjs-agent-sessions', 'langgraph'];
   readonly #sessions: SessionService;
   readonly #key: SessionKey;
+  /** Whether the session was there: then it is not created again. */
+  #wasThere = false;
   readonly #serde = new JsonPlusSerializer();
 
   constructor(options: SessionChatHistoryOptions) {
@@ -41,6 +43,7 @@ export class SessionChatHistory extends BaseListChatMessageHistory {
 
   override async getMessages(): Promise<BaseMessage[]> {
     const session = await this.#sessions.getSession(this.#key);
+    this.#wasThere = session !== undefined;
     return historyMessages(session?.events ?? [], this.#key.sessionId, this.#serde);
   }
 
@@ -48,15 +51,17 @@ export class SessionChatHistory extends BaseListChatMessageHistory {
     await this.addMessages([message]);
   }
 
-  /** All of them or none, at most 99. */
+  /** All of them or none, at most 99. Refused if the session was deleted since this object read or wrote it. */
   override async addMessages(messages: BaseMessage[]): Promise<void> {
     const serialized = await Promise.all(
       messages.map(async (message) => [message, await serializedValue(this.#serde, message)] as const),
     );
     // With ids, so that what is sent again is stored once.
     const events = historyEvents(serialized).map((event) => ({ id: randomUUID(), ...event }));
-    const session = await this.#sessions.getOrCreateSession(this.#key);
-    await retryUnknown(async () => this.#sessions.appendEvents({ session, events }));
+    if (!this.#wasThere) await this.#sessions.getOrCreateSession(this.#key);
+    this.#wasThere = true;
+    const { sessionId: id, ...user } = this.#key;
+    await retryUnknown(async () => this.#sessions.appendEvents({ session: { ...user, id }, events }));
   }
 
   /** Rewinds the session to its beginning. The log keeps the messages. */

@@ -129,6 +129,7 @@ export class AgentsSession
     if (limit !== undefined && !(limit > 0)) return [];
     const wanted = limit === undefined ? Infinity : Math.ceil(limit);
     const read = await this.history.read(wanted);
+    if (!read) this.history.begin();
     this.#known = this.#knownFrom(read);
     return (read?.entries ?? []).slice(-wanted).map(({ item }) => item);
   }

@@ -44,6 +44,9 @@ const LONGEST_PAGE = 1_000;
 
 /** Reads and writes the log of a session as a history of items. */
 export class SessionHistory {
+  /** Whether the session was there: then it is not created again. */
+  #wasThere = false;
+
   constructor(
     readonly service: SessionService,
     readonly key: SessionKey,
@@ -58,6 +61,7 @@ export class SessionHistory {
       const config = isTail ? { numRecentEvents: tail } : undefined;
       const session = await this.service.getSession({ ...this.key, config });
       if (!session) return undefined;
+      this.#wasThere = true;
       const { events } = session;
       const { entries, certain } = itemHistory(events);
       if (!isTail || events.length < tail || certain >= wanted) return { session, events, entries };
@@ -65,10 +69,14 @@ export class SessionHistory {
     }
   }
 
-  /** Without events. Creates the session if there is none. */
+  /** A new conversation may begin where the session was. */
+  begin(): void {
+    this.#wasThere = false;
+  }
+
+  /** Without events. Creates the session if there was none. */
   async session(): Promise<Session> {
-    const config = { numRecentEvents: 0 };
-    return (await this.service.getSession({ ...this.key, config })) ?? this.#created();
+    return (await this.#stored()) ?? this.#created();
   }
 
   /** The newest events of the log, newest first, also those that were taken back. */
@@ -81,7 +89,7 @@ export class SessionHistory {
     }
   }
 
-  /** Appends events, in one commit if they fit into one. Creates the session if there is none. */
+  /** Appends events, in one commit if they fit into one. Creates the session if there was none. */
   async append(events: readonly EventInput[]): Promise<void> {
     const { sessionId: id, appName, userId } = this.key;
     for (const batch of inCommits(events.map(withId))) {
@@ -167,11 +175,11 @@ export class SessionHistory {
 
   /** The session, if its log has all of these events since a version, and no rewind. */
   async #sessionWith(events: readonly EventInput[], sinceVersion: number): Promise<Session> {
-    const session = await this.session();
+    const session = sinceVersion === 0 ? await this.session() : await this.#stored();
     // A lower version is of another session, since this one was deleted.
-    const isSame = session.version >= sinceVersion;
+    const isSame = session !== undefined && session.version >= sinceVersion;
     if (isSame && (await this.#isWhole(events, sinceVersion))) return session;
-    throw new StaleHistoryError(session.id);
+    throw new StaleHistoryError(this.key.sessionId);
   }
 
   async #isWhole(events: readonly EventInput[], afterSeq: number): Promise<boolean> {
@@ -193,6 +201,7 @@ export class SessionHistory {
   ): Promise<void> {
     const request = { session: referenceTo(session), events, expectedVersion, turn: this.turn };
     await retryUnknown(async () => this.service.appendEvents(request));
+    this.#wasThere = true;
   }
 
   /** Where the log begins and ends. */
@@ -200,7 +209,14 @@ export class SessionHistory {
     return this.service.listEvents({ ...this.key, limit: 1 });
   }
 
+  async #stored(): Promise<Session | undefined> {
+    const session = await this.service.getSession({ ...this.key, config: { numRecentEvents: 0 } });
+    this.#wasThere ||= session !== undefined;
+    return session;
+  }
+
   async #created(): Promise<Session> {
+    if (this.#wasThere) throw new SessionNotFoundError(this.key.sessionId);
     return (await createUnlessThere(this.service, this.key)) ?? this.session();
   }
 }

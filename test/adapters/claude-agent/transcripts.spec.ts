@@ -38,6 +38,19 @@ describe('A transcript of the Claude Agent SDK', () => {
     await expect(store.listSubkeys?.(KEY)).rejects.toMatchObject({ code: 'ENCRYPTION_KEY_UNKNOWN' });
   });
 
+  it('is not created again by a run at work if it is deleted', async () => {
+    const { sessions, store } = openTranscripts();
+    await store.append(KEY, [prompt('One')]);
+    await store.delete?.(KEY);
+    for (const said of ['Two', 'Three']) {
+      await expect(store.append(KEY, [prompt(said)])).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
+    }
+    expect(await sessions.getSession(SESSION)).toBeUndefined();
+    expect(await store.load(KEY)).toBeNull();
+    await store.append(KEY, [prompt('Four')]);
+    expect(await store.load(KEY)).toHaveLength(1);
+  });
+
   it('is a conversation with text, thoughts, tool calls and usage for every other reader of the session', async () => {
     const { sessions, store } = openTranscripts();
     const entries = turn();

@@ -27,6 +27,22 @@ describe('A chat history of LangChain', () => {
     expect((await sessions.listEvents(KEY)).events).toHaveLength(5);
   });
 
+  it('creates no session again that was deleted since it read or wrote it', async () => {
+    const { sessions } = openSaver();
+    const writer = new SessionChatHistory({ sessions, ...KEY });
+    await writer.addUserMessage('One');
+    const reader = new SessionChatHistory({ sessions, ...KEY });
+    await reader.getMessages();
+    await sessions.deleteSession(KEY);
+    for (const history of [writer, reader]) {
+      await expect(history.addUserMessage('Two')).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
+    }
+    expect(await sessions.getSession(KEY)).toBeUndefined();
+    expect(await reader.getMessages()).toEqual([]);
+    await reader.addUserMessage('Three');
+    expect(await reader.getMessages()).toHaveLength(1);
+  });
+
   it('stores messages once if the answer of the store was lost', async () => {
     const { sessions } = openSaver();
     const history = new SessionChatHistory({ sessions, ...KEY });

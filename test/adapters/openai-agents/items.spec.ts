@@ -1,4 +1,4 @@
-import type { AgentInputItem } from '@openai/agents-core';
+import type { AgentInputItem, SessionHistoryTransactionArgs } from '@openai/agents-core';
 import { toMessages } from '../../../src/agents/index.js';
 import { AgentsSession, StaleHistoryError } from '../../../src/adapters/openai-agents/index.js';
 import { SessionService } from '../../../src/index.js';
@@ -418,6 +418,7 @@ describe('Items of the OpenAI Agents SDK', () => {
         [() => other.clearSession(), []],
         [() => sessions.deleteSession(KEY), []],
       ] as const) {
+        await other.getItems();
         await other.addItems([said('one'), answered('two')]);
         meanwhile = work;
         await expect(session.runCompaction()).rejects.toBeInstanceOf(StaleHistoryError);
@@ -433,6 +434,24 @@ describe('Items of the OpenAI Agents SDK', () => {
     expect(await session.getItems()).toEqual([said('one')]);
     await session.replaceHistoryWithCompaction([said('gist')]);
     expect(await session.getItems()).toEqual([said('gist')]);
+  });
+
+  it('create no session again that was deleted since the run read or wrote it', async () => {
+    const { session: writer, sessions } = openSession();
+    await writer.addItems([said('one')]);
+    const reader = new AgentsSession({ sessions, ...KEY });
+    await reader.getItems();
+    await sessions.deleteSession(KEY);
+    const transaction: SessionHistoryTransactionArgs['transaction'] = { type: 'append_items', items: [said('two')] };
+    for (const session of [writer, reader]) {
+      const gone = { code: 'SESSION_NOT_FOUND' };
+      await expect(session.addItems([said('two')])).rejects.toMatchObject(gone);
+      await expect(session.applyHistoryTransaction({ operationId: 'op', transaction })).rejects.toMatchObject(gone);
+    }
+    expect(await sessions.getSession(KEY)).toBeUndefined();
+    expect(await reader.getItems()).toEqual([]);
+    await reader.addItems([said('three')]);
+    expect(await reader.getItems()).toEqual([said('three')]);
   });
 
   it('revive nothing that a client wrote as a user', async () => {
