@@ -8,6 +8,7 @@ import {
 } from '../../src/components/index.js';
 import { InvalidInputError } from '../../src/sessions/domain/errors.js';
 import { compareBytes } from '../../src/sessions/domain/ids.js';
+import { runsOr } from '../differential/runs.js';
 import { componentStores, destroyAfterEach } from './support/stores.js';
 
 destroyAfterEach();
@@ -282,7 +283,7 @@ describe.each(componentStores())('Component sessions in $name', ({ open }) => {
           [...new Set([...values.keys(), ...lists.keys()])].toSorted(),
         );
       }),
-      { numRuns: 25 },
+      { numRuns: runsOr(25) },
     );
   });
 });

@@ -8,6 +8,7 @@ import {
   JsonFileComponentStore,
   type Versioned,
 } from '../../src/components/index.js';
+import { runsOr } from '../differential/runs.js';
 import { temporaryFolder } from './support/stores.js';
 
 const folder = temporaryFolder();
@@ -164,7 +165,7 @@ describe('A folder that another program writes as well', () => {
         expect(await writer.getList(...list)).toEqual(expected);
         expect(other.items()).toEqual(expected);
       }),
-      { numRuns: 20 },
+      { numRuns: runsOr(20) },
     );
   });
 

@@ -1,4 +1,5 @@
 import { env } from 'node:process';
+import { isFastLayer } from '../support/layer.js';
 import { seed } from '../support/random.js';
 
 /** With `RUNS`, more sequences are tried, which may take longer. */
@@ -14,7 +15,7 @@ interface Scale {
   readonly longLogs: { readonly numRuns: number; readonly minLength: number; readonly maxLength: number };
 }
 
-/** How much to try. Fast stores are tried more, and all of them more each night. */
+/** How much to try. Fast stores are tried more, but for the fast layer, and all of them more each night. */
 const SCALES: Record<string, Scale> = {
   memory: {
     sequences: { numRuns: 40, length: 60 },
@@ -29,22 +30,26 @@ const OTHERS: Scale = {
 };
 
 export function sequencesOf(store: string): Scale['sequences'] {
-  return scaled((SCALES[store] ?? OTHERS).sequences);
+  return scaled(scaleOf(store).sequences);
 }
 
 export function consumersOf(store: string): Scale['consumers'] {
-  return scaled((SCALES[store] ?? OTHERS).consumers);
+  return scaled(scaleOf(store).consumers);
 }
 
 export function longLogsOf(store: string): Scale['longLogs'] {
-  return scaled((SCALES[store] ?? OTHERS).longLogs);
+  return scaled(scaleOf(store).longLogs);
+}
+
+function scaleOf(store: string): Scale {
+  return (isFastLayer ? undefined : SCALES[store]) ?? OTHERS;
 }
 
 function scaled<T extends { readonly numRuns: number }>(scale: T): T {
   return env['RUNS'] === undefined ? scale : { ...scale, numRuns: Number(env['RUNS']) };
 }
 
-/** The number of runs that `RUNS` sets, or the given default. */
+/** The number of runs that `RUNS` sets, or the given default, a quarter of it in the fast layer. */
 export function runsOr(numRuns: number): number {
-  return scaled({ numRuns }).numRuns;
+  return scaled({ numRuns: isFastLayer ? Math.ceil(numRuns / 4) : numRuns }).numRuns;
 }

@@ -7,8 +7,8 @@ const isFast = name === 'fast';
 
 /**
  * Specs, or folders, that only `npm run test:full` runs, as paths below `test`, by the reason. The fast layer also leaves
- * out stores and frameworks, and fills less: see `storesAboveThePort`, `storeOfEachKind`, `sqlBenchOfEachKind`, `usualNames`,
- * `frameworks` and `crowd`.
+ * out stores and frameworks, and tries less: see `storesAboveThePort`, `storeOfEachKind`, `sqlBenchOfEachKind`, `usualNames`,
+ * `frameworks`, `crowd` and `runsOr`.
  */
 const FULL_ONLY = {
   'install the package into new apps, or into an image': ['app/newcomer', 'containers/image'],
