@@ -1,4 +1,5 @@
 import './random-id.js';
+import './json-children.js';
 import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { PageConfig } from '../../src/inspector/page-config.js';

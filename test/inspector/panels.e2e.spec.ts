@@ -114,6 +114,26 @@ describe('beside the timeline of the inspector', () => {
     expect(problems).toEqual([]);
   });
 
+  it('fields that are objects where a text is expected are shown as JSON', async () => {
+    const odd = { odd: [1], constructor: 'x' };
+    const { page, problems } = await opened(
+      [
+        text('user', 'hello'),
+        { author: 'agent', errorCode: odd, errorMessage: [odd], modelVersion: odd, actions: { transferToAgent: odd } },
+        { author: 'agent', content: { role: 'model', parts: [{ functionCall: { id: 'c-1', name: odd, args: 'x' } }] } },
+        text('agent', 'said'),
+      ],
+      '&seq=2&tab=event',
+    );
+    const shown = JSON.stringify(odd);
+    await page.locator('.event', { hasText: 'said' }).waitFor();
+    const effects = page.locator('.event .effect', { hasText: shown });
+    expect(await effects.allTextContents()).toEqual([`Hands over to ${shown}`, `${shown} ${shown}`]);
+    await page.getByRole('button', { name: 'Event after' }).click();
+    await page.locator('.event .name, .event', { hasText: shown }).last().waitFor();
+    expect(problems).toEqual([]);
+  });
+
   it('the log is checked, and findings are named', async () => {
     const { page, problems } = await opened([text('user', 'hello'), call('c-1'), answer('c-1')], '&tab=check');
     const check = page.getByRole('button', { name: 'Check the log' });

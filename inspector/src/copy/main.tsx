@@ -1,3 +1,4 @@
+import '../json-children.js';
 import { render } from 'preact';
 import { SessionPage } from '../session-page.js';
 import { nextTheme, theme } from '../theme.js';
