@@ -43,10 +43,12 @@ describe('The tools of recall', () => {
   });
 
   it('do not find what they were asked and said before', async () => {
-    const calls = Object.keys(tools).map((name) => ({ functionCall: { id: name, name, args: { query: 'peanuts' } } }));
-    const responses = Object.keys(tools).map((name) => ({
-      functionResponse: { id: name, name, response: { text: 'peanuts' } },
-    }));
+    const asked = [
+      ['search_sessions', { query: 'peanuts' }, { hits: [{ snippet: 'peanuts' }], has_more: false }],
+      ['read_session_window', { session_id: 'old', seq: 1, why: 'peanuts' }, { events: [{ text: 'peanuts' }] }],
+    ] as const;
+    const calls = asked.map(([name, args]) => ({ functionCall: { id: name, name, args } }));
+    const responses = asked.map(([name, , response]) => ({ functionResponse: { id: name, name, response } }));
     const session = await sessions.createSession({ ...USER, sessionId: 'asked' });
     await sessions.append({ session, event: { author: 'agent', content: { role: 'model', parts: calls } } });
     await sessions.append({ session, event: { author: 'agent', content: { role: 'user', parts: responses } } });

@@ -1,4 +1,6 @@
 import fc from 'fast-check';
+import { InMemorySessionService } from '../../src/index.js';
+import { SessionSearch, recallTools } from '../../src/search/index.js';
 import { searchedText } from '../../src/sessions/domain/search/event-text.js';
 import { snippetOf } from '../../src/sessions/domain/search/snippet.js';
 import { UserTerms } from '../../src/sessions/domain/search/terms.js';
@@ -25,14 +27,40 @@ describe('The text of an event that is searched', () => {
     );
   });
 
-  it('has nothing of the tools that search it, which would find their own answers', () => {
+  it('has nothing of the tools that search it, which would find their own answers', async () => {
+    const sessions = new InMemorySessionService();
+    const session = await sessions.createSession({ ...USER, sessionId: 's-1' });
+    await sessions.appendEvent({ session, event: { author: 'user', content: { parts: [{ text: 'shoes' }] } } });
+    const { search_sessions, read_session_window } = recallTools({ search: new SessionSearch({ sessions }), ...USER });
+    const args = { query: 'shoes', limit: 5 };
+    const place = { session_id: 's-1', seq: 1, before: 1, after: 1 };
+    const memory = { memories: [{ content: 'shoes', author: 'user' }] };
+    const calls = [
+      ['search_sessions', args, await search_sessions.run(args)],
+      ['read_session_window', place, await read_session_window.run(place)],
+      ['load_memory', { query: 'shoes' }, memory],
+    ] as const;
+    for (const [name, given, answer] of calls) {
+      expect(JSON.stringify(answer)).toContain('shoes');
+      // Frameworks store an answer as it is, in a field, or as text.
+      for (const response of [answer, { output: answer }, { output: JSON.stringify(answer) }]) {
+        const parts = [
+          { text: 'One moment' },
+          { functionCall: { name, args: given } },
+          { functionResponse: { name, response: response as object } },
+        ];
+        expect(searchedText({ author: 'agent', content: { parts } })).toBe('One moment');
+      }
+    }
+  });
+
+  it('has what tools of an app do that have the name of one of these', () => {
     for (const name of ['load_memory', 'preload_memory', 'search_sessions', 'read_session_window']) {
       const parts = [
-        { text: 'One moment' },
-        { functionCall: { name, args: { query: 'shoes' } } },
-        { functionResponse: { name, response: { memories: ['shoes'] } } },
+        { functionCall: { name, args: { key: 'size' } } },
+        { functionResponse: { name, response: { value: 'large' } } },
       ];
-      expect(searchedText({ author: 'agent', content: { parts } })).toBe('One moment');
+      expect(searchedText({ author: 'agent', content: { parts } })).toBe(`${name} key size ${name} value large`);
     }
   });
 

@@ -9,12 +9,17 @@ export const MAX_SEARCHED_CHARACTERS = 8_000;
 /** What has no spaces for so long is data, not words. */
 const ENCODED = /^(data:|[\w+/=-]{256,}$)/;
 
-/** They search themselves, those of `recallTools` and of ADK: their calls and responses would be found instead of what they look for. */
-const RECALL_TOOLS: ReadonlySet<string> = new Set([
-  'search_sessions',
-  'read_session_window',
-  'load_memory',
-  'preload_memory',
+/** A tool that searches: what its arguments and its responses have. An app may have another tool of the same name. */
+interface RecallTool {
+  readonly asks: string;
+  readonly answers: string;
+}
+
+/** Those of `recallTools` and of ADK: their calls and responses would be found instead of what they look for. */
+const RECALL_TOOLS: ReadonlyMap<string, RecallTool> = new Map([
+  ['search_sessions', { asks: 'query', answers: 'has_more' }],
+  ['read_session_window', { asks: 'session_id', answers: 'events' }],
+  ['load_memory', { asks: 'query', answers: 'memories' }],
 ]);
 
 /**
@@ -32,7 +37,7 @@ export function searchedText(event: EventLike): string {
 
 function addPart(texts: TextCollector, part: Part): void {
   const { text, functionCall: call, functionResponse: response, executableCode, codeExecutionResult } = part;
-  if (part.thought || text === REDACTED_TEXT || RECALL_TOOLS.has(call?.name ?? response?.name ?? '')) return;
+  if (part.thought || text === REDACTED_TEXT || isRecall(part)) return;
   texts.add(text);
   texts.add(call?.name);
   texts.add(call?.args);
@@ -40,6 +45,13 @@ function addPart(texts: TextCollector, part: Part): void {
   texts.add(response?.response);
   texts.add(executableCode?.code);
   texts.add(codeExecutionResult?.output);
+}
+
+function isRecall({ functionCall: call, functionResponse: response }: Part): boolean {
+  const tool = RECALL_TOOLS.get(call?.name ?? response?.name ?? '');
+  if (!tool) return false;
+  if (call) return Object.hasOwn(call.args ?? {}, tool.asks);
+  return (JSON.stringify(response?.response) ?? '').includes(tool.answers);
 }
 
 /** Joins texts, up to a length. */
