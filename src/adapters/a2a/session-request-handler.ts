@@ -78,41 +78,33 @@ export class SessionRequestHandler extends DefaultRequestHandler {
   override async createTaskPushNotificationConfig(
     ...request: Parameters<Handler['createTaskPushNotificationConfig']>
   ): ReturnType<Handler['createTaskPushNotificationConfig']> {
-    return this.#access.call(
-      request[1],
-      () => this.#access.mayWrite(request[0].taskId, request[1]),
-      () => super.createTaskPushNotificationConfig(...request),
-    );
+    return this.#ofConfigs(request, () => super.createTaskPushNotificationConfig(...request));
   }
 
   override async getTaskPushNotificationConfig(
     ...request: Parameters<Handler['getTaskPushNotificationConfig']>
   ): ReturnType<Handler['getTaskPushNotificationConfig']> {
-    return this.#access.call(
-      request[1],
-      () => this.#access.mayWrite(request[0].taskId, request[1]),
-      () => super.getTaskPushNotificationConfig(...request),
-    );
+    return this.#ofConfigs(request, () => super.getTaskPushNotificationConfig(...request));
   }
 
   override async listTaskPushNotificationConfigs(
     ...request: Parameters<Handler['listTaskPushNotificationConfigs']>
   ): ReturnType<Handler['listTaskPushNotificationConfigs']> {
-    return this.#access.call(
-      request[1],
-      () => this.#access.mayWrite(request[0].taskId, request[1]),
-      () => super.listTaskPushNotificationConfigs(...request),
-    );
+    return this.#ofConfigs(request, () => super.listTaskPushNotificationConfigs(...request));
   }
 
   override async deleteTaskPushNotificationConfig(
     ...request: Parameters<Handler['deleteTaskPushNotificationConfig']>
   ): ReturnType<Handler['deleteTaskPushNotificationConfig']> {
-    return this.#access.call(
-      request[1],
-      () => this.#access.mayWrite(request[0].taskId, request[1]),
-      () => super.deleteTaskPushNotificationConfig(...request),
-    );
+    return this.#ofConfigs(request, () => super.deleteTaskPushNotificationConfig(...request));
+  }
+
+  /** Whoever may write to the task sees and changes where it is told what happens. */
+  async #ofConfigs<Result>(
+    [{ taskId }, context]: readonly [{ readonly taskId: string }, ServerCallContext],
+    work: () => Promise<Result>,
+  ): Promise<Result> {
+    return this.#access.call(context, () => this.#access.mayWrite(taskId, context), work);
   }
 
   async #maySend({ message }: Parameters<Handler['sendMessage']>[0], context: ServerCallContext): Promise<void> {
