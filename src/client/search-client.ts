@@ -4,8 +4,8 @@ import type { UserKey } from '../sessions/domain/ids.js';
 import { searchOf, sessionOf } from './paths.js';
 import type { Requests } from './requests.js';
 
-/** What to search for. The server adds the filter of its access rule. */
-export type RemoteSearchRequest = Omit<SearchEventsRequest, 'within'>;
+/** What to search for. The server adds the filter of its access rule, and reads one part of the logs. */
+export type RemoteSearchRequest = Omit<SearchEventsRequest, 'within' | 'parts'>;
 
 /** The part of the client for the routes of `SearchRestModule`. */
 export abstract class SearchClient {

@@ -16,6 +16,11 @@ export interface SearchEventsRequest extends UserKey {
   readonly limit?: number | undefined;
   /** The `nextCursor` of the previous page. */
   readonly cursor?: string | undefined;
+  /**
+   * Without an index, how many parts of the logs to look through for the best hits, up to 10. A part is 2,000 events or 4 MiB, the newest
+   * first. Default: 1.
+   */
+  readonly parts?: number | undefined;
   /** Only sessions whose metadata has all of this: the filter of an access rule. */
   readonly within?: SessionFilter | undefined;
 }
@@ -64,6 +69,6 @@ export interface SearchStatus {
 }
 
 /** Limits of requests. */
-export const SEARCH_LIMITS = { hits: 50, characters: 1_000, words: 64, around: 50 } as const;
+export const SEARCH_LIMITS = { hits: 50, characters: 1_000, words: 64, around: 50, parts: 10 } as const;
 export const DEFAULT_HITS = 20;
 export const DEFAULT_AROUND = 5;

@@ -1,5 +1,6 @@
 import { searchCursorText } from '../sessions/domain/search/search-cursor.js';
 import { groupsOf, weightsOf } from '../sessions/domain/search/search-groups.js';
+import { snippetOf } from '../sessions/domain/search/snippet.js';
 import { UserTerms } from '../sessions/domain/search/terms.js';
 import type { SearchIndex } from '../sessions/storage/search-index.js';
 import type { SearchPage } from './found-events.js';
@@ -24,7 +25,7 @@ export async function searchIndexed(
   const last = page.at(-1);
   const nextCursor = last && found.length > limit ? searchCursorText({ weights, position: last }) : undefined;
   return {
-    hits: page.map((event) => hitOf(event, words, groups)),
+    hits: page.map((event) => hitOf(event, snippetOf(event.text, words), groups)),
     isComplete: true,
     ...(nextCursor !== undefined && { nextCursor }),
   };

@@ -21,6 +21,7 @@ export interface CheckedSearch {
   readonly words: readonly SearchedWord[];
   readonly match: SearchMatch;
   readonly limit: number;
+  readonly parts: number;
   readonly cursor: SearchCursor | undefined;
 }
 
@@ -33,12 +34,14 @@ const FIELDS: Readonly<Record<keyof SearchEventsRequest, true>> = {
   match: true,
   limit: true,
   cursor: true,
+  parts: true,
   within: true,
 };
 
 export function checkedSearch(request: SearchEventsRequest, { hasIndex, limits }: SearchedStore): CheckedSearch {
   assertFieldNames(requireRequest(request), FIELDS);
-  const { appName, userId, sessionId, afterTimestamp, match = 'all', limit = DEFAULT_HITS, text, within } = request;
+  const { appName, userId, sessionId, afterTimestamp, match = 'all', text, within } = request;
+  const { limit = DEFAULT_HITS, parts = 1 } = request;
   assertId(appName, 'appName');
   assertId(userId, 'userId');
   if (sessionId !== undefined) assertId(sessionId, 'sessionId');
@@ -47,6 +50,7 @@ export function checkedSearch(request: SearchEventsRequest, { hasIndex, limits }
   }
   if (match !== 'all' && match !== 'any') throw new InvalidInputError('must be "all" or "any"', 'match');
   assertWholeNumber(limit, { path: 'limit', from: 1, to: SEARCH_LIMITS.hits });
+  assertWholeNumber(parts, { path: 'parts', from: 1, to: SEARCH_LIMITS.parts });
   if (typeof text !== 'string' || text.trim() === '') throw new InvalidInputError('must not be empty', 'text');
   if (text.length > SEARCH_LIMITS.characters) {
     throw new InvalidInputError(`must have at most ${SEARCH_LIMITS.characters} characters`, 'text');
@@ -63,5 +67,5 @@ export function checkedSearch(request: SearchEventsRequest, { hasIndex, limits }
   // A part without a value would show everything.
   const entries = within === undefined ? [] : ruleFilter(within, 'within', limits).entries;
   const cursor = parsedSearchCursor(request.cursor, { words: words.length, match, hasIndex });
-  return { scope: { appName, userId, sessionId, afterTimestamp, entries }, words, match, limit, cursor };
+  return { scope: { appName, userId, sessionId, afterTimestamp, entries }, words, match, limit, parts, cursor };
 }

@@ -36,6 +36,35 @@ describe('A search without an index', () => {
     await sessions.close();
   });
 
+  it('finds the best hits of as many parts as it is asked to read, and each hit once', async () => {
+    const sessions = new SessionService({ storage: new InMemorySessionStorage() });
+    const search = new SessionSearch({ sessions });
+    const old = await sessions.createSession({ ...USER, sessionId: 'old' });
+    await sessions.append({ session: old, event: said('an order of shoes') });
+    for (let number = 0; number < 60; number++) {
+      const session = await sessions.createSession({ ...USER, sessionId: `s-${number}` });
+      await sessions.appendEvents({
+        session,
+        events: Array.from({ length: EVENTS }, (_, index) => said(index % 20 === 0 ? 'my order' : 'nothing')),
+      });
+    }
+    const request = { ...USER, text: 'order of shoes', match: 'any', limit: 50 } as const;
+    expect((await search.searchEvents(request)).hits[0]?.sessionId).not.toBe('old');
+    const found: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await search.searchEvents({ ...request, parts: 2, cursor });
+      found.push(...page.hits.map(({ sessionId, seq }) => `${sessionId}:${seq}`));
+      expect(page.isComplete).toBe(true);
+      cursor = page.nextCursor;
+    } while (cursor !== undefined);
+    expect([found[0], found.length, new Set(found).size]).toEqual(['old:1', 121, 121]);
+    for (const parts of [0, 11, 1.5, NaN, '2' as never]) {
+      await expect(search.searchEvents({ ...request, parts })).rejects.toMatchObject({ path: 'parts' });
+    }
+    await sessions.close();
+  });
+
   it('leaves the event loop to others, however much it reads', async () => {
     const sessions = new SessionService({ storage: new InMemorySessionStorage() });
     const search = new SessionSearch({ sessions });

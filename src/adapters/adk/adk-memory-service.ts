@@ -1,7 +1,7 @@
 import type { BaseMemoryService, MemoryEntry, SearchMemoryRequest, SearchMemoryResponse, Session } from '@google/adk';
-import { checkOptions, readPages } from '../../adapter.js';
+import { checkOptions } from '../../adapter.js';
 import { InvalidInputError, SessionNotFoundError, type SessionService } from '../../index.js';
-import type { SearchEventsRequest, SearchHit, SessionSearch } from '../../search/index.js';
+import type { SearchHit, SessionSearch } from '../../search/index.js';
 
 /** What an {@link AdkMemoryService} needs. */
 export interface AdkMemoryServiceOptions {
@@ -14,8 +14,8 @@ export interface AdkMemoryServiceOptions {
 /** Longer questions are cut: a search takes no more. */
 const MOST_CHARACTERS = 1_000;
 const MOST_MEMORIES = 50;
-/** Of a store without an index, each page is of 2,000 events at most: the newest sessions first. */
-const MOST_PAGES = 10;
+/** Of a store without an index: each of 2,000 events at most, the newest sessions first. */
+const MOST_PARTS = 10;
 
 /**
  * The memory of Google's ADK, for its tools `load_memory` and `preload_memory`: all that a user said in the sessions of the store. There is
@@ -51,21 +51,10 @@ export class AdkMemoryService implements BaseMemoryService {
     if (typeof query !== 'string') throw new InvalidInputError('must be a string', 'query');
     const text = query.slice(0, MOST_CHARACTERS);
     if (text.trim() === '') return { memories: [] };
-    const hits = await this.#find({ appName, userId, text, match: 'any' });
+    const search = { appName, userId, text, match: 'any', limit: this.#limit, parts: MOST_PARTS } as const;
+    const { hits } = await this.#options.search.searchEvents(search);
     const memories = await Promise.all(hits.map((hit) => this.#memoryOf({ appName, userId }, hit)));
     return { memories: memories.flatMap((memory) => memory ?? []) };
-  }
-
-  async #find(search: SearchEventsRequest): Promise<readonly SearchHit[]> {
-    const found: SearchHit[] = [];
-    let pages = 0;
-    const read = (cursor: string | undefined): ReturnType<SessionSearch['searchEvents']> =>
-      this.#options.search.searchEvents({ ...search, limit: this.#limit - found.length, cursor });
-    for await (const { hits } of readPages(read)) {
-      found.push(...hits);
-      if (found.length >= this.#limit || ++pages >= MOST_PAGES) break;
-    }
-    return found;
   }
 
   /** Tools of ADK read texts only, so that of an event without one they get what was found. */

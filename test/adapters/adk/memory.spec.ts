@@ -9,6 +9,7 @@ import {
 } from '../../../src/index.js';
 import { SessionSearch } from '../../../src/search/index.js';
 import { SqliteFile } from '../../support/sqlite-file.js';
+import { storageOf } from '../../../src/storage.js';
 import { untilIndexed } from '../../search/support.js';
 import { collected } from './support/collected.js';
 import { calls, message, says, ScriptedLlm } from './support/scripted-llm.js';
@@ -108,7 +109,7 @@ describe('The memory of ADK over sessions', () => {
     }
   });
 
-  it('reads on in a store without an index, until it has enough or has read ten pages', async () => {
+  it('looks for the best memories in a store without an index, not only among the newest events', async () => {
     const inMemory = new InMemorySessionService();
     const say = async (sessionId: string, texts: readonly string[]): Promise<void> => {
       const session = await inMemory.createSession({ ...USER, sessionId });
@@ -117,16 +118,18 @@ describe('The memory of ADK over sessions', () => {
     await say('old', ['My daughter is allergic to peanuts']);
     for (let chat = 0; chat < 21; chat++) await say(`chat-${chat}`, Array<string>(100).fill('small talk'));
     const scan = new SessionSearch({ sessions: inMemory });
+    const reading = jest.spyOn(storageOf(inMemory), 'read');
     const memory = new AdkMemoryService({ sessions: inMemory, search: scan, limit: 3 });
     const texts = async (query: string): Promise<unknown[]> =>
       (await memory.searchMemory({ ...USER, query })).memories.map(({ content }) => content.parts?.[0]?.text);
     expect(await texts('peanuts')).toEqual(['My daughter is allergic to peanuts']);
-    const searching = jest.spyOn(scan, 'searchEvents');
-    expect(await texts('talk')).toEqual(['small talk', 'small talk', 'small talk']);
-    expect(searching).toHaveBeenCalledTimes(1);
-    searching.mockResolvedValue({ hits: [], isComplete: false, nextCursor: 'more' });
-    expect(await texts('peanuts')).toEqual([]);
-    expect(searching).toHaveBeenCalledTimes(11);
+    // Weak hits are among the newest 2,000 events, the best one is not.
+    expect((await texts('talk of peanuts'))[0]).toBe('My daughter is allergic to peanuts');
+    expect(await texts('talk of peanuts')).toHaveLength(3);
+    // Where no better one can be, it ends.
+    reading.mockClear();
+    expect(await texts('small talk')).toEqual(['small talk', 'small talk', 'small talk']);
+    expect(reading.mock.calls.filter(([{ window }]) => window)).toHaveLength(20 + 3);
     await inMemory.close();
   });
 
