@@ -5,7 +5,7 @@ import {
   type OnApplicationBootstrap,
   type OnModuleDestroy,
 } from '@nestjs/common';
-import { SERVED_EXTRAS, type ServedExtras, withSessions } from '../sessions/served-module.js';
+import { SERVED_EXTRAS, type ServedExtras, oncePerStore, withSessions } from '../sessions/served-module.js';
 import type { SessionService } from '../sessions/session.service.js';
 import { SERVED_SESSIONS } from '../sessions/sessions.tokens.js';
 import { SessionSearch, type SessionSearchOptions } from './session-search.js';
@@ -34,6 +34,7 @@ const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN, OPTIONS_TYPE } =
         new SessionSearch({ ...options, sessions }),
       inject: [SERVED_SESSIONS, MODULE_OPTIONS_TOKEN],
     },
+    oncePerStore(() => SearchModule, 'they would fill one index, by the apps of the second'),
   ],
   exports: [SessionSearch],
 })

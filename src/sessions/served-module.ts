@@ -21,18 +21,20 @@ export function withSessions(definition: DynamicModule, extras: ServedExtras): D
 /** The same, where the sessions come from another provider. */
 export function withExtras(
   definition: DynamicModule,
-  { isGlobal = false, imports = [] }: ServedExtras,
+  { isGlobal = false, imports = [], sessionsName }: ServedExtras,
   sessions: Provider,
 ): DynamicModule {
   return {
     ...definition,
     global: isGlobal,
     imports: [...new Set([...(definition.imports ?? []), ...imports])],
-    providers: [...(definition.providers ?? []), sessions],
+    providers: [...(definition.providers ?? []), sessions, { provide: SERVED_NAME, useValue: sessionsName ?? '' }],
   };
 }
 
 const ONCE = Symbol('ONCE');
+/** The name of the store whose sessions a module serves; empty for the one without a name. */
+const SERVED_NAME = Symbol('SERVED_NAME');
 
 /** Refuses a second module of a class in an app, which others would take for the first one. */
 export function oncePerApp(moduleOf: () => Type, advice: string): Provider {
@@ -41,10 +43,33 @@ export function oncePerApp(moduleOf: () => Type, advice: string): Provider {
     inject: [ModulesContainer],
     useFactory: (modules: ModulesContainer): true => {
       const module = moduleOf();
-      if ([...modules.values()].filter(({ metatype }) => metatype === module).length < 2) return true;
+      if (modulesOf(module, modules).length < 2) return true;
       throw new ConfigurationError([
         `The app has two ${module.name}s that parts of it would take for one. Call forRoot once: ${advice}`,
       ]);
     },
   };
+}
+
+/** Refuses a second module of a class for the sessions of one store, where both would do the same work. */
+export function oncePerStore(moduleOf: () => Type, problem: string): Provider {
+  return {
+    provide: ONCE,
+    inject: [ModulesContainer, SERVED_NAME],
+    useFactory: (modules: ModulesContainer, name: string): true => {
+      const module = moduleOf();
+      const names = modulesOf(module, modules).map(({ providers }) => providers.get(SERVED_NAME)?.instance);
+      if (names.filter((each) => each === name).length < 2) return true;
+      const store = name === '' ? 'the store without a name' : `the store ${JSON.stringify(name)}`;
+      throw new ConfigurationError([
+        `The app has two ${module.name}s for the sessions of ${store}: ${problem}. ${ONE_MODULE}`,
+      ]);
+    },
+  };
+}
+
+const ONE_MODULE = 'Call forRoot once, with isGlobal: true, or import what it returned wherever it is needed.';
+
+function modulesOf(module: Type, modules: ModulesContainer): NonNullable<ReturnType<ModulesContainer['get']>>[] {
+  return [...modules.values()].filter(({ metatype }) => metatype === module);
 }
