@@ -44,11 +44,16 @@ export interface ChosenComponents {
   readonly ttlMs: number | undefined;
   readonly cleanupIntervalMs: number;
   readonly deletesWithSessions: boolean;
+  /** What to warn of at the start. */
+  readonly warning?: string | undefined;
   /** For a store that several instances may clean up. JSON files exclude them by themselves. */
   readonly leases: LeaseStore | undefined;
 }
 
 const DEFAULT_INTERVAL_SECONDS = 3_600;
+const NOTHING_DELETED = 'deleteSession and eraseUser of SessionService leave the state of their sessions here.';
+const SEEN =
+  'ComponentsModule sees no SessionsModule: make that global, give it in imports, or set deleteWithSessions: false.';
 
 /** @param sessions of `SessionsModule`, if the module sees it */
 export function chooseComponents(options: ComponentsModuleOptions, sessions: unknown): ChosenComponents {
@@ -60,15 +65,19 @@ export function chooseComponents(options: ComponentsModuleOptions, sessions: unk
     deleteWithSessions: 'flag?',
     clock: 'clock?',
   });
-  const { root, store, ttlMs, cleanupIntervalSeconds, deleteWithSessions: deletesWithSessions = true, clock } = options;
+  const { root, store, ttlMs, cleanupIntervalSeconds, deleteWithSessions, clock } = options;
   const chosen = {
     ttlMs: ttlMs || undefined,
-    deletesWithSessions,
+    deletesWithSessions: deleteWithSessions ?? true,
+    warning: sessions === undefined && deleteWithSessions === undefined ? `${NOTHING_DELETED} ${SEEN}` : undefined,
     cleanupIntervalMs: (cleanupIntervalSeconds ?? DEFAULT_INTERVAL_SECONDS) * 1_000,
     leases: undefined,
   };
   if (root !== undefined && store) {
     throw new ConfigurationError(['ComponentsModule has root and store; remove one of them.']);
+  }
+  if (sessions === undefined && deleteWithSessions && (store ?? root) !== undefined) {
+    throw new ConfigurationError([`ComponentsModule: deleteWithSessions has no effect. ${SEEN}`]);
   }
   if (store) return { ...chosen, store, isOurs: false };
   if (root !== undefined) return { ...chosen, store: new JsonFileComponentStore({ root, clock }), isOurs: true };

@@ -1,4 +1,11 @@
-import { type DynamicModule, Inject, Module, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import {
+  type DynamicModule,
+  Inject,
+  Logger,
+  Module,
+  type OnApplicationShutdown,
+  type OnModuleInit,
+} from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import type { SessionService } from '../sessions/session.service.js';
 import { SERVED_SESSIONS } from '../sessions/sessions.tokens.js';
@@ -63,6 +70,7 @@ export class ComponentsModule extends ConfigurableModuleClass implements OnModul
   }
 
   onModuleInit(): void {
+    if (this.chosen.warning !== undefined) new Logger(ComponentsModule.name).warn(this.chosen.warning);
     if (this.sessions && this.chosen.deletesWithSessions) this.components.deleteWith(this.sessions);
   }
 

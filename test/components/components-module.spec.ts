@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ModuleMetadata } from '@nestjs/common';
+import { Logger, type ModuleMetadata } from '@nestjs/common';
 import { ScheduleModule, SchedulerRegistry } from '@nestjs/schedule';
 import { Test, type TestingModule } from '@nestjs/testing';
 import {
@@ -118,7 +118,21 @@ describe('ComponentsModule', () => {
     expect(await new ComponentSession({ store }).get('s', 'k')).toBe(1);
   });
 
+  it('warns that sessions it does not see are deleted without their state here', async () => {
+    const warn = jest.spyOn(Logger.prototype, 'warn').mockReturnValue();
+    const options = { root: join(folder, 'alone') };
+    const unseen = SessionsModule.forRoot({ provider: 'memory' });
+    await start([unseen, ComponentsModule.forRoot(options)]);
+    expect(warn).toHaveBeenCalledWith(expect.stringContaining('deleteSession and eraseUser of SessionService leave'));
+    warn.mockClear();
+    await start([unseen, ComponentsModule.forRoot({ ...options, deleteWithSessions: false })]);
+    await start([unseen, ComponentsModule.forRoot({ ...options, imports: [unseen] })]);
+    expect(warn).not.toHaveBeenCalled();
+    warn.mockRestore();
+  });
+
   it.each([
+    ['sessions that it does not see', { root: folder, deleteWithSessions: true }, 'deleteWithSessions has no effect'],
     ['no store', {}, 'finds no store of SessionsModule'],
     ['two stores', { root: folder, store: new InMemoryComponentStore() }, 'root and store'],
     ['an unknown option', { root: folder, ttl: 5 }, 'ComponentsModule: ttl is no option'],
