@@ -1,6 +1,7 @@
 import { type DynamicModule, type FactoryProvider, Module, type ModuleMetadata, type Provider } from '@nestjs/common';
 import { RouterModule } from '@nestjs/core';
 import { text } from '../config/setting.js';
+import { oncePerApp } from '../sessions/served-module.js';
 import { SESSION_LINKS } from '../sessions/transport/session-links.js';
 import { InspectorController } from './inspector.controller.js';
 import {
@@ -35,7 +36,15 @@ export interface InspectorModuleAsyncOptions
  *   SessionsInspectorModule.forRoot({ route: '/inspector', access: (request: SignedIn) => request.user.isAdmin }),
  * ];
  */
-@Module({ controllers: [InspectorController] })
+@Module({
+  controllers: [InspectorController],
+  providers: [
+    oncePerApp(
+      () => SessionsInspectorModule,
+      'Nest keeps the path of a module by its class, so that one page would be missing.',
+    ),
+  ],
+})
 export class SessionsInspectorModule {
   static forRoot(given: InspectorModuleOptions = {}): DynamicModule {
     checkKinds(given, { ...INSPECTOR_KINDS, route: { kind: text } });

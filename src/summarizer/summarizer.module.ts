@@ -1,6 +1,6 @@
 import { ConfigurableModuleBuilder, type DynamicModule, Module } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
-import { SERVED_EXTRAS, type ServedExtras, withSessions } from '../sessions/served-module.js';
+import { SERVED_EXTRAS, type ServedExtras, oncePerStore, withSessions } from '../sessions/served-module.js';
 import type { SessionService } from '../sessions/session.service.js';
 import { SERVED_SESSIONS } from '../sessions/sessions.tokens.js';
 import { loadModelPackages } from './models/model-at-address.js';
@@ -43,6 +43,7 @@ const { ConfigurableModuleClass, OPTIONS_TYPE } = new ConfigurableModuleBuilder<
       inject: [SERVED_SESSIONS, SUMMARIZER_OPTIONS],
     },
     { provide: SummarizerSweep, useFactory: sweepOf, inject: [SummarizerSessionManager, ModuleRef] },
+    oncePerStore(() => SummarizerModule, 'each event would be looked at twice, and only one model asked'),
   ],
   exports: [SummarizerSessionManager],
 })

@@ -1,4 +1,5 @@
 import { type DynamicModule, Inject, Module, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import { oncePerApp } from '../sessions/served-module.js';
 import { type TelemetryOptions, startTelemetry } from './telemetry.js';
 
 const OPTIONS = Symbol('TelemetryOptions');
@@ -10,7 +11,11 @@ const OPTIONS = Symbol('TelemetryOptions');
  * @Module({ imports: [SessionsModule.forRoot(), SessionsTelemetryModule.forRoot()] })
  * export class AppModule {}
  */
-@Module({})
+@Module({
+  providers: [
+    oncePerApp(() => SessionsTelemetryModule, 'it records all sessions, so that two would count each twice.'),
+  ],
+})
 export class SessionsTelemetryModule implements OnModuleInit, OnModuleDestroy {
   #stop: (() => void) | undefined;
 

@@ -1,9 +1,14 @@
 import type { DynamicModule, INestApplicationContext } from '@nestjs/common';
 import { SessionsModule } from '../../src/index.js';
+import { SessionsInspectorModule } from '../../src/inspector/index.js';
+import { OpenAccess, SearchRestModule, SessionAccessModule, SessionsRestModule } from '../../src/rest.js';
 import { SearchModule } from '../../src/search/index.js';
+import { SummarizerModule } from '../../src/summarizer/index.js';
+import { SessionsTelemetryModule } from '../../src/telemetry/index.js';
 import { startApp } from './support/apps.js';
 
 const sessionsModule = () => SessionsModule.forRoot({ provider: 'memory', isGlobal: true });
+const access = () => SessionAccessModule.forRoot({ access: OpenAccess });
 const archiveModule = () => SessionsModule.forRoot({ provider: 'memory', name: 'archive', isGlobal: true });
 
 /** Modules that would get in each other's way, and what is said of that. */
@@ -18,11 +23,45 @@ const TWICE: readonly (readonly [title: string, modules: () => readonly DynamicM
     () => [SearchModule.forRoot({ sessionsName: 'archive' }), SearchModule.forRoot({ sessionsName: 'archive' })],
     'two SearchModules for the sessions of the store "archive"',
   ],
+  [
+    'SummarizerModule, of which one model would not be asked',
+    () => [SummarizerModule.forRoot({ events: 3 }), SummarizerModule.forRoot({ events: 5 })],
+    'two SummarizerModules for the sessions of the store without a name',
+  ],
+  [
+    'SessionsInspectorModule, of which one page would be missing',
+    () => ['a', 'b'].map((route) => SessionsInspectorModule.forRoot({ route })),
+    'two SessionsInspectorModules',
+  ],
+  [
+    'SessionsRestModule, of which one path would be missing',
+    () => [access(), ...['a', 'b'].map((path) => SessionsRestModule.forRoot({ path }))],
+    'two SessionsRestModules',
+  ],
+  [
+    'SearchRestModule, as any other routes',
+    () => [access(), SearchModule.forRoot({ isGlobal: true }), SearchRestModule.forRoot(), SearchRestModule.forRoot()],
+    'two SearchRestModules',
+  ],
+  ['SessionAccessModule, of which one rule would not be asked', () => [access(), access()], 'two SessionAccessModules'],
+  [
+    'SessionsTelemetryModule, which would count twice',
+    () => [SessionsTelemetryModule.forRoot(), SessionsTelemetryModule.forRoot()],
+    'two SessionsTelemetryModules',
+  ],
 ];
 
 /** Modules that are for something else each. */
 const BESIDE: readonly (readonly [title: string, modules: () => readonly DynamicModule[]])[] = [
   ['SearchModule for two stores', () => [SearchModule.forRoot(), SearchModule.forRoot({ sessionsName: 'archive' })]],
+  [
+    'SummarizerModule for two stores',
+    () => [SummarizerModule.forRoot({ events: 3 }), SummarizerModule.forRoot({ events: 3, sessionsName: 'archive' })],
+  ],
+  [
+    'SessionsRestModule for two stores',
+    () => [access(), SessionsRestModule.forRoot(), SessionsRestModule.forRoot({ path: 'a', sessionsName: 'archive' })],
+  ],
 ];
 
 describe('A module', () => {

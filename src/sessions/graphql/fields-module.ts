@@ -1,5 +1,6 @@
 import type { DynamicModule, ModuleMetadata, Provider, Type } from '@nestjs/common';
 import { type OptionKinds, checkOptions } from '../domain/given-options.js';
+import { oncePerApp } from '../served-module.js';
 import { AccessChecks } from '../transport/access-checks.js';
 import { ACCESS_KINDS, type SessionAccessOptions, accessProviders } from '../transport/session-access.module.js';
 
@@ -8,6 +9,8 @@ export interface FieldsOptions extends Partial<SessionAccessOptions> {
   /** Modules that provide what the fields ask and the dependencies of `access`, if they are not global. */
   readonly imports?: ModuleMetadata['imports'];
 }
+
+const ONE_SCHEMA = 'a schema has one field of each name. sessionsName says whose sessions SessionsGraphqlModule shows.';
 
 /** For modules that have more options than these. */
 export const FIELDS: OptionKinds<FieldsOptions> = { imports: 'list?', ...ACCESS_KINDS };
@@ -20,5 +23,6 @@ export const FIELDS: OptionKinds<FieldsOptions> = { imports: 'list?', ...ACCESS_
 export function fieldsModule(module: Type, options: FieldsOptions, providers: readonly Provider[] = []): DynamicModule {
   checkOptions(module.name, options, FIELDS);
   const { imports = [], ...access } = options;
-  return { module, imports: [...imports], providers: [...accessProviders(access), AccessChecks, ...providers] };
+  const rule = [...accessProviders(access), AccessChecks];
+  return { module, imports: [...imports], providers: [...rule, ...providers, oncePerApp(() => module, ONE_SCHEMA)] };
 }

@@ -3,7 +3,6 @@ import { ModuleRef } from '@nestjs/core';
 import { GraphQLSchemaHost } from '@nestjs/graphql';
 import { ConfigurationError } from '../../config/configuration-error.js';
 import { checkOptions } from '../domain/given-options.js';
-import { oncePerApp } from '../served-module.js';
 import { type ServedSessions, servedSessions } from '../sessions.tokens.js';
 import { EVENT_OPERATIONS } from '../surface/event-operations.js';
 import { SESSION_OPERATIONS } from '../surface/session-operations.js';
@@ -45,10 +44,6 @@ export interface SessionsGraphqlOptions extends Partial<SessionAccessOptions>, S
     ...[SESSION_OPERATIONS, EVENT_OPERATIONS, STATE_OPERATIONS, TURNS, USAGE].map(resolverOf),
     UnhandledUpgrades,
     WebSocketLimits,
-    oncePerApp(
-      () => SessionsGraphqlModule,
-      'a schema has one field of each name. sessionsName says whose sessions it shows.',
-    ),
   ],
 })
 export class SessionsGraphqlModule implements OnModuleInit {

@@ -12,6 +12,7 @@ import {
 } from '@nestjs/common';
 import { RouterModule } from '@nestjs/core';
 import { type OptionKinds, checkOptions } from '../domain/given-options.js';
+import { oncePerApp } from '../served-module.js';
 import { AccessChecks } from '../transport/access-checks.js';
 import { ACCESS_KINDS, type SessionAccessOptions, accessProviders } from '../transport/session-access.module.js';
 import { AccessGuard } from './access.guard.js';
@@ -42,6 +43,8 @@ export interface RoutesOptions extends Partial<SessionAccessOptions> {
   readonly imports?: ModuleMetadata['imports'];
 }
 
+const ONE_PATH = 'Nest keeps the path of a module by its class, so that the routes of one would be missing.';
+
 /** For modules that have more options than these. */
 export const ROUTES: OptionKinds<RoutesOptions> = { path: 'text?', imports: 'list?', ...ACCESS_KINDS };
 
@@ -65,7 +68,7 @@ export function routesModule(module: Type, options: RoutesOptions, providers: re
   return {
     module,
     imports: [...imports, ...routed],
-    providers: [...accessProviders(access), AccessChecks, ...providers],
+    providers: [...accessProviders(access), AccessChecks, ...providers, oncePerApp(() => module, ONE_PATH)],
   };
 }
 

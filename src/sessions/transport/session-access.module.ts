@@ -14,6 +14,7 @@ import { problemsOfGroup } from '../../config/option-checks.js';
 import { ConfigurationError } from '../../config/configuration-error.js';
 import { type SettingsOf, seconds, wholeNumber } from '../../config/setting.js';
 import { type OptionKinds, checkOptions } from '../domain/given-options.js';
+import { oncePerApp } from '../served-module.js';
 import { AccessChecks, NO_RULE, STREAM_LIMITS } from './access-checks.js';
 import { type AuditOptions, checkedAudit } from './audit/audit-options.js';
 import { AuditTrail } from './audit/audit-trail.js';
@@ -75,7 +76,14 @@ const GIVEN_RULE = Symbol('GIVEN_ACCESS_RULE');
  *   SessionsGraphqlModule.forRoot(),
  * ];
  */
-@Module({})
+@Module({
+  providers: [
+    oncePerApp(
+      () => SessionAccessModule,
+      'one rule holds for the whole app. A module of routes or fields takes an access of its own.',
+    ),
+  ],
+})
 export class SessionAccessModule implements OnModuleInit, OnModuleDestroy {
   constructor(@Inject(AccessChecks) private readonly checks: AccessChecks) {}
 
