@@ -1,7 +1,13 @@
 import type { DynamicModule, INestApplicationContext } from '@nestjs/common';
 import { SessionsModule } from '../../src/index.js';
 import { SessionsInspectorModule } from '../../src/inspector/index.js';
-import { OpenAccess, SearchRestModule, SessionAccessModule, SessionsRestModule } from '../../src/rest.js';
+import {
+  OpenAccess,
+  SearchRestModule,
+  SessionAccess,
+  SessionAccessModule,
+  SessionsRestModule,
+} from '../../src/rest.js';
 import { SearchModule } from '../../src/search/index.js';
 import { SummarizerModule } from '../../src/summarizer/index.js';
 import { SessionsTelemetryModule } from '../../src/telemetry/index.js';
@@ -64,6 +70,22 @@ const BESIDE: readonly (readonly [title: string, modules: () => readonly Dynamic
   ],
 ];
 
+class NoRule {
+  allows = (): boolean => true;
+}
+
+class Undecided extends (SessionAccess as unknown as new () => object) {}
+
+/** Access rules of JavaScript that would fail at each request. */
+const RULES: readonly (readonly [title: string, access: unknown, problem: string])[] = [
+  ['a class that does not extend SessionAccess', NoRule, 'NoRule does not extend it'],
+  ['an object of such a class', new NoRule(), 'must be a class that extends SessionAccess, or an object of one'],
+  ['a function', () => true, 'must be a class that extends SessionAccess'],
+  ['null', null, 'must be a class that extends SessionAccess'],
+  ['a class without allows()', Undecided, 'Undecided extends SessionAccess without allows()'],
+  ['an object without it', new Undecided(), 'Undecided extends SessionAccess without allows()'],
+];
+
 describe('A module', () => {
   let app: INestApplicationContext | undefined;
   afterEach(async () => app?.close());
@@ -78,6 +100,22 @@ describe('A module', () => {
       code: 'CONFIGURATION_INVALID',
       message: expect.stringContaining(problem) as string,
     });
+  });
+
+  it.each(RULES)('refuses an access rule at the start: %s', async (_title, rule, problem) => {
+    const options = { access: rule as SessionAccess };
+    const given: readonly (() => readonly DynamicModule[])[] = [
+      () => [SessionAccessModule.forRoot(options)],
+      () => [SessionAccessModule.forRootAsync({ useFactory: () => options })],
+      () => [SessionsRestModule.forRoot(options)],
+      () => [SessionsRestModule.forRoot({ ...options, auth: { from: () => undefined } })],
+    ];
+    for (const modules of given) {
+      await expect(async () => start(modules())).rejects.toMatchObject({
+        code: 'CONFIGURATION_INVALID',
+        message: expect.stringContaining(problem) as string,
+      });
+    }
   });
 
   it.each(BESIDE)('may stand beside another one: %s', async (_title, modules) => {

@@ -52,6 +52,8 @@ export interface AsyncSessionAccessOptions extends Pick<
 const NO_RULE_TO_AUDIT =
   '`audit` has no effect where there is no rule: give it to SessionAccessModule, or give `access`, too.';
 
+const NO_ACCESS = '`access` must be a class that extends SessionAccess, or an object of one.';
+
 /** The values are checked where the rule is made. */
 export const ACCESS_KINDS: OptionKinds<SessionAccessOptions> = {
   auth: 'anything?',
@@ -129,15 +131,16 @@ export function accessProviders({ auth, access, streams, audit }: SessionAccessO
   }
   const rule: Provider =
     typeof access === 'function'
-      ? { provide: GIVEN_RULE, useClass: access }
+      ? { provide: GIVEN_RULE, useClass: checkedClass(access) }
       : { provide: GIVEN_RULE, useValue: access === undefined ? accessByPreset() : checkedRule(access) };
   const signedIn: Provider = {
     provide: SessionAccess,
     inject: [GIVEN_RULE],
-    useFactory: (given: SessionAccess) => signedInRule({ auth }, given),
+    useFactory: (given: unknown) => signedInRule({ auth }, checkedRule(given)),
   };
   return [
-    ...(auth === undefined ? [{ ...rule, provide: SessionAccess }] : [rule, signedIn]),
+    rule,
+    signedIn,
     { provide: STREAM_LIMITS, useValue: checkedLimits({ streams }) },
     ...(audit === undefined ? [] : [auditProvider(audit)]),
   ];
@@ -156,7 +159,7 @@ function moduleOf(providers: Provider[], imports: NonNullable<ModuleMetadata['im
 
 async function madeRule({ access, auth }: SessionAccessOptions, modules: ModuleRef): Promise<SessionAccess> {
   if (access === undefined && auth !== undefined) return accessByPreset();
-  return typeof access === 'function' ? modules.create(access) : checkedRule(access);
+  return checkedRule(typeof access === 'function' ? await modules.create(checkedClass(access)) : access);
 }
 
 async function signedInRule({ auth }: SessionAccessOptions, rule: SessionAccess): Promise<SessionAccess> {
@@ -186,8 +189,16 @@ function checkedNames(options: SessionAccessOptions): SessionAccessOptions {
 }
 
 function checkedRule(access: unknown): SessionAccess {
-  if (access instanceof SessionAccess) return access;
-  throw new ConfigurationError(['`access` must be a class that extends SessionAccess, or an object of one.']);
+  if (!(access instanceof SessionAccess)) throw new ConfigurationError([NO_ACCESS]);
+  if (typeof access.allows === 'function') return access;
+  throw new ConfigurationError([
+    `${access.constructor.name} extends SessionAccess without allows(), and decides nothing.`,
+  ]);
+}
+
+function checkedClass(access: Type<SessionAccess>): Type<SessionAccess> {
+  if (access.prototype instanceof SessionAccess) return access;
+  throw new ConfigurationError([`${NO_ACCESS} ${access.name || 'A function without a name'} does not extend it.`]);
 }
 
 const STREAMS: SettingsOf<StreamLimits> = {
