@@ -85,6 +85,11 @@ const DEFAULT_PAGE = 128;
 const LARGEST_PAGE = 1_000;
 const LONGEST_PAUSE_MS = 60_000;
 
+/** @throws InvalidInputError */
+export function assertPause(pauseMs: number): void {
+  assertWholeNumber(pauseMs, { path: 'pauseMs', from: 0, to: LONGEST_PAUSE_MS });
+}
+
 /**
  * Checks a store, and hands out what is wrong. It reads every event once or twice, page by page, and holds one page and the state of
  * one session at a time. Others may use the store meanwhile.
@@ -119,7 +124,7 @@ class Doctor {
     const ttl = options.ttl ?? environment?.ttl;
     const limits = checkedSettings(LIMITS, options.limits ?? environment?.limits, 'limits');
     assertWholeNumber(pageSize, { path: 'pageSize', from: 1, to: LARGEST_PAGE });
-    assertWholeNumber(pauseMs, { path: 'pauseMs', from: 0, to: LONGEST_PAUSE_MS });
+    assertPause(pauseMs);
     if (appName === undefined && (userId !== undefined || sessionId !== undefined)) {
       throw new InvalidInputError('is needed with userId and sessionId', 'appName');
     }

@@ -1,6 +1,8 @@
 import { Inject, Injectable, type OnModuleDestroy, Optional } from '@nestjs/common';
 import { type HealthIndicatorResult, HealthIndicatorService } from '@nestjs/terminus';
+import { assertPause } from '../doctor/doctor.js';
 import { type Diagnosis, diagnose } from '../doctor/diagnosis.js';
+import { checkOptions } from '../sessions/domain/given-options.js';
 import { findEnvironment } from '../sessions/service-environment.js';
 import { SessionService } from '../sessions/session.service.js';
 import { SESSION_STORAGE } from '../sessions/sessions.tokens.js';
@@ -54,8 +56,11 @@ export class SessionsDoctorHealth implements OnModuleDestroy {
    */
   async isHealthy<Key extends string>(
     key: Key,
-    { everyMs = A_DAY_MS, pauseMs = PAUSE_MS }: DoctorHealthOptions = {},
+    options: DoctorHealthOptions = {},
   ): Promise<HealthIndicatorResult<Key>> {
+    checkOptions('SessionsDoctorHealth', options, { everyMs: 'count?', pauseMs: 'anything?' });
+    const { everyMs = A_DAY_MS, pauseMs = PAUSE_MS } = options;
+    assertPause(pauseMs);
     if (!this.#closing.signal.aborted && Date.now() >= this.#nextAt) this.#start(everyMs, pauseMs);
     const indicator = this.indicators.check(key);
     if (!this.#last) return indicator.up({ checked: false, ...(this.#failed && { message: this.#failed }) });

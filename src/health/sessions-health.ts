@@ -5,6 +5,7 @@ import type { SessionStorage } from '../sessions/storage/session-storage.js';
 import { hostname } from 'node:os';
 import { randomUUID } from 'node:crypto';
 import { SessionsError } from '../sessions/domain/errors.js';
+import { checkOptions } from '../sessions/domain/given-options.js';
 import { newStamp } from '../sessions/domain/stamp.js';
 
 /** Options of a check. */
@@ -68,8 +69,10 @@ export class SessionsHealth implements OnModuleDestroy {
    */
   async isHealthy<Key extends string>(
     key: Key,
-    { timeLimitMs = DEFAULT_TIME_LIMIT_MS }: SessionsHealthOptions = {},
+    options: SessionsHealthOptions = {},
   ): Promise<HealthIndicatorResult<Key>> {
+    checkOptions('SessionsHealth', options, { timeLimitMs: 'timer?' });
+    const { timeLimitMs = DEFAULT_TIME_LIMIT_MS } = options;
     const indicator = this.indicators.check(key);
     if (this.#isClosing) return indicator.down({ message: 'The app is closing.' });
     const [read, write] = await Promise.all([

@@ -1,5 +1,5 @@
 import { HealthIndicatorService } from '@nestjs/terminus';
-import { SessionsDoctorHealth } from '../../src/health/index.js';
+import { type DoctorHealthOptions, SessionsDoctorHealth } from '../../src/health/index.js';
 import { InMemorySessionStorage, SessionService } from '../../src/index.js';
 import { NO_COUNTS } from '../../src/sessions/domain/counters.js';
 
@@ -32,6 +32,16 @@ describe('SessionsDoctorHealth', () => {
       store: { status: 'down', errors: 2, counts: { COUNTERS_DIFFER: 1, RECORD_DIFFERS: 1 } },
     });
     await health.onModuleDestroy();
+  });
+
+  it.each([
+    [{ everyMS: 1 }, 'everyMS is no option; did you mean everyMs?'],
+    [{ everyMs: 'x' }, 'everyMs is "x"; it must be a whole number from 0 on'],
+    [{ everyMs: NaN }, 'everyMs is NaN'],
+    [{ pauseMs: -1 }, 'pauseMs: must be a whole number from 0 to 60000'],
+  ])('refuses %j, by which it would check never or all the time', async (options, problem) => {
+    const health = new SessionsDoctorHealth(new HealthIndicatorService(), new InMemorySessionStorage());
+    await expect(health.isHealthy('store', options as DoctorHealthOptions)).rejects.toThrow(problem);
   });
 
   it('stays up if the store cannot be reached, which the other indicator tells', async () => {

@@ -1,4 +1,5 @@
 import type { INestApplication } from '@nestjs/common';
+import { HealthIndicatorService } from '@nestjs/terminus';
 import { Redis } from 'ioredis';
 import { SessionsHealth } from '../../src/health/index.js';
 import { InMemorySessionStorage } from '../../src/index.js';
@@ -34,6 +35,17 @@ describe('SessionsHealth', () => {
       code: 'STORE_UNAVAILABLE',
     };
     expect(body).toMatchObject({ status: 'error', error: { sessions } });
+  });
+
+  it.each([
+    ...[{ timeLimit: 1 }, { timeLimitMS: 1 }].map((options) => ({ options, problem: 'is no option' })),
+    ...['2s', -1, 0, NaN, Infinity, 3e9].map((timeLimitMs) => ({
+      options: { timeLimitMs },
+      problem: 'it must be a whole number from 1 to 2147483647',
+    })),
+  ])('refuses $options, by which its limit would be another one', async ({ options, problem }) => {
+    const health = new SessionsHealth(new HealthIndicatorService(), new InMemorySessionStorage());
+    await expect(health.isHealthy('sessions', options as never)).rejects.toThrow(problem);
   });
 
   it('has one pending call at a time while the store hangs, and reports when the store responds again', async () => {

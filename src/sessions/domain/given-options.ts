@@ -1,4 +1,5 @@
 import { ConfigurationError } from '../../config/configuration-error.js';
+import { LONGEST_TIMER_MS } from '../../config/session-settings.js';
 import { problemsOfOptions } from '../../config/option-checks.js';
 import {
   type Kind,
@@ -24,6 +25,8 @@ const KINDS = {
   function: callable,
   flag,
   count: wholeNumber(),
+  /** What timers can wait: a longer time would be over at once. */
+  timer: wholeNumber(1, LONGEST_TIMER_MS),
   seconds,
   number: kindOf('a number', Number.isFinite),
   text,
