@@ -1,4 +1,5 @@
 import { SetMetadata } from '@nestjs/common';
+import { ConfigurationError } from '../config/configuration-error.js';
 import { sessionParametersOf } from '../sessions/transport/session-params.js';
 import type { AgentOptions } from './handler-options.js';
 import type { RunHandler } from './invocation/agent-context.js';
@@ -17,6 +18,11 @@ export interface Agent {
 
 /** The handler of an agent. */
 export function handlerOf(agent: Agent): RunHandler {
+  if (typeof agent.run !== 'function') {
+    throw new ConfigurationError([
+      `The agent ${agent.constructor.name} has no run(), and so nothing that answers: see the interface Agent.`,
+    ]);
+  }
   const given = sessionParametersOf(agent, 'run');
   const run = agent.run.bind(agent) as (...args: unknown[]) => ReturnType<RunHandler>;
   if (given.size === 0) return (context) => run(context);

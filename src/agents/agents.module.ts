@@ -15,7 +15,8 @@ import {
 import { DiscoveryModule, DiscoveryService, Reflector } from '@nestjs/core';
 import { ConfigurationError } from '../config/configuration-error.js';
 import { problemOf } from '../config/setting.js';
-import { SERVED_EXTRAS, type ServedExtras, oncePerApp, withSessions } from '../sessions/served-module.js';
+import { checkOptions, requireOptions } from '../sessions/domain/given-options.js';
+import { SERVED_EXTRAS, type ServedExtras, checkedAsync, oncePerApp, withSessions } from '../sessions/served-module.js';
 import type { SessionService } from '../sessions/session.service.js';
 import { SERVED_SESSIONS } from '../sessions/sessions.tokens.js';
 import { SESSION_LINKS, type SessionLinks, withLink } from '../sessions/transport/session-links.js';
@@ -49,13 +50,14 @@ export interface AgentsModuleOptions extends Pick<
 const AGENTS_OPTIONS = Symbol('AGENTS_OPTIONS');
 const DEFAULT_EXPIRE_MS = 60_000;
 
-const { ConfigurableModuleClass, OPTIONS_TYPE } = new ConfigurableModuleBuilder<AgentsModuleOptions>({
-  moduleName: 'Agents',
-  optionsInjectionToken: AGENTS_OPTIONS,
-})
-  .setClassMethodName('forRoot')
-  .setExtras<ServedExtras>(SERVED_EXTRAS, withSessions)
-  .build();
+const { ConfigurableModuleClass, OPTIONS_TYPE, ASYNC_OPTIONS_TYPE } =
+  new ConfigurableModuleBuilder<AgentsModuleOptions>({
+    moduleName: 'Agents',
+    optionsInjectionToken: AGENTS_OPTIONS,
+  })
+    .setClassMethodName('forRoot')
+    .setExtras<ServedExtras>(SERVED_EXTRAS, withSessions)
+    .build();
 
 /** Registers the agents among all providers, lets approvals expire, and closes the agents before any provider is destroyed. */
 @Injectable()
@@ -174,17 +176,25 @@ class AgentsFeatureModule {}
 })
 export class AgentsModule extends ConfigurableModuleClass {
   static override forRoot(options: typeof OPTIONS_TYPE = {}): DynamicModule {
-    return super.forRoot(options);
+    return super.forRoot(requireOptions('AgentsModule', options));
+  }
+
+  static override forRootAsync(options: typeof ASYNC_OPTIONS_TYPE): DynamicModule {
+    return super.forRootAsync(checkedAsync(AgentsModule, options));
   }
 
   /**
    * Provides agents: classes with `@AgentHandler`.
    * @example AgentsModule.forFeature([Support], { imports: [OrdersModule] });
    */
-  static forFeature(
-    agents: readonly Type<Agent>[],
-    { imports = [] }: Pick<ModuleMetadata, 'imports'> = {},
-  ): DynamicModule {
+  static forFeature(agents: readonly Type<Agent>[], options: Pick<ModuleMetadata, 'imports'> = {}): DynamicModule {
+    checkOptions<Pick<ModuleMetadata, 'imports'>>('AgentsModule.forFeature', options, { imports: 'list?' });
+    const { imports = [] } = options;
+    if (!Array.isArray(agents) || agents.some((agent) => typeof agent !== 'function')) {
+      throw new ConfigurationError([
+        'AgentsModule.forFeature needs a list of classes. One that is undefined may stand in a file that imports this one.',
+      ]);
+    }
     const plain = agents.filter((agent) => !reflector.get<unknown>(AGENT_HANDLER, agent));
     if (plain.length > 0) {
       const names = plain.map((agent) => agent.name).join(', ');
@@ -196,11 +206,8 @@ export class AgentsModule extends ConfigurableModuleClass {
   }
 }
 
-function sessionsOver(
-  sessions: SessionService,
-  { expireApprovalsMs: _ofModule, ...options }: AgentsModuleOptions,
-  links?: SessionLinks,
-): AgentSessions {
+function sessionsOver(sessions: SessionService, given: AgentsModuleOptions, links?: SessionLinks): AgentSessions {
+  const { expireApprovalsMs: _ofModule, ...options } = requireOptions('AgentsModule', given);
   const logger = new Logger(AgentSessions.name);
   const onError = (error: unknown): void => logger.error('Work of a run failed', inspect(error));
   const onRunFailure = async (failure: AgentFailedError): Promise<void> => {

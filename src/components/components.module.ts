@@ -8,10 +8,13 @@ import {
 } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import type { SessionService } from '../sessions/session.service.js';
+import { requireOptions } from '../sessions/domain/given-options.js';
+import { checkedAsync } from '../sessions/served-module.js';
 import { SERVED_SESSIONS } from '../sessions/sessions.tokens.js';
 import { ComponentSession } from './component-session.js';
 import { ComponentsCleanup, componentsCleanupOf } from './components.cleanup.js';
 import {
+  type ASYNC_OPTIONS_TYPE,
   type ChosenComponents,
   ConfigurableModuleClass,
   MODULE_OPTIONS_TOKEN,
@@ -58,7 +61,11 @@ const CHOSEN_COMPONENTS = Symbol('CHOSEN_COMPONENTS');
 })
 export class ComponentsModule extends ConfigurableModuleClass implements OnModuleInit, OnApplicationShutdown {
   static override forRoot(options: typeof OPTIONS_TYPE = {}): DynamicModule {
-    return super.forRoot(options);
+    return super.forRoot(requireOptions('ComponentsModule', options));
+  }
+
+  static override forRootAsync(options: typeof ASYNC_OPTIONS_TYPE): DynamicModule {
+    return super.forRootAsync(checkedAsync(ComponentsModule, options));
   }
 
   constructor(

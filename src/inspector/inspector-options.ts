@@ -1,6 +1,7 @@
 import { ConfigurationError } from '../config/configuration-error.js';
 import { problemsOfOptions } from '../config/option-checks.js';
 import { type Setting, type SettingsOf, callable, flag, kindOf, text } from '../config/setting.js';
+import { requireOptions } from '../sessions/domain/given-options.js';
 import type { SessionLinks } from '../sessions/transport/session-links.js';
 import { hashOf } from './page-address.js';
 import { INSPECTOR_ACTIONS, type InspectorAction } from './page-config.js';
@@ -56,7 +57,7 @@ export function checkKinds(options: object, known: Readonly<Record<string, Setti
 }
 
 export function checkedOptions(options: InspectorOptions): InspectorOptions {
-  checkKinds(options, INSPECTOR_KINDS);
+  checkKinds(requireOptions('SessionsInspectorModule', options), INSPECTOR_KINDS);
   const wrong = actionsOf(options).find((name) => !INSPECTOR_ACTIONS.includes(name));
   if (wrong !== undefined) {
     throw new ConfigurationError([

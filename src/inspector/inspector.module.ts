@@ -1,6 +1,7 @@
 import { type DynamicModule, type FactoryProvider, Module, type ModuleMetadata, type Provider } from '@nestjs/common';
 import { RouterModule } from '@nestjs/core';
 import { text } from '../config/setting.js';
+import { checkOptions, requireOptions } from '../sessions/domain/given-options.js';
 import { oncePerApp } from '../sessions/served-module.js';
 import { SESSION_LINKS } from '../sessions/transport/session-links.js';
 import { InspectorController } from './inspector.controller.js';
@@ -47,13 +48,18 @@ export interface InspectorModuleAsyncOptions
 })
 export class SessionsInspectorModule {
   static forRoot(given: InspectorModuleOptions = {}): DynamicModule {
+    requireOptions('SessionsInspectorModule', given);
     checkKinds(given, { ...INSPECTOR_KINDS, route: { kind: text } });
     const { route, ...options } = given;
     return mounted(route, { provide: INSPECTOR_OPTIONS, useValue: checkedOptions(options) });
   }
 
-  static forRootAsync({ route, imports, inject, useFactory }: InspectorModuleAsyncOptions): DynamicModule {
-    const factory = async (...given: never[]): Promise<InspectorOptions> => checkedOptions(await useFactory(...given));
+  static forRootAsync(given: InspectorModuleAsyncOptions): DynamicModule {
+    const kinds = { route: 'text?', imports: 'list?', inject: 'list?', useFactory: 'function' } as const;
+    checkOptions<InspectorModuleAsyncOptions>('SessionsInspectorModule.forRootAsync', given, kinds);
+    const { route, imports, inject, useFactory } = given;
+    const factory = async (...injected: never[]): Promise<InspectorOptions> =>
+      checkedOptions(await useFactory(...injected));
     return mounted(route, { provide: INSPECTOR_OPTIONS, inject: inject ?? [], useFactory: factory }, imports);
   }
 }

@@ -5,7 +5,14 @@ import {
   type OnApplicationBootstrap,
   type OnModuleDestroy,
 } from '@nestjs/common';
-import { SERVED_EXTRAS, type ServedExtras, oncePerStore, withSessions } from '../sessions/served-module.js';
+import { checkOptions, requireOptions } from '../sessions/domain/given-options.js';
+import {
+  SERVED_EXTRAS,
+  type ServedExtras,
+  checkedAsync,
+  oncePerStore,
+  withSessions,
+} from '../sessions/served-module.js';
 import type { SessionService } from '../sessions/session.service.js';
 import { SERVED_SESSIONS } from '../sessions/sessions.tokens.js';
 import { SessionSearch, type SessionSearchOptions } from './session-search.js';
@@ -13,7 +20,7 @@ import { SessionSearch, type SessionSearchOptions } from './session-search.js';
 /** Settings of {@link SearchModule}. */
 export type SearchModuleOptions = Omit<SessionSearchOptions, 'sessions'>;
 
-const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN, OPTIONS_TYPE } =
+const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN, OPTIONS_TYPE, ASYNC_OPTIONS_TYPE } =
   new ConfigurableModuleBuilder<SearchModuleOptions>({ moduleName: 'Search' })
     .setClassMethodName('forRoot')
     .setFactoryMethodName('createSearchOptions')
@@ -30,8 +37,10 @@ const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN, OPTIONS_TYPE } =
   providers: [
     {
       provide: SessionSearch,
-      useFactory: (sessions: SessionService, options: SearchModuleOptions = {}) =>
-        new SessionSearch({ ...options, sessions }),
+      useFactory: (sessions: SessionService, options: SearchModuleOptions) => {
+        checkOptions<SearchModuleOptions>('SearchModule', options, { apps: 'texts?', pollMs: 'count?' });
+        return new SessionSearch({ ...options, sessions });
+      },
       inject: [SERVED_SESSIONS, MODULE_OPTIONS_TOKEN],
     },
     oncePerStore(() => SearchModule, 'they would fill one index, by the apps of the second'),
@@ -40,7 +49,11 @@ const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN, OPTIONS_TYPE } =
 })
 export class SearchModule extends ConfigurableModuleClass implements OnApplicationBootstrap, OnModuleDestroy {
   static override forRoot(options: typeof OPTIONS_TYPE = {}): DynamicModule {
-    return super.forRoot(options);
+    return super.forRoot(requireOptions('SearchModule', options));
+  }
+
+  static override forRootAsync(options: typeof ASYNC_OPTIONS_TYPE): DynamicModule {
+    return super.forRootAsync(checkedAsync(SearchModule, options));
   }
 
   constructor(private readonly search: SessionSearch) {

@@ -1,6 +1,7 @@
-import type { DynamicModule, ModuleMetadata, Provider, Type } from '@nestjs/common';
+import type { ConfigurableModuleAsyncOptions, DynamicModule, ModuleMetadata, Provider, Type } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
 import { ConfigurationError } from '../config/configuration-error.js';
+import { type OptionKinds, checkOptions } from './domain/given-options.js';
 import { type ServedSessions, servedSessions } from './sessions.tokens.js';
 
 /** What modules that serve the sessions of `SessionsModule` take beside their options. */
@@ -13,6 +14,39 @@ export interface ServedExtras extends ServedSessions {
 /** The names of {@link ServedExtras}, for `setExtras`. */
 export const SERVED_EXTRAS: ServedExtras = { isGlobal: false, imports: [], sessionsName: undefined };
 
+const EXTRAS: OptionKinds<ServedExtras> = { isGlobal: 'flag?', imports: 'list?', sessionsName: 'text?' };
+
+/** What `forRootAsync` takes, beside the extras of a module. */
+const ASYNC_KINDS: OptionKinds<ConfigurableModuleAsyncOptions<object>> = {
+  imports: 'list?',
+  inject: 'list?',
+  useFactory: 'function?',
+  useClass: 'function?',
+  useExisting: 'anything?',
+  provideInjectionTokensFrom: 'list?',
+};
+
+const FOR_CONFIG = 'a function has no options; of what registerAs() of @nestjs/config returned, give .asProvider().';
+
+/**
+ * Refuses what `forRootAsync` would not see, and what Nest would make no options of.
+ *
+ * @param extras those of the module, by their kinds
+ * @throws ConfigurationError
+ */
+export function checkedAsync<Options extends object>(
+  module: Type,
+  options: Options,
+  extras: OptionKinds<object> = EXTRAS,
+): Options {
+  const owner = `${module.name}.forRootAsync`;
+  if (typeof options === 'function') throw new ConfigurationError([`${owner}: ${FOR_CONFIG}`]);
+  checkOptions<ConfigurableModuleAsyncOptions<object>>(owner, options, { ...ASYNC_KINDS, ...extras });
+  const { useFactory, useClass, useExisting }: ConfigurableModuleAsyncOptions<object> = options;
+  if (useFactory ?? useClass ?? useExisting) return options;
+  throw new ConfigurationError([`${owner}: nothing gives the options; set useFactory, useClass or useExisting.`]);
+}
+
 /** Adds the extras to the definition of a module. */
 export function withSessions(definition: DynamicModule, extras: ServedExtras): DynamicModule {
   return withExtras(definition, extras, servedSessions(extras));
@@ -24,6 +58,7 @@ export function withExtras(
   { isGlobal = false, imports = [], sessionsName }: ServedExtras,
   sessions: Provider,
 ): DynamicModule {
+  checkOptions<ServedExtras>(definition.module.name, { isGlobal, imports, sessionsName }, EXTRAS);
   return {
     ...definition,
     global: isGlobal,

@@ -1,6 +1,13 @@
 import { ConfigurableModuleBuilder, type DynamicModule, Module } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
-import { SERVED_EXTRAS, type ServedExtras, oncePerStore, withSessions } from '../sessions/served-module.js';
+import { requireOptions } from '../sessions/domain/given-options.js';
+import {
+  SERVED_EXTRAS,
+  type ServedExtras,
+  checkedAsync,
+  oncePerStore,
+  withSessions,
+} from '../sessions/served-module.js';
 import type { SessionService } from '../sessions/session.service.js';
 import { SERVED_SESSIONS } from '../sessions/sessions.tokens.js';
 import { loadModelPackages } from './models/model-at-address.js';
@@ -11,7 +18,7 @@ import { SummarizerSweep, sweepOf } from './summarizer.sweep.js';
 /** The injection token of the options. */
 export const SUMMARIZER_OPTIONS = Symbol('SUMMARIZER_OPTIONS');
 
-const { ConfigurableModuleClass, OPTIONS_TYPE } = new ConfigurableModuleBuilder<SummarizerOptions>({
+const { ConfigurableModuleClass, OPTIONS_TYPE, ASYNC_OPTIONS_TYPE } = new ConfigurableModuleBuilder<SummarizerOptions>({
   moduleName: 'Summarizer',
   optionsInjectionToken: SUMMARIZER_OPTIONS,
 })
@@ -36,8 +43,9 @@ const { ConfigurableModuleClass, OPTIONS_TYPE } = new ConfigurableModuleBuilder<
   providers: [
     {
       provide: SummarizerSessionManager,
-      useFactory: async (sessions: SessionService, options?: SummarizerOptions) => {
-        if (options?.modelAt && !options.model) await loadModelPackages();
+      useFactory: async (sessions: SessionService, options: SummarizerOptions) => {
+        const { model, modelAt } = requireOptions('SummarizerModule', options);
+        if (modelAt && !model) await loadModelPackages();
         return new SummarizerSessionManager({ sessions }, options);
       },
       inject: [SERVED_SESSIONS, SUMMARIZER_OPTIONS],
@@ -49,6 +57,10 @@ const { ConfigurableModuleClass, OPTIONS_TYPE } = new ConfigurableModuleBuilder<
 })
 export class SummarizerModule extends ConfigurableModuleClass {
   static override forRoot(options: typeof OPTIONS_TYPE = {}): DynamicModule {
-    return super.forRoot(options);
+    return super.forRoot(requireOptions('SummarizerModule', options));
+  }
+
+  static override forRootAsync(options: typeof ASYNC_OPTIONS_TYPE): DynamicModule {
+    return super.forRootAsync(checkedAsync(SummarizerModule, options));
   }
 }

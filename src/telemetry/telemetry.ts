@@ -1,4 +1,5 @@
 import { type MeterProvider, type TracerProvider, metrics, trace } from '@opentelemetry/api';
+import { ConfigurationError } from '../config/configuration-error.js';
 import { checkOptions } from '../sessions/domain/given-options.js';
 import { LATEST_CONVENTIONS } from './conventions.js';
 import { measureOperations } from './measure-operations.js';
@@ -38,6 +39,13 @@ export function startTelemetry(options: TelemetryOptions = {}): () => void {
     now: 'function?',
   });
   const { tracerProvider = trace, meterProvider = metrics, userIds = false, now } = options;
+  const problems = [
+    ...(typeof tracerProvider.getTracer === 'function' ? [] : ['tracerProvider has no getTracer()']),
+    ...(typeof meterProvider.getMeter === 'function' ? [] : ['meterProvider has no getMeter()']),
+  ];
+  if (problems.length > 0) {
+    throw new ConfigurationError(problems.map((problem) => `Telemetry: ${problem}; give what the SDK made, or none.`));
+  }
   const optIn = options.optIn ?? process.env.OTEL_SEMCONV_STABILITY_OPT_IN ?? '';
   const hasLatest = optIn.split(',').some((value) => value.trim() === LATEST_CONVENTIONS);
   const spans = new OperationSpans({ tracer: tracerProvider.getTracer(NAME), userIds });

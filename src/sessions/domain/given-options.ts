@@ -52,6 +52,17 @@ export type OptionKinds<Options extends object> = {
 };
 
 /**
+ * Refuses what are no options at all, such as the `undefined` of a factory that forgets to return them.
+ *
+ * @throws ConfigurationError
+ */
+export function requireOptions<Options extends object>(owner: string, options: Options): Options {
+  if (isRecord(options)) return options;
+  const given = Array.isArray(options) ? 'a list' : options === null ? 'null' : typeof options;
+  throw new ConfigurationError([`${owner}: the options must be an object, not ${given}.`]);
+}
+
+/**
  * Refuses options that are missing, unknown or of another kind, all at once: a misspelled one would have no effect. An option that the
  * list of kinds lacks does not compile.
  *
@@ -68,11 +79,12 @@ export function checkOptions<Options extends object>(
   options: Options,
   kinds: OptionKinds<NoInfer<Options>>,
 ): void {
-  const given: Readonly<Record<string, unknown>> = isRecord(options) ? options : {};
   const named = Object.entries<string>(kinds).map(([name, kind]) => {
     const plain = kind.replace('?', '') as KindName;
     return { name, kind: KINDS[plain], isNeeded: plain === kind && plain !== 'anything' };
   });
+  const isMissing = options === undefined && named.some(({ isNeeded }) => isNeeded);
+  const given: Readonly<Record<string, unknown>> = isMissing ? {} : { ...requireOptions(owner, options) };
   const missing = named.filter(({ name, isNeeded }) => isNeeded && given[name] === undefined);
   const problems = [
     ...problemsOfOptions(given, Object.fromEntries(named.map(({ name, kind }) => [name, { kind }]))),

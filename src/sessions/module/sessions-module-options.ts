@@ -2,6 +2,7 @@ import { ConfigurableModuleBuilder, type Type } from '@nestjs/common';
 import type { HistorySettings, QuotaSettings, SessionLimits, UsageSettings } from '../../config/session-settings.js';
 import type { EncryptionOptions } from '../../config/encryption-settings.js';
 import type { StoreSettings } from '../../config/store-settings.js';
+import { type OptionKinds, checkOptions } from '../domain/given-options.js';
 import type { SessionServiceOptions } from '../session-environment.js';
 import type { SessionTitler } from '../session-titles.js';
 import type { SessionStorage } from '../storage/session-storage.js';
@@ -59,6 +60,9 @@ interface Extras {
   readonly name?: string | undefined;
 }
 
+/** Their kinds. The name is checked with those of other stores. */
+export const EXTRAS: OptionKinds<Extras> = { isGlobal: 'flag?', name: 'anything?' };
+
 const OPTIONS = 'SESSIONS_MODULE_OPTIONS';
 
 /** The usual `forRoot` and `forRootAsync` of Nest modules. */
@@ -67,6 +71,7 @@ export const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN, OPTIONS_TYPE, ASYN
     .setClassMethodName('forRoot')
     .setFactoryMethodName('createSessionsOptions')
     .setExtras<Extras>({ isGlobal: false, name: undefined }, (definition, { isGlobal = false, name }) => {
+      checkOptions<Extras>('SessionsModule', { isGlobal, name }, EXTRAS);
       const { providers, exports } = storeProviders(name, OPTIONS);
       return { ...definition, global: isGlobal, providers: [...(definition.providers ?? []), ...providers], exports };
     })

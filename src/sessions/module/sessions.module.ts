@@ -11,6 +11,7 @@ import { DiscoveryModule, ModuleRef, ModulesContainer } from '@nestjs/core';
 import { START } from '../../config/session-settings.js';
 import { warningOfMisspelledField } from '../domain/misspelled-fields.js';
 import { warningOfUnsavedState } from '../domain/unsaved-state.js';
+import { checkedAsync } from '../served-module.js';
 import { SessionTitles } from '../session-titles.js';
 import { SessionService } from '../session.service.js';
 import { SERVED_SESSIONS } from '../sessions.tokens.js';
@@ -22,6 +23,7 @@ import { checkStoreNames } from './store-names.js';
 import {
   type ASYNC_OPTIONS_TYPE,
   ConfigurableModuleClass,
+  EXTRAS,
   MODULE_OPTIONS_TOKEN,
   type OPTIONS_TYPE,
   type SessionsModuleOptions,
@@ -70,11 +72,11 @@ export class SessionsModule
 
   /** Missing options, possible in JavaScript, are reported at start, like other problems. */
   static override forRoot(options: typeof OPTIONS_TYPE): DynamicModule {
-    return options === undefined ? super.forRootAsync(NO_OPTIONS) : super.forRoot(options);
+    return isGiven(options) ? super.forRoot(options) : super.forRootAsync(NO_OPTIONS);
   }
 
   static override forRootAsync(options: typeof ASYNC_OPTIONS_TYPE): DynamicModule {
-    return super.forRootAsync(options === undefined ? NO_OPTIONS : options);
+    return super.forRootAsync(isGiven(options) ? checkedAsync(SessionsModule, options, EXTRAS) : NO_OPTIONS);
   }
 
   constructor(
@@ -174,6 +176,11 @@ async function titlesOf(
   const titles = new SessionTitles({ sessions, titler: made });
   titles.start();
   return titles;
+}
+
+/** In JavaScript, there may be none. */
+function isGiven(options: object | null | undefined): boolean {
+  return options !== undefined && options !== null;
 }
 
 function stackOf(error: unknown): string {

@@ -111,9 +111,16 @@ export class SessionAccessModule implements OnModuleInit, OnModuleDestroy {
    * @example
    * SessionAccessModule.forRootAsync({ inject: [Settings], useFactory: ({ streams }) => ({ access: OwnSessions, streams }) });
    */
-  static forRootAsync({ imports = [], inject = [], useFactory }: AsyncSessionAccessOptions): DynamicModule {
+  static forRootAsync(given: AsyncSessionAccessOptions): DynamicModule {
+    const kinds = { imports: 'list?', inject: 'list?', useFactory: 'function' } as const;
+    checkOptions<AsyncSessionAccessOptions>('SessionAccessModule.forRootAsync', given, kinds);
+    const { imports = [], inject = [], useFactory } = given;
     const providers: Provider[] = [
-      { provide: OPTIONS, inject, useFactory: async (...given: never[]) => checkedNames(await useFactory(...given)) },
+      {
+        provide: OPTIONS,
+        inject,
+        useFactory: async (...injected: never[]) => checkedNames(await useFactory(...injected)),
+      },
       { provide: GIVEN_RULE, inject: [OPTIONS, ModuleRef], useFactory: madeRule },
       { provide: SessionAccess, inject: [OPTIONS, GIVEN_RULE], useFactory: signedInRule },
       { provide: STREAM_LIMITS, inject: [OPTIONS], useFactory: checkedLimits },
