@@ -14,9 +14,10 @@ import {
 } from '@nestjs/common';
 import { DiscoveryModule, DiscoveryService, Reflector } from '@nestjs/core';
 import { ConfigurationError } from '../config/configuration-error.js';
+import { oncePerApp } from '../config/once-per-app.js';
 import { problemOf } from '../config/setting.js';
 import { checkOptions, requireOptions } from '../sessions/domain/given-options.js';
-import { SERVED_EXTRAS, type ServedExtras, checkedAsync, oncePerApp, withSessions } from '../sessions/served-module.js';
+import { SERVED_EXTRAS, type ServedExtras, checkedAsync, withSessions } from '../sessions/served-module.js';
 import type { SessionService } from '../sessions/session.service.js';
 import { SERVED_SESSIONS } from '../sessions/sessions.tokens.js';
 import { SESSION_LINKS, type SessionLinks, withLink } from '../sessions/transport/session-links.js';

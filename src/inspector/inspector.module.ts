@@ -2,7 +2,7 @@ import { type DynamicModule, type FactoryProvider, Module, type ModuleMetadata, 
 import { RouterModule } from '@nestjs/core';
 import { text } from '../config/setting.js';
 import { checkOptions, requireOptions } from '../sessions/domain/given-options.js';
-import { oncePerApp } from '../sessions/served-module.js';
+import { oncePerApp } from '../config/once-per-app.js';
 import { SESSION_LINKS } from '../sessions/transport/session-links.js';
 import { InspectorController } from './inspector.controller.js';
 import {

@@ -1,6 +1,7 @@
 import type { ConfigurableModuleAsyncOptions, DynamicModule, ModuleMetadata, Provider, Type } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
 import { ConfigurationError } from '../config/configuration-error.js';
+import { IS_ONCE, modulesOf } from '../config/once-per-app.js';
 import { type OptionKinds, checkOptions } from './domain/given-options.js';
 import { type ServedSessions, servedSessions } from './sessions.tokens.js';
 
@@ -67,29 +68,13 @@ export function withExtras(
   };
 }
 
-const ONCE = Symbol('ONCE');
 /** The name of the store whose sessions a module serves; empty for the one without a name. */
 const SERVED_NAME = Symbol('SERVED_NAME');
-
-/** Refuses a second module of a class in an app, which others would take for the first one. */
-export function oncePerApp(moduleOf: () => Type, advice: string): Provider {
-  return {
-    provide: ONCE,
-    inject: [ModulesContainer],
-    useFactory: (modules: ModulesContainer): true => {
-      const module = moduleOf();
-      if (modulesOf(module, modules).length < 2) return true;
-      throw new ConfigurationError([
-        `The app has two ${module.name}s that parts of it would take for one. Call forRoot once: ${advice}`,
-      ]);
-    },
-  };
-}
 
 /** Refuses a second module of a class for the sessions of one store, where both would do the same work. */
 export function oncePerStore(moduleOf: () => Type, problem: string): Provider {
   return {
-    provide: ONCE,
+    provide: IS_ONCE,
     inject: [ModulesContainer, SERVED_NAME],
     useFactory: (modules: ModulesContainer, name: string): true => {
       const module = moduleOf();
@@ -104,7 +89,3 @@ export function oncePerStore(moduleOf: () => Type, problem: string): Provider {
 }
 
 const ONE_MODULE = 'Call forRoot once, with isGlobal: true, or import what it returned wherever it is needed.';
-
-function modulesOf(module: Type, modules: ModulesContainer): NonNullable<ReturnType<ModulesContainer['get']>>[] {
-  return [...modules.values()].filter(({ metatype }) => metatype === module);
-}

@@ -1,5 +1,5 @@
 import { type DynamicModule, Inject, Module, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
-import { oncePerApp } from '../sessions/served-module.js';
+import { oncePerApp } from '../config/once-per-app.js';
 import { type TelemetryOptions, startTelemetry } from './telemetry.js';
 
 const OPTIONS = Symbol('TelemetryOptions');

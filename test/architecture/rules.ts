@@ -72,7 +72,7 @@ export const layers: readonly Layer[] = [
   {
     name: 'inspector',
     files: /^inspector\/.+$/,
-    mayImport: ['config', 'sessions/transport'],
+    mayImport: ['config', 'sessions/domain', 'sessions/transport'],
     packages: /^(@nestjs\/(common|core)|node:.+)$/,
   },
   // Loaded by the Nest CLI, which has no package of the app.
@@ -265,7 +265,7 @@ export const layers: readonly Layer[] = [
   {
     name: 'telemetry',
     files: /^telemetry\/.+$/,
-    mayImport: ['sessions/domain', 'sessions/tracing'],
+    mayImport: ['config', 'sessions/domain', 'sessions/tracing'],
     packages: /^(@nestjs\/common|@opentelemetry\/api|node:.+)$/,
   },
   // Tells whether sessions can be read and written, for any app.

@@ -1,6 +1,6 @@
 import type { DynamicModule, ModuleMetadata, Provider, Type } from '@nestjs/common';
 import { type OptionKinds, checkOptions } from '../domain/given-options.js';
-import { oncePerApp } from '../served-module.js';
+import { oncePerApp } from '../../config/once-per-app.js';
 import { AccessChecks } from '../transport/access-checks.js';
 import { ACCESS_KINDS, type SessionAccessOptions, accessProviders } from '../transport/session-access.module.js';
 

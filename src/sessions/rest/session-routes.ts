@@ -12,7 +12,7 @@ import {
 } from '@nestjs/common';
 import { RouterModule } from '@nestjs/core';
 import { type OptionKinds, checkOptions } from '../domain/given-options.js';
-import { oncePerApp } from '../served-module.js';
+import { oncePerApp } from '../../config/once-per-app.js';
 import { AccessChecks } from '../transport/access-checks.js';
 import { ACCESS_KINDS, type SessionAccessOptions, accessProviders } from '../transport/session-access.module.js';
 import { AccessGuard } from './access.guard.js';
