@@ -1,7 +1,7 @@
 import { ConfigurationError } from '../config/configuration-error.js';
 import { problemsOfGroup, problemsOfOptions } from '../config/option-checks.js';
 import { LONGEST_TIMER_MS } from '../config/session-settings.js';
-import { type SettingsOf, callable, isRecord, kindOf, settings, wholeNumber } from '../config/setting.js';
+import { type Setting, type SettingsOf, callable, isRecord, kindOf, settings, wholeNumber } from '../config/setting.js';
 import { type IdGenerator, randomId } from '../sessions/domain/clock.js';
 import { checkedIds } from '../sessions/domain/generated-ids.js';
 import { LONGEST_LEASE_MS, SHORTEST_LEASE_MS } from '../sessions/domain/coordination-rules.js';
@@ -81,15 +81,17 @@ const AGENT_SESSIONS: SettingsOf<AgentSessionsOptions> = {
   onRunFailure: { kind: callable },
 };
 
-/** How often approvals are looked at, which only the module does. */
-export const EXPIRE_APPROVALS = { kind: milliseconds };
+const { sessions: _served, onError: _logged, ...OF_MODULE } = AGENT_SESSIONS;
+
+/** What the module takes: it gives the sessions and `onError` itself, and looks for expired approvals. */
+export const AGENTS_MODULE = { ...OF_MODULE, expireApprovalsMs: { kind: milliseconds } };
 
 /** Results of many messages that one run has answered. */
 const LOADS_AT_ONCE = 2;
 
 /** Checks the options, and fills in missing ones. */
 export function environmentOf(options: AgentSessionsOptions, draining: AbortSignal): AskEnvironment {
-  checkOptions(options);
+  checkAgentOptions(options, AGENT_SESSIONS);
   const { sessions, turnTtlMs = 30_000, pollMs = 1_000, graceMs = 5_000 } = options;
   const { onError, onRunFailure } = listenersOf(options);
   const { storage, clock } = environmentBehind(sessions);
@@ -113,10 +115,14 @@ export function environmentOf(options: AgentSessionsOptions, draining: AbortSign
   };
 }
 
-function checkOptions(options: AgentSessionsOptions): void {
+/** @throws ConfigurationError with all that is wrong */
+export function checkAgentOptions(
+  options: Partial<AgentSessionsOptions>,
+  known: Readonly<Record<string, Setting>>,
+): void {
   const { maxRuns, partials } = options;
   const problems = [
-    ...problemsOfOptions(options, AGENT_SESSIONS),
+    ...problemsOfOptions(options, known),
     ...(isRecord(maxRuns) ? problemsOfGroup('maxRuns', MAX_RUNS, maxRuns) : []),
     ...(isRecord(partials) ? problemsOfGroup('partials', PARTIALS, partials) : []),
   ];

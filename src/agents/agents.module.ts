@@ -12,10 +12,9 @@ import {
   type OnModuleInit,
   type Type,
 } from '@nestjs/common';
-import { DiscoveryModule, DiscoveryService, Reflector } from '@nestjs/core';
+import { DiscoveryModule, DiscoveryService, ModulesContainer, Reflector } from '@nestjs/core';
 import { ConfigurationError } from '../config/configuration-error.js';
-import { oncePerApp } from '../config/once-per-app.js';
-import { problemOf } from '../config/setting.js';
+import { modulesOf, oncePerApp } from '../config/once-per-app.js';
 import { checkOptions, requireOptions } from '../sessions/domain/given-options.js';
 import { SERVED_EXTRAS, type ServedExtras, checkedAsync, withSessions } from '../sessions/served-module.js';
 import type { SessionService } from '../sessions/session.service.js';
@@ -25,7 +24,7 @@ import { AGENT_HANDLER, type Agent, handlerOf } from './agent-handler.js';
 import { AgentRegistry } from './agent-registry.js';
 import type { AgentOptions } from './handler-options.js';
 import type { AgentFailedError } from './errors/agent-failed-error.js';
-import { type AgentSessionsOptions, EXPIRE_APPROVALS } from './agent-options.js';
+import { AGENTS_MODULE, type AgentSessionsOptions, checkAgentOptions } from './agent-options.js';
 import { AgentSessions } from './agent-sessions.js';
 import { destroyAfter } from './destroy-after.js';
 import { SESSIONS_OF_AGENTS } from './sessions-of-agents.js';
@@ -91,8 +90,6 @@ class AgentLifecycle implements OnModuleInit, OnApplicationBootstrap, OnModuleDe
     }
     this.#closeBefore([...providers, ...this.discovery.getControllers()]);
     const { expireApprovalsMs = DEFAULT_EXPIRE_MS } = this.options;
-    const problem = problemOf('expireApprovalsMs', EXPIRE_APPROVALS, expireApprovalsMs);
-    if (problem !== undefined) throw new ConfigurationError([problem]);
     if (expireApprovalsMs > 0) this.#timer = setInterval(() => this.#expire(), expireApprovalsMs).unref();
   }
 
@@ -142,9 +139,16 @@ class AgentLifecycle implements OnModuleInit, OnApplicationBootstrap, OnModuleDe
 
 const reflector = new Reflector();
 
-/** Holds the agents of a feature. */
+/** Holds the agents of a feature, which `AgentsModule` finds among all providers. */
 @Module({})
-class AgentsFeatureModule {}
+class AgentsFeatureModule implements OnModuleInit {
+  constructor(@Inject(ModulesContainer) private readonly modules: ModulesContainer) {}
+
+  onModuleInit(): void {
+    if (modulesOf(AgentsModule, this.modules).length > 0) return;
+    throw new ConfigurationError(['AgentsModule.forFeature needs AgentsModule.forRoot(), or nobody asks the agents.']);
+  }
+}
 
 /**
  * Provides {@link AgentSessions} and {@link AgentRegistry} over `SessionsModule`.
@@ -208,7 +212,8 @@ export class AgentsModule extends ConfigurableModuleClass {
 }
 
 function sessionsOver(sessions: SessionService, given: AgentsModuleOptions, links?: SessionLinks): AgentSessions {
-  const { expireApprovalsMs: _ofModule, ...options } = requireOptions('AgentsModule', given);
+  checkAgentOptions(requireOptions('AgentsModule', given), AGENTS_MODULE);
+  const { expireApprovalsMs: _ofModule, ...options } = given;
   const logger = new Logger(AgentSessions.name);
   const onError = (error: unknown): void => logger.error('Work of a run failed', inspect(error));
   const onRunFailure = async (failure: AgentFailedError): Promise<void> => {

@@ -79,6 +79,11 @@ export function chooseComponents(options: ComponentsModuleOptions, sessions: unk
   if (sessions === undefined && deleteWithSessions && (store ?? root) !== undefined) {
     throw new ConfigurationError([`ComponentsModule: deleteWithSessions has no effect. ${SEEN}`]);
   }
+  if (clock && root === undefined) {
+    throw new ConfigurationError([
+      'ComponentsModule: clock has no effect without root: a store has a clock of its own.',
+    ]);
+  }
   if (store) return { ...chosen, store, isOurs: false };
   if (root !== undefined) return { ...chosen, store: new JsonFileComponentStore({ root, clock }), isOurs: true };
   const { storage, ttl } = findEnvironment(sessions) ?? {};

@@ -9,6 +9,7 @@ import {
 } from '../config/summarizer-settings.js';
 import { withDefaults } from '../config/with-defaults.js';
 import { type Clock, systemClock } from '../sessions/domain/clock.js';
+import { type OptionKinds, checkOptions } from '../sessions/domain/given-options.js';
 import type { SessionService } from '../sessions/session.service.js';
 import { ExtractiveSummaryModel } from './models/extractive-summary-model.js';
 import { modelAtAddress } from './models/model-at-address.js';
@@ -40,6 +41,17 @@ export interface SummarizerOptions extends Partial<SummarizerSettings> {
   readonly clock?: Clock | undefined;
 }
 
+type CodeOptions = Omit<SummarizerOptions, keyof SummarizerSettings>;
+
+/** The rest are settings, which variables give as well. */
+const CODE_OPTIONS: OptionKinds<CodeOptions> = {
+  model: 'object?',
+  modelAt: 'object?',
+  when: 'anything?',
+  checkers: 'list?',
+  clock: 'clock?',
+};
+
 /** Dependencies of the summarizer. */
 export interface SummarizerDependencies {
   readonly sessions: SessionService;
@@ -56,6 +68,8 @@ export interface CheckedSummarizerOptions extends SummarizerSettings {
 
 export function checkedOptions(options: SummarizerOptions = {}): CheckedSummarizerOptions {
   const { model, modelAt, when, checkers, clock = systemClock, ...given } = options;
+  checkOptions<CodeOptions>('summarizer', { model, modelAt, when, checkers, clock }, CODE_OPTIONS);
+  if (model && modelAt) refuse(['summarizer.modelAt has no effect with summarizer.model; remove one of the two.']);
   const settings = checkedSummarizerSettings(given);
   const thresholds = when ? [thresholdInPlace(when, checkers)] : thresholdsOf(settings, checkers);
   return {

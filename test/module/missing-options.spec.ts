@@ -5,8 +5,9 @@ import { SessionsModule } from '../../src/index.js';
 import { SessionsInspectorModule } from '../../src/inspector/index.js';
 import { SessionAccessModule } from '../../src/rest.js';
 import { SearchModule } from '../../src/search/index.js';
-import { SummarizerModule } from '../../src/summarizer/index.js';
+import { ExtractiveSummaryModel, SummarizerModule } from '../../src/summarizer/index.js';
 import { SessionsTelemetryModule } from '../../src/telemetry/index.js';
+import { systemClock } from '../../src/storage.js';
 import { startApp } from './support/apps.js';
 
 /** A module as JavaScript sees it. */
@@ -31,8 +32,14 @@ class Speechless {}
 (AgentHandler('shop') as (target: object) => void)(Speechless);
 
 const sessionsModule = () => SessionsModule.forRoot({ provider: 'memory', isGlobal: true });
-const feature = (agents: readonly unknown[] | undefined, options?: unknown): DynamicModule =>
-  AgentsModule.forFeature(agents as readonly Type<Agent>[], options as object);
+const agents = (options: object): DynamicModule => AgentsModule.forRoot(options);
+const summaries = (options: object): DynamicModule => SummarizerModule.forRoot(options);
+const inspector = (options: object): DynamicModule =>
+  SessionsInspectorModule.forRootAsync({ ...options, useFactory: () => ({}) });
+const model = new ExtractiveSummaryModel();
+const modelAt = { baseUrl: 'http://localhost/v1', model: 'm' };
+const feature = (classes: readonly unknown[] | undefined, options?: unknown): DynamicModule =>
+  AgentsModule.forFeature(classes as readonly Type<Agent>[], options as object);
 
 describe('What a module is given', () => {
   let app: INestApplicationContext | undefined;
@@ -95,6 +102,32 @@ describe('What a module is given', () => {
       'The agent Speechless has no run()',
     ],
   ])('is a list of agents: not %s', async (_title, makes, problem) => {
+    expect(await problemsOf(makes)).toContain(problem);
+  });
+
+  it('is a list of agents that a module asks', async () => {
+    expect(await problemsOf(() => feature([Speechless]))).toContain('needs AgentsModule.forRoot()');
+  });
+
+  it.each<[title: string, makes: () => DynamicModule, problem: string]>([
+    ['onError of AgentsModule', () => agents({ onError: () => undefined }), 'onError is no option'],
+    ['sessions of AgentsModule', () => agents({ sessions: {} }), 'sessions is no option'],
+    ['onRunFailure of another kind', () => agents({ onRunFailure: 'x' }), 'onRunFailure is "x"; it must be a function'],
+    ['sessions of SearchModule', () => SearchModule.forRoot({ sessions: {} } as object), 'sessions is no option'],
+    ['clock of ComponentsModule', () => ComponentsModule.forRoot({ clock: systemClock }), 'clock has no effect'],
+    ['a second model', () => summaries({ model, modelAt }), 'modelAt has no effect with summarizer.model'],
+    ['no model', () => summaries({ model: null }), 'model is null; it must be an object'],
+    ['no address of a model', () => summaries({ modelAt: null }), 'modelAt is null; it must be an object'],
+    ['a clock of another kind', () => summaries({ clock: 5 }), 'clock is 5; it must be a clock'],
+    ['one checker', () => summaries({ checkers: () => true }), 'checkers is a function; it must be a list'],
+    ['the name of a route', () => inspector({ rout: 'admin' }), 'rout is no option; did you mean route?'],
+    ['a text that says whether', () => agents({ isGlobal: 'false' }), 'AgentsModule: isGlobal is "false"'],
+    [
+      'a text that says whether for sessions',
+      () => SessionsModule.forRoot({ provider: 'memory', name: 'a', isGlobal: 'false' as never }),
+      'SessionsModule: isGlobal is "false"; it must be true or false',
+    ],
+  ])('has an effect: not %s', async (_title, makes, problem) => {
     expect(await problemsOf(makes)).toContain(problem);
   });
 
