@@ -39,6 +39,8 @@ export const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN, OPTIONS_TYPE, ASYN
 /** The store that the options choose, and what follows from it. */
 export interface ChosenComponents {
   readonly store: ComponentStore;
+  /** Fails if the store cannot be used. That of the sessions is opened with them. */
+  readonly open?: () => Promise<void>;
   /** Whether the module closes it. */
   readonly isOurs: boolean;
   readonly ttlMs: number | undefined;
@@ -85,7 +87,10 @@ export function chooseComponents(options: ComponentsModuleOptions, sessions: unk
     ]);
   }
   if (store) return { ...chosen, store, isOurs: false };
-  if (root !== undefined) return { ...chosen, store: new JsonFileComponentStore({ root, clock }), isOurs: true };
+  if (root !== undefined) {
+    const files = new JsonFileComponentStore({ root, clock });
+    return { ...chosen, store: files, isOurs: true, open: () => files.open() };
+  }
   const { storage, ttl } = findEnvironment(sessions) ?? {};
   if (!storage?.components) throw new ConfigurationError([missingStore(storage)]);
   const ofSessions = ttl?.enabled ? ttl.sessionSeconds * 1_000 : 0;

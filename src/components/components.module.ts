@@ -76,7 +76,8 @@ export class ComponentsModule extends ConfigurableModuleClass implements OnModul
     super();
   }
 
-  onModuleInit(): void {
+  async onModuleInit(): Promise<void> {
+    await this.chosen.open?.();
     if (this.chosen.warning !== undefined) new Logger(ComponentsModule.name).warn(this.chosen.warning);
     if (this.sessions && this.chosen.deletesWithSessions) this.components.deleteWith(this.sessions);
   }

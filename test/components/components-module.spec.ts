@@ -110,6 +110,17 @@ describe('ComponentsModule', () => {
     expect(readdirSync(join(root, '.locks'))).toEqual([]);
   });
 
+  it('does not start where its folder cannot be', async () => {
+    const file = join(folder, 'a-file');
+    writeFileSync(file, 'x');
+    for (const root of [file, join(file, 'below')]) {
+      await expect(start([ComponentsModule.forRoot({ root, deleteWithSessions: false })])).rejects.toMatchObject({
+        code: 'STORE_UNAVAILABLE',
+        message: expect.stringContaining('Something else stands where its folder should be') as string,
+      });
+    }
+  });
+
   it('leaves a store that it was given open', async () => {
     const store = new InMemoryComponentStore();
     const app = await start([ComponentsModule.forRoot({ store })]);

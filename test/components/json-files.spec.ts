@@ -194,6 +194,19 @@ describe('JSON files', () => {
     }
   });
 
+  it.each(['null', '5', '[]', '{}', '{"expiresAt":"x"}', '{"version":"x"}', '', 'no JSON'])(
+    'count beside a note that is damaged: %j',
+    async (note) => {
+      const { components, root } = open();
+      await components.save('s', 'k', 1);
+      await components.saveList('s', 'l', [1]);
+      for (const name of ['.session', 'k.json', 'l.jsonl']) writeFileSync(join(root, 's', '.notes', name), note);
+      await components.append('s', 'l', [2]);
+      expect([await components.get('s', 'k'), await components.getList('s', 'l')]).toEqual([1, [1, 2]]);
+      expect(JSON.parse(readFileSync(join(root, 's', '.notes', '.session'), 'utf8'))).toMatchObject({ id: 's' });
+    },
+  );
+
   it('of a value that is no JSON are reported, without their path for callers', async () => {
     const { components, root } = open();
     await components.save('s', 'k', 1);

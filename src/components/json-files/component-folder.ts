@@ -1,6 +1,7 @@
 import { readdir, rm } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isRecord } from '../../config/setting.js';
 import { ComponentFilesError } from '../component-errors.js';
 import {
   type ComponentHead,
@@ -46,6 +47,7 @@ export interface SessionNote {
 
 const NOTES = '.notes';
 const SESSION_NOTE = '.session';
+const COUNTS = ['version', 'length', 'bytes', 'size'] as const;
 const ENDINGS = { value: '.json', list: '.jsonl' } as const;
 
 /** The folder of a session: `{name}.json` and `{name}.jsonl`, and a note beside each in `.notes`. */
@@ -66,7 +68,8 @@ export class ComponentFolder {
   }
 
   async sessionNote(): Promise<SessionNote | undefined> {
-    return (await this.#note(SESSION_NOTE)) as SessionNote | undefined;
+    const note = await this.#note<SessionNote>(SESSION_NOTE);
+    return typeof note?.id === 'string' && typeof note.expiresAt === 'number' ? (note as SessionNote) : undefined;
   }
 
   async noteSession(note: SessionNote): Promise<void> {
@@ -139,8 +142,8 @@ export class ComponentFolder {
       const kind = entry.name.endsWith(ENDINGS.list) ? 'list' : 'value';
       if (!entry.isFile() || entry.name.startsWith('.') || !entry.name.endsWith(ENDINGS[kind])) continue;
       const plain = idOfFileName(entry.name.slice(0, -ENDINGS[kind].length));
-      const name = plain ?? ((await this.#note(entry.name)) as Note | undefined)?.name;
-      if (name !== undefined) places.push({ session, name, kind });
+      const name = plain ?? (await this.#note<Note>(entry.name))?.name;
+      if (typeof name === 'string') places.push({ session, name, kind });
     }
     return places;
   }
@@ -274,15 +277,17 @@ export class ComponentFolder {
   }
 
   async #noteOf(place: ComponentPlace): Promise<Note | undefined> {
-    return (await this.#note(fileOf(place))) as Note | undefined;
+    const note = await this.#note<Note>(fileOf(place));
+    return note && COUNTS.every((name) => Number.isSafeInteger(note[name])) ? (note as Note) : undefined;
   }
 
   /** A note that was damaged is as good as none: the file has the content. */
-  async #note(file: string): Promise<unknown> {
+  async #note<Noted>(file: string): Promise<Partial<Noted> | undefined> {
     const text = await readFileText(join(this.path, NOTES, file));
     if (text === undefined) return undefined;
     try {
-      return JSON.parse(text);
+      const note: unknown = JSON.parse(text);
+      return isRecord(note) ? (note as Partial<Noted>) : undefined;
     } catch {
       return undefined;
     }

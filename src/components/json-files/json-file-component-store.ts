@@ -65,6 +65,14 @@ export class JsonFileComponentStore implements ComponentStore {
     this.#clock = clock;
   }
 
+  /**
+   * Makes the folder, or says why it cannot be used. Without it, the first use of the store does so.
+   * @example await store.open();
+   */
+  async open(): Promise<void> {
+    await guarded(() => this.#open());
+  }
+
   read(place: ComponentPlace, part?: 'head'): Promise<StoredComponent | undefined> {
     return guarded(async () => {
       const folder = await this.#folderOf(place.session);
@@ -258,6 +266,12 @@ async function noteExpiry(folder: ComponentFolder, id: string, now: number, ttlM
   await folder.noteSession({ id, expiresAt: ttlMs === undefined ? NEVER : expiresAt(now, { ttlMs }) });
 }
 
+const ADVICE: readonly (readonly [codes: readonly string[], advice: string])[] = [
+  [['EACCES', 'EPERM', 'EROFS'], 'Give the process the right to write to its folder.'],
+  [['EEXIST', 'ENOTDIR'], 'Something else stands where its folder should be: remove it, or give another root.'],
+];
+const SEE_CAUSE = 'See the cause. If this was a save, it may have happened: load before you save again.';
+
 /** Says what to do about a failure of the file system. */
 async function guarded<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
@@ -265,9 +279,7 @@ async function guarded<Result>(work: () => Promise<Result>): Promise<Result> {
   } catch (error) {
     if (error instanceof SessionsError) throw error;
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown';
-    const advice = hasCode(error, 'EACCES', 'EPERM', 'EROFS')
-      ? 'Give the process the right to write to its folder.'
-      : 'See the cause. If this was a save, it may have happened: load before you save again.';
+    const [, advice] = ADVICE.find(([codes]) => hasCode(error, ...codes)) ?? [[], SEE_CAUSE];
     throw new ComponentFilesError(`The files of component state cannot be used (${code}). ${advice}`, { cause: error });
   }
 }
