@@ -1,4 +1,5 @@
 import { STATUS_CODES } from 'node:http';
+import { types } from 'node:util';
 import { HttpException, type Logger } from '@nestjs/common';
 import {
   InvalidInputError,
@@ -191,10 +192,37 @@ function isUnreadable(error: unknown): boolean {
   return error instanceof SyntaxError && clientErrorOf(error) !== undefined;
 }
 
-/** The 4xx status that body parsers and frameworks put on an error. */
+/**
+ * The 4xx status that a parser or a router put on an error. An error of the app may have a status too, such as that of a service which
+ * the app called: it says nothing about the request.
+ */
 function clientErrorOf(error: unknown): number | undefined {
-  if (!(error instanceof Error)) return undefined;
-  const { status, statusCode } = error as { status?: unknown; statusCode?: unknown };
+  if (!isOfRequest(error)) return undefined;
+  const { status, statusCode } = error;
   const code = status ?? statusCode;
   return typeof code === 'number' && code >= 400 && code < 500 ? code : undefined;
+}
+
+/** What parsers and routers write on their errors. */
+interface RequestError extends Error {
+  readonly status?: unknown;
+  readonly statusCode?: unknown;
+  readonly code?: unknown;
+  readonly expose?: unknown;
+  readonly type?: unknown;
+}
+
+/** Of parsers of Express, by `http-errors`. */
+const PARSER_TYPE = /^(entity|encoding|charset|request|parameters|querystring)\./;
+/** Of streams that inflate a body. */
+const BROKEN_BODY = /^(Z_|ERR__ERROR_)/;
+
+function isOfRequest(error: unknown): error is RequestError {
+  if (!(error instanceof Error || types.isNativeError(error))) return false;
+  const { code, expose, type }: RequestError = error;
+  if (error instanceof URIError || error instanceof SyntaxError) return true;
+  if (expose === true && typeof type === 'string' && PARSER_TYPE.test(type)) return true;
+  if (typeof code !== 'string') return false;
+  // Node: the client left in the middle of its body.
+  return code.startsWith('FST_') || code === 'ECONNRESET' || (expose === true && BROKEN_BODY.test(code));
 }
