@@ -31,7 +31,7 @@ class Failing implements Agent {
     yield* [];
     if (isResumed) return;
     if (words === 'a map') state.set('secret', new Map());
-    else throw THROWN[words]?.();
+    else if (words !== 'hello') throw THROWN[words]?.();
     yield { content: { role: 'model', parts: [{ text: 'hi' }] } };
   }
 }
@@ -88,5 +88,31 @@ describe.each(frameworks)('an agent that fails on %s', (framework) => {
     const retried = await app.request('POST', `${RUN}/run`, { ...run, retry: true });
     expect(retried).toMatchObject({ status: 200, body: [{ errorCode: 'FAILED' }, { turnComplete: true }] });
     expect((await app.request('POST', `${RUN}/run`, run)).body).toEqual(retried.body);
+  });
+
+  const touchLog = async (): Promise<void> => {
+    await app.sessions.listEvents({ ...KEY, sessionId: 'secret' });
+  };
+
+  it('is not what a hook does that fails: the message is refused, and the server logs why', async () => {
+    app.sessions.hooks.onBeforeAppend(touchLog);
+    const failed = await app.request('POST', `${RUN}/run`, { newMessage: 'hello' });
+    expect(failed).toMatchObject({ status: 500, body: { code: 'INTERNAL' } });
+    const appended = await app.request('POST', `${RUN}/events`, { author: 'user' });
+    expect(appended).toMatchObject({ status: 500, body: { code: 'INTERNAL' } });
+    expect(failed.text + appended.text).not.toContain('secret');
+    expect(lines).toHaveLength(2);
+    expect(lines.join()).toContain('Session "secret" was not found');
+  });
+
+  it('fails by a hook that another session is missing for, and says so in its own session', async () => {
+    app.sessions.hooks.onBeforeAppend(async ({ event }) => {
+      if (event.author === 'shop' && event.errorCode === undefined) await touchLog();
+    });
+    const failed = await app.request('POST', `${RUN}/run`, { newMessage: 'hello' });
+    expect(failed).toMatchObject({ status: 500, body: { code: 'AGENT_FAILED', reason: 'FAULT' } });
+    expect(lines).toHaveLength(1);
+    const { events } = await app.sessions.listEvents(KEY);
+    expect(events.at(-1)).toMatchObject({ author: 'shop', errorCode: 'FAILED' });
   });
 });

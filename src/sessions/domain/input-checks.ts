@@ -1,6 +1,7 @@
 import { similarNames } from '../../config/near-miss.js';
 import { type Setting, type SettingsWithDefaults, defaultsOf } from '../../config/setting.js';
 import { InvalidInputError, LimitExceededError } from './errors.js';
+import { noted } from './nested-failures.js';
 
 /** Returns the request; refuses a call without one, which plain JavaScript allows. */
 export function requireRequest<Request extends object>(request: Request): Request {
@@ -57,7 +58,11 @@ export function refuseMisspelled(given: object, known: readonly string[], of: st
  */
 export function requestCheck<Method extends string>(fields: Readonly<Record<Method, readonly string[]>>) {
   return <Request extends object>(method: Method, request: Request): Request => {
-    refuseMisspelled(requireRequest(request), fields[method], method);
+    try {
+      refuseMisspelled(requireRequest(request), fields[method], method);
+    } catch (error) {
+      throw noted(error);
+    }
     return request;
   };
 }

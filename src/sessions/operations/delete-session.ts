@@ -6,6 +6,7 @@ import { incarnationOf } from '../domain/session-tracking.js';
 import type { Session } from '../domain/session.js';
 import { type SessionEnvironment, announce } from '../session-environment.js';
 import type { DeleteRequest } from '../storage/session-storage.js';
+import { askHooks } from './hook-refusals.js';
 import { removeTextsUnlessThere } from './keep-texts.js';
 
 /** The session to delete. */
@@ -28,7 +29,7 @@ export async function deleteSession(env: SessionEnvironment, request: DeleteSess
   const expected = expectedSession(key, request);
   if (expected && !isDeletable((await env.storage.read({ key }))?.record, expected)) return;
   await env.holds.assertFree(key);
-  await env.hooks.runBeforeDelete(key);
+  await askHooks(env, { registration: 'onBeforeDelete', key, run: () => env.hooks.runBeforeDelete(key) });
   await env.storage.delete({ ...key, ...expected });
   announce(env, key);
   // Afterwards, since an append writes them first, and since a session that has changed may stay.

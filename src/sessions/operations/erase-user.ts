@@ -9,6 +9,7 @@ import type { SessionStorage } from '../storage/session-storage.js';
 import { Holds } from '../retention/holds.js';
 import type { SessionEnvironment } from '../session-environment.js';
 import { noteErasure } from '../erasures/erasure.js';
+import { askHooks } from './hook-refusals.js';
 
 const COMPONENTS_AT_ONCE = 500;
 
@@ -65,7 +66,10 @@ export async function eraseServedUser(
   request: EraseUserRequest,
   components?: readonly ComponentStore[],
 ): Promise<ErasedUser> {
-  const before = (user: UserKey): Promise<void> => env.hooks.runBeforeErase(user, env.storage.components);
+  const before = (user: UserKey): Promise<void> => {
+    const run = (): Promise<void> => env.hooks.runBeforeErase(user, env.storage.components);
+    return askHooks(env, { registration: 'onBeforeErase', run });
+  };
   const erased = await eraseUser(env, request, { components, before });
   env.changeBell.ring();
   return erased;

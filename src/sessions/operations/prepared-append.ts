@@ -19,6 +19,7 @@ import { stateWrites } from '../domain/stored-json.js';
 import { usageByModel } from '../domain/usage.js';
 import type { UsageIncrement } from '../domain/usage-periods.js';
 import { type SessionEnvironment } from '../session-environment.js';
+import { askHooks } from './hook-refusals.js';
 
 /** A caller's event, and its place in the caller's input. */
 export interface GivenEvent {
@@ -83,7 +84,8 @@ async function preparedByHooks(
   { event, path }: GivenEvent,
 ): Promise<PreparedEvent> {
   underPath(path, () => assertEventShape(event));
-  const passed = await env.hooks.runBeforeAppend({ key, event });
+  const run = (): Promise<EventInput> => env.hooks.runBeforeAppend({ key, event });
+  const passed = await askHooks(env, { registration: 'onBeforeAppend', key, run });
   keepFilledInTimestamp(event, passed);
   if (passed === event) return preparedOf(submit(env, key, event, path), path, event);
   try {

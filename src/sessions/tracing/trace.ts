@@ -1,4 +1,5 @@
 import { SessionsError } from '../domain/errors.js';
+import { withNotedFailure } from '../domain/nested-failures.js';
 import { type TracedOperation, type TracedOperationName, channelOf } from './traced-operation.js';
 
 export type Operation<Environment, Request, More, Result> = (
@@ -15,8 +16,8 @@ export function traced<Environment, Request, More, Result>(
   request: Request,
   more: More,
 ): Promise<Result> {
-  if (!channelOf(name).hasSubscribers) return operation(environment, request, more);
-  return tracedRequest(name, operation, environment, request, more);
+  if (!channelOf(name).hasSubscribers) return withNotedFailure(operation(environment, request, more));
+  return withNotedFailure(tracedRequest(name, operation, environment, request, more));
 }
 
 /** Runs other work, and describes it if somebody listens. */
@@ -25,7 +26,7 @@ export function tracedWork<Result>(
   describe: () => Omit<TracedOperation, 'operation'>,
   work: () => Promise<Result>,
 ): Promise<Result> {
-  return channelOf(name).hasSubscribers ? heard({ operation: name, ...describe() }, work) : work();
+  return withNotedFailure(channelOf(name).hasSubscribers ? heard({ operation: name, ...describe() }, work) : work());
 }
 
 function heard<Result>(told: TracedOperation, work: () => Promise<Result>): Promise<Result> {
