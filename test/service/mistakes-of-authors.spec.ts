@@ -13,6 +13,16 @@ describe('mistakes of authors', () => {
     expect(await sessions.getSession(session)).toMatchObject({ version: 0 });
   });
 
+  it.each([undefined, null, {}, [{ scope: 'usr' }], Number.NaN])(
+    'budgets that are %p refuse no turn',
+    async (budgets) => {
+      const sessions = new InMemorySessionService({ usage: { budgets: () => budgets as never } });
+      const checking = sessions.checkBudget(session);
+      await expect(checking).rejects.toThrow(ConfigurationError);
+      await expect(checking).rejects.toThrow(/usage\.budgets must return a list of/);
+    },
+  );
+
   it.each([
     [
       'with an empty key of state',

@@ -1,3 +1,4 @@
+import { ConfigurationError } from '../../config/configuration-error.js';
 import { type UsageBudget, USAGE, isBudget } from '../../config/usage-settings.js';
 import { BudgetExceededError, type ExceededBudget } from '../domain/budget-error.js';
 import { InvalidInputError, SessionNotFoundError } from '../domain/errors.js';
@@ -118,7 +119,7 @@ async function budgetsOf(
   if (typeof budgets !== 'function') return budgets;
   const given: unknown = await budgets(owner);
   if (Array.isArray(given) && given.every(isBudget)) return given;
-  throw new InvalidInputError(`must return ${USAGE.budgets.kind.allowed}`, 'usage.budgets');
+  throw new ConfigurationError([`usage.budgets must return ${USAGE.budgets.kind.allowed}.`]);
 }
 
 function queryOf(
