@@ -16,6 +16,7 @@ import {
 import type { StateDefinitions } from '../state/define-state.js';
 
 import { type Clock, type IdGenerator, randomId, systemClock } from './domain/clock.js';
+import { checkedClock } from './domain/checked-clock.js';
 import type { AppendOutcome, Commit } from './domain/commit.js';
 import { DamageReports } from './domain/damage-reports.js';
 import { type Lifetimes, lifetimesOf } from './domain/expiry.js';
@@ -143,7 +144,8 @@ export function environmentOf(options: SessionServiceOptions, hooks: SessionHook
   const limits = checkedSettings(LIMITS, options.limits, 'limits');
   const history = checkedSettings(HISTORY, options.history, 'history');
   const lifetimes = lifetimesOf(ttl);
-  const { storage, clock = systemClock, onBackgroundError = warnOfBackgroundError } = options;
+  const { storage, onBackgroundError = warnOfBackgroundError } = options;
+  const clock = options.clock ? checkedClock(options.clock) : systemClock;
   return {
     storage,
     clock,

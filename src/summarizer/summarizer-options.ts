@@ -8,6 +8,7 @@ import {
   type SummarizerSettings,
 } from '../config/summarizer-settings.js';
 import { withDefaults } from '../config/with-defaults.js';
+import { checkedClock } from '../sessions/domain/checked-clock.js';
 import { type Clock, systemClock } from '../sessions/domain/clock.js';
 import { type OptionKinds, checkOptions } from '../sessions/domain/given-options.js';
 import type { SessionService } from '../sessions/session.service.js';
@@ -67,14 +68,14 @@ export interface CheckedSummarizerOptions extends SummarizerSettings {
 }
 
 export function checkedOptions(options: SummarizerOptions = {}): CheckedSummarizerOptions {
-  const { model, modelAt, when, checkers, clock = systemClock, ...given } = options;
+  const { model, modelAt, when, checkers, clock, ...given } = options;
   checkOptions<CodeOptions>('summarizer', { model, modelAt, when, checkers, clock }, CODE_OPTIONS);
   if (model && modelAt) refuse(['summarizer.modelAt has no effect with summarizer.model; remove one of the two.']);
   const settings = checkedSummarizerSettings(given);
   const thresholds = when ? [thresholdInPlace(when, checkers)] : thresholdsOf(settings, checkers);
   return {
     ...settings,
-    clock,
+    clock: clock ? checkedClock(clock) : systemClock,
     threshold: combined(thresholds, settings.match),
     hasThreshold: thresholds.length > 0 || settings.branchEvents > 0,
     model: model ? checkedModel(model) : modelOf(modelAt),

@@ -1,4 +1,5 @@
 import { ConfigurationError, InMemorySessionService, SessionsError } from '../../src/index.js';
+import { DatabaseSessionService } from '../../src/typeorm.js';
 
 /** What the app's own functions return wrongly is no error of the caller: transports answer 500. */
 describe('mistakes of authors', () => {
@@ -20,6 +21,29 @@ describe('mistakes of authors', () => {
       const checking = sessions.checkBudget(session);
       await expect(checking).rejects.toThrow(ConfigurationError);
       await expect(checking).rejects.toThrow(/usage\.budgets must return a list of/);
+    },
+  );
+
+  const stores = {
+    memory: (clock: { now: () => number }) => new InMemorySessionService({ clock }),
+    SQLite: (clock: { now: () => number }) => new DatabaseSessionService({ database: ':memory:', clock }),
+  };
+  const times = [Number.NaN, 'x', undefined, 1.5, Infinity];
+  it.each(Object.entries(stores).flatMap(([store, open]) => times.map((time) => ({ store, open, time }))))(
+    'a clock that shows $time makes nothing in $store',
+    async ({ open, time }) => {
+      let shown: unknown = 1_800_000_000_000;
+      const sessions = open({ now: () => shown as number });
+      const made = await sessions.createSession(session);
+      shown = time;
+      await expect(sessions.createSession({ ...session, sessionId: 't' })).rejects.toThrow(ConfigurationError);
+      await expect(sessions.appendEvent({ session: made, event: { author: 'user' } })).rejects.toThrow(
+        /clock\.now\(\) returned .*; it must be a whole number of epoch milliseconds/,
+      );
+      shown = 1_800_000_000_001;
+      expect(await sessions.getSession({ ...session, sessionId: 't' })).toBeUndefined();
+      expect(await sessions.getSession(session)).toMatchObject({ version: 0, createTime: 1_800_000_000_000 });
+      await sessions.close();
     },
   );
 

@@ -1,5 +1,6 @@
 import { chmod, mkdir, readdir, realpath, rename, rm } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
+import { checkedClock } from '../../sessions/domain/checked-clock.js';
 import { type Clock, systemClock } from '../../sessions/domain/clock.js';
 import { SessionsError } from '../../sessions/domain/errors.js';
 import { expiresAt, isExpired, NEVER } from '../../sessions/domain/expiry.js';
@@ -59,10 +60,10 @@ export class JsonFileComponentStore implements ComponentStore {
 
   constructor(options: JsonFileComponentStoreOptions) {
     checkOptions('JsonFileComponentStore', options, { root: 'path', isSynced: 'flag?', clock: 'clock?' });
-    const { root, isSynced = true, clock = systemClock } = options;
+    const { root, isSynced = true, clock } = options;
     this.#given = resolve(root);
     this.#isSynced = isSynced;
-    this.#clock = clock;
+    this.#clock = clock ? checkedClock(clock) : systemClock;
   }
 
   /**

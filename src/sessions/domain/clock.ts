@@ -15,7 +15,8 @@ export const randomId: IdGenerator = () => crypto.randomUUID();
 
 /** Below: seconds until the year 5138. Above: milliseconds since 1973. */
 const FIRST_MILLISECOND_TIMESTAMP = 1e11;
-const LAST_TIMESTAMP = 8.64e15;
+/** The last time that a `Date` has. */
+export const LAST_TIMESTAMP = 8.64e15;
 
 /** Converts a time to whole epoch milliseconds. Other ADKs use seconds, which are recognised by their size. */
 export function epochMilliseconds(value: unknown, path: string): number {

@@ -1,6 +1,7 @@
 import { ConfigurationError } from '../../config/configuration-error.js';
 import { ENCRYPTION, type EncryptionOptions, problemsOfEncryption } from '../../config/encryption-settings.js';
 import { problemsOfGroup } from '../../config/option-checks.js';
+import { checkedClock } from '../domain/checked-clock.js';
 import { type Clock, systemClock } from '../domain/clock.js';
 import type { AppendOutcome, Commit, Upsert } from '../domain/commit.js';
 import type { Lifetime } from '../domain/expiry.js';
@@ -72,7 +73,7 @@ export function encryptedStorage(
     ...(storage.readsTexts ? ['encryption is not possible with this store, which has to read what it stores.'] : []),
   ];
   if (problems.length > 0) throw new ConfigurationError(problems);
-  return new EncryptedStorage(storage, options, clock);
+  return new EncryptedStorage(storage, options, checkedClock(clock));
 }
 
 /**

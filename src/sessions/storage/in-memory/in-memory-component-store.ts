@@ -1,5 +1,6 @@
 import { EntryComponents } from '../../coordination/components/entry-components.js';
 import { checkOptions } from '../../domain/given-options.js';
+import { checkedClock } from '../../domain/checked-clock.js';
 import { type Clock, systemClock } from '../../domain/clock.js';
 import { InMemoryEntries } from './in-memory-entries.js';
 
@@ -13,7 +14,7 @@ export class InMemoryComponentStore extends EntryComponents {
 
   constructor(options: { readonly clock?: Clock | undefined } = {}) {
     checkOptions('InMemoryComponentStore', options, { clock: 'clock?' });
-    const { clock = systemClock } = options;
+    const clock = options.clock ? checkedClock(options.clock) : systemClock;
     const entries = new InMemoryEntries(() => clock.now());
     super(entries);
     this.#entries = entries;

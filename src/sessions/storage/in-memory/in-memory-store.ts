@@ -1,3 +1,4 @@
+import { checkedClock } from '../../domain/checked-clock.js';
 import { type Clock, systemClock } from '../../domain/clock.js';
 import { StoreUnavailableError } from '../../domain/errors.js';
 import { type Lifetime, isExpired } from '../../domain/expiry.js';
@@ -70,8 +71,8 @@ export class InMemoryStore implements SessionStore {
   #incarnations = 0;
   #isClosed = false;
 
-  constructor({ clock = systemClock }: { clock?: Clock | undefined } = {}) {
-    this.#clock = clock;
+  constructor({ clock }: { clock?: Clock | undefined } = {}) {
+    this.#clock = clock ? checkedClock(clock) : systemClock;
   }
 
   async create(request: NewSessionRequest): Promise<StampedSession | undefined> {

@@ -1,4 +1,5 @@
 import { checkStoreOptionNames } from '../../../config/check-service-options.js';
+import { checkedClock } from '../../domain/checked-clock.js';
 import type { Lifetime } from '../../domain/expiry.js';
 import type { StateOwner } from '../../domain/ids.js';
 import type { StateLimits } from '../../domain/state-size.js';
@@ -60,7 +61,8 @@ export class RedisStore implements SessionStore {
   constructor(options: RedisSessionStorageOptions = {}) {
     checkStoreOptionNames('redis', options);
     this.#keys = new RedisKeys(options.prefix ?? DEFAULT_PREFIX);
-    this.#connection = new RedisConnection(options, this.#keys, ALL_SCRIPTS);
+    const clock = options.clock && checkedClock(options.clock);
+    this.#connection = new RedisConnection({ ...options, clock }, this.#keys, ALL_SCRIPTS);
     const memory = new AppMemory();
     const singleNode = new SingleNodeAppScope(this.#keys);
     this.#appScopeOf = this.#connection.isCluster
@@ -70,7 +72,7 @@ export class RedisStore implements SessionStore {
       const scripts = this.#connection.startCall(calledAt);
       return { scripts, app: this.#appScopeOf(scripts) };
     };
-    this.#clock = new ServerClock(options.clock);
+    this.#clock = new ServerClock(clock);
     this.writes = new RedisWrites({ keys: this.#keys, clock: this.#clock, startCall });
     const { client, timeoutMs, isCluster } = this.#connection;
     this.entries = new RedisEntries(this.#connection, this.#keys, isCluster);

@@ -1,4 +1,5 @@
 import { checkStoreOptionNames } from '../../../config/check-service-options.js';
+import { checkedClock } from '../../domain/checked-clock.js';
 import type { AppendOutcome, Commit } from '../../domain/commit.js';
 import { InvalidInputError, StoreUnavailableError } from '../../domain/errors.js';
 import { type Lifetime, isRenewalDue } from '../../domain/expiry.js';
@@ -68,9 +69,10 @@ export class SqlStore implements SessionStore {
   /** @param open how to open the database; for this package */
   constructor(options: TypeOrmSessionStorageOptions, open: typeof openDatabase) {
     checkStoreOptionNames('database', options);
-    this.#database = new LazyDatabase(() => open(options));
+    const { clock } = options;
+    this.#database = new LazyDatabase(() => open(clock ? { ...options, clock: checkedClock(clock) } : options));
     // SQLite has the clock of this process.
-    const lagMs = options.clock || 'database' in options ? 0 : SLACK_MS;
+    const lagMs = clock || 'database' in options ? 0 : SLACK_MS;
     this.marks = new SqlMarks({ read: (work, how) => this.#read(work, how) }, lagMs);
     this.writes = new SqlWrites(async () => (await this.#database.open()).transactions, writeLimitsOf(options));
   }

@@ -1,3 +1,4 @@
+import { checkedClock } from '../../domain/checked-clock.js';
 import { type Clock, systemClock } from '../../domain/clock.js';
 import { type SessionKey, sessionNameOf } from '../../domain/ids.js';
 import { APP_LABEL, type Engine, engineOf } from './engines.js';
@@ -24,7 +25,7 @@ export class VertexConnection {
   withoutRawEvents = false;
 
   constructor(private readonly options: VertexSessionStorageOptions) {
-    this.#clock = options.clock ?? systemClock;
+    this.#clock = options.clock ? checkedClock(options.clock) : systemClock;
     const { timeLimitMs = DEFAULT_TIME_LIMIT_MS, accessToken = googleTokens() } = options;
     this.timeLimitMs = timeLimitMs;
     this.#client = new VertexClient({ tokens: accessToken, timeLimitMs });
