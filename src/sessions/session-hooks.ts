@@ -1,3 +1,4 @@
+import { checkHook } from './domain/checked-hook.js';
 import type { EventInput, EventLike, LoggedEvent } from './domain/event.js';
 import type { SessionKey, UserKey } from './domain/ids.js';
 import type { SessionRecord } from './domain/session-record.js';
@@ -63,6 +64,7 @@ export class SessionHooks {
    * @example hooks.onBeforeAppend(({ event }) => ({ ...event, customMetadata: { region: 'eu' } }));
    */
   onBeforeAppend(hook: BeforeAppendHook): () => void {
+    checkHook('onBeforeAppend', hook);
     this.#before.add(hook);
     return () => this.#before.delete(hook);
   }
@@ -73,6 +75,7 @@ export class SessionHooks {
    * @example const forget = hooks.onAfterAppend(({ key, event }) => audit.log(key, event.id));
    */
   onAfterAppend(hook: AfterAppendHook): () => void {
+    checkHook('onAfterAppend', hook);
     this.#after.add(hook);
     return () => this.#after.delete(hook);
   }
@@ -83,6 +86,7 @@ export class SessionHooks {
    * @example hooks.onBeforeDelete(({ key }) => files.removeFolder(key.sessionId));
    */
   onBeforeDelete(hook: BeforeDeleteHook): () => void {
+    checkHook('onBeforeDelete', hook);
     this.#delete.add(hook);
     return () => this.#delete.delete(hook);
   }
@@ -93,6 +97,7 @@ export class SessionHooks {
    * @example hooks.onBeforeErase(({ user }) => files.removeAllOf(user.userId));
    */
   onBeforeErase(hook: BeforeEraseHook): () => void {
+    checkHook('onBeforeErase', hook);
     this.#erase.add(hook);
     return () => this.#erase.delete(hook);
   }

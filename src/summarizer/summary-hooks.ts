@@ -1,3 +1,4 @@
+import { checkHook } from '../sessions/domain/checked-hook.js';
 import type { LoggedEvent } from '../sessions/domain/event.js';
 import type { SessionKey } from '../sessions/domain/ids.js';
 import type { ConversationLine } from './models/summary-model.js';
@@ -59,6 +60,7 @@ export class SummaryHooks {
    * @example hooks.onBeforeSummary(({ conversation }) => conversation.map(withoutCardNumbers));
    */
   onBeforeSummary(hook: BeforeSummaryHook): () => void {
+    checkHook('onBeforeSummary', hook);
     this.#before.add(hook);
     return () => this.#before.delete(hook);
   }
@@ -68,6 +70,7 @@ export class SummaryHooks {
    * @example hooks.onAfterSummary(({ text }) => (isHarmless(text) ? text : false));
    */
   onAfterSummary(hook: AfterSummaryHook): () => void {
+    checkHook('onAfterSummary', hook);
     this.#after.add(hook);
     return () => this.#after.delete(hook);
   }
@@ -78,6 +81,7 @@ export class SummaryHooks {
    * @example hooks.onDue(async (key, dueSince) => void (await queue.add('summary', { key, dueSince })));
    */
   onDue(listener: DueListener): () => void {
+    checkHook('onDue', listener);
     this.#due.add(listener);
     return () => this.#due.delete(listener);
   }
@@ -87,6 +91,7 @@ export class SummaryHooks {
    * @example hooks.onStored((key, { compressionRatio }) => metrics.observe(compressionRatio));
    */
   onStored(listener: StoredListener): () => void {
+    checkHook('onStored', listener);
     this.#stored.add(listener);
     return () => this.#stored.delete(listener);
   }

@@ -1,4 +1,5 @@
 import { ConfigurationError, InMemorySessionService, SessionsError } from '../../src/index.js';
+import { SummarizerSessionManager } from '../../src/summarizer/index.js';
 import { DatabaseSessionService } from '../../src/typeorm.js';
 
 /** What the app's own functions return wrongly is no error of the caller: transports answer 500. */
@@ -79,4 +80,23 @@ describe('mistakes of authors', () => {
     const event = { author: 'user', actions: { stateDelta: { '': 1 } } };
     await expect(sessions.appendEvent({ session: made, event })).rejects.toBeInstanceOf(SessionsError);
   });
+
+  it.each(['onBeforeAppend', 'onAfterAppend', 'onBeforeDelete', 'onBeforeErase'] as const)(
+    '%s takes functions alone',
+    (registration) => {
+      const { hooks } = new InMemorySessionService();
+      for (const hook of ['x', undefined, null, {}]) {
+        expect(() => hooks[registration](hook as never)).toThrow(ConfigurationError);
+        expect(() => hooks[registration](hook as never)).toThrow(`hooks.${registration} got`);
+      }
+    },
+  );
+
+  it.each(['onBeforeSummary', 'onAfterSummary', 'onDue', 'onStored'] as const)(
+    '%s takes functions alone',
+    (registration) => {
+      const { hooks } = new SummarizerSessionManager({ sessions: new InMemorySessionService() });
+      expect(() => hooks[registration]('x' as never)).toThrow(/hooks\.on\w+ got 'x'; it must be a function/);
+    },
+  );
 });
