@@ -335,7 +335,7 @@ export class SessionService {
    */
   async finish(): Promise<void> {
     this.#env.shutdown.request();
-    await this.whenIdle();
+    await this.#env.tasks.whileClosing(this.whenIdle());
   }
 
   /**

@@ -1,5 +1,8 @@
-import { SessionService } from '../../src/index.js';
+import { setImmediate } from 'node:timers/promises';
+import { InMemorySessionService, SessionService } from '../../src/index.js';
+import { holding } from '../support/holding.js';
 import { storeOfEachKind } from '../support/stores.js';
+import { until } from '../support/until.js';
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 'one' };
 
@@ -40,3 +43,57 @@ describe.each(storeOfEachKind)('SessionService.close on $name', ({ open }) => {
     await destroy();
   });
 });
+
+describe('a close that waits for what may never end', () => {
+  afterEach(() => jest.useRealTimers());
+
+  it('says every few seconds what has not ended', async () => {
+    const said: string[] = [];
+    const sessions = new InMemorySessionService({ onBackgroundError: (error) => void said.push(String(error)) });
+    const session = await sessions.createSession(KEY);
+    const { held, release } = holding();
+    let handling = 0;
+    const handler = (): Promise<void> => {
+      handling++;
+      return held;
+    };
+    await sessions.consume({ name: 'mail', pollMs: 10, handler });
+    sessions.hooks.onAfterAppend(() => held);
+    sessions.hooks.onAfterAppend(() => held);
+    await sessions.appendEvent({ session, event: { author: 'user' } });
+    await until(() => handling === 1);
+    sessions.hooks.onBeforeAppend(() => held);
+    const appending = sessions.appendEvent({ session, event: { author: 'user' } });
+
+    jest.useFakeTimers({ doNotFake: [...NOT_INTERVALS] });
+    const closing = sessions.close();
+    jest.advanceTimersByTime(4_999);
+    await setImmediate();
+    expect(said).toEqual([]);
+    jest.advanceTimersByTime(5_001);
+    await setImmediate();
+    expect(said).toEqual(
+      [5, 10].map((seconds) => {
+        const left = '2 × hook of onAfterAppend, 1 × handler of the consumer mail, 1 × hook of onBeforeAppend';
+        return `Error: Closing has waited for ${seconds} seconds. This has not ended yet: ${left}.`;
+      }),
+    );
+    release();
+    await Promise.all([closing, appending]);
+    jest.advanceTimersByTime(60_000);
+    await setImmediate();
+    expect(said).toHaveLength(2);
+  });
+});
+
+const NOT_INTERVALS = [
+  'Date',
+  'hrtime',
+  'nextTick',
+  'performance',
+  'queueMicrotask',
+  'setImmediate',
+  'clearImmediate',
+  'setTimeout',
+  'clearTimeout',
+] as const;

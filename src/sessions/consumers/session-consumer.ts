@@ -81,7 +81,7 @@ export class RunningConsumer implements SessionConsumer {
         this.wake();
       });
     this.#tasks.add(task);
-    void this.env.tasks.track(task);
+    void this.env.tasks.track(this.env.tasks.name(`handler of the consumer ${this.name}`, task));
   }
 
   async #work(entry: WorkEntry, claimedAt: number): Promise<void> {

@@ -131,7 +131,8 @@ export class SessionConsumers {
    * @example await sessions.consumers.stop();
    */
   async stop(): Promise<void> {
-    await Promise.all(Array.from(this.#running, (consumer) => consumer.stop()));
+    const stopping = Promise.all(Array.from(this.#running, (consumer) => consumer.stop()));
+    await this.env.tasks.whileClosing(stopping);
     await this.#dispatching?.loop.stop();
   }
 

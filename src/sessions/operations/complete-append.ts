@@ -207,7 +207,9 @@ function startHooks(
       event: loggedEvent(stored),
       record: structuredClone(record),
     });
-    for (const work of env.hooks.startAfterAppend(append)) env.tasks.trackInBackground(work);
+    for (const work of env.hooks.startAfterAppend(append)) {
+      env.tasks.trackInBackground(env.tasks.name('hook of onAfterAppend', work));
+    }
   }
 }
 

@@ -17,11 +17,11 @@ export interface HookRun<Result> {
  * is a missing session that is there: it is about something else than what the caller asked for.
  */
 export async function askHooks<Result>(
-  env: Pick<SessionEnvironment, 'storage'>,
+  env: Pick<SessionEnvironment, 'storage' | 'tasks'>,
   { registration, key, run }: HookRun<Result>,
 ): Promise<Result> {
   try {
-    return await whileHooksRun(run);
+    return await whileHooksRun(() => env.tasks.name(`hook of ${registration}`, run()));
   } catch (error) {
     if (error instanceof SessionNotFoundError) {
       if (key && error.sessionId === key.sessionId && !(await env.storage.read({ key }))) throw error;
