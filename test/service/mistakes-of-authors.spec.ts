@@ -99,4 +99,15 @@ describe('mistakes of authors', () => {
       expect(() => hooks[registration]('x' as never)).toThrow(/hooks\.on\w+ got 'x'; it must be a function/);
     },
   );
+
+  it.each([
+    [{ maxTrys: 2 }, 'maxTrys is no option; there are name, apps, from, handler'],
+    [{ form: 'start' }, 'form is no option; did you mean from?'],
+  ])('a consumer with %j does not start', async (wrong, message) => {
+    const sessions = new InMemorySessionService();
+    const consuming = sessions.consume({ name: 'mail', handler: () => undefined, ...wrong });
+    await expect(consuming).rejects.toThrow(ConfigurationError);
+    await expect(consuming).rejects.toThrow(message);
+    expect(await sessions.consumers.list()).toEqual([]);
+  });
 });

@@ -1,3 +1,4 @@
+import { checkOptionNames } from '../../config/option-checks.js';
 import { InvalidInputError } from '../domain/errors.js';
 import type { LoggedEvent } from '../domain/event.js';
 import { type SessionKey, assertId } from '../domain/ids.js';
@@ -53,6 +54,19 @@ export type CheckedConsumeOptions = Required<Omit<ConsumeOptions, 'apps'>> & Pic
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
+const OPTION_NAMES: Readonly<Record<keyof ConsumeOptions, true>> = {
+  name: true,
+  apps: true,
+  from: true,
+  handler: true,
+  concurrency: true,
+  maxTries: true,
+  firstRetryMs: true,
+  maxRetryMs: true,
+  leaseMs: true,
+  pollMs: true,
+};
+
 /** Numeric options: default, minimum and maximum. */
 const NUMBERS = {
   concurrency: [8, 1, 1_000],
@@ -65,6 +79,7 @@ const NUMBERS = {
 
 export function checkedConsumeOptions(options: ConsumeOptions): CheckedConsumeOptions {
   const { name, apps, from = 'now', handler } = requireRequest(options);
+  checkOptionNames(options, OPTION_NAMES);
   assertId(name, 'name');
   if (apps !== undefined) {
     if (!Array.isArray(apps) || apps.length === 0) {
