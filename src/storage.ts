@@ -1,4 +1,5 @@
 // For authors of stores: the port, the values that it passes, and the rules that every store applies.
+export { checkedClock } from './sessions/domain/checked-clock.js';
 export { type Clock, systemClock } from './sessions/domain/clock.js';
 export { compareBytes, scopeOfOwner, type StateOwner } from './sessions/domain/ids.js';
 export { CHECKPOINT_EVERY } from './sessions/domain/checkpoint.js';
