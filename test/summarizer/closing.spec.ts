@@ -124,32 +124,14 @@ describe('summaries in an app', () => {
     await app.get(SummarizerSweep, { strict: false }).run();
   });
 
-  it('are written once with two modules', async () => {
-    const model = new ScriptedModel();
-    const options = { ...OPTIONS, model, sweepIntervalSeconds: 60 };
-    const app = await startApp([
-      sessionsModule(),
-      SummarizerModule.forRoot(options),
-      SummarizerModule.forRoot({ ...options, maxSummaryLength: 500 }),
-    ]);
-    const sessions = app.get(SessionService, { strict: false });
-    await sessions.createSession(KEY);
-    for (const event of turns(1, 4)) await sessions.appendEvent({ session: SESSION, event });
-    await sessions.whenIdle();
-    await until(async () => (await sessions.getSession(KEY))?.events.length === 3);
-    const { events } = await sessions.listEvents(KEY);
-    expect(events).toHaveLength(9);
-    await app.close();
-    expect(model.requests).toHaveLength(1);
-  });
-
-  it('have one sweep interval per module', async () => {
+  it('have one sweep interval for each store', async () => {
     const { ScheduleModule } = await import('@nestjs/schedule');
     const app = await startApp([
       ScheduleModule.forRoot(),
       sessionsModule(),
+      SessionsModule.forRoot({ provider: 'memory', isGlobal: true, name: 'second' }),
       SummarizerModule.forRoot({ ...OPTIONS }),
-      SummarizerModule.forRoot({ ...OPTIONS, turns: 7 }),
+      SummarizerModule.forRoot({ ...OPTIONS, sessionsName: 'second' }),
     ]);
     const registry = app.get(SchedulerRegistry, { strict: false });
     expect(registry.getIntervals()).toEqual(['nestjs-agent-sessions:summaries', 'nestjs-agent-sessions:summaries:2']);
