@@ -6,6 +6,7 @@ import { type INestApplication, Logger } from '@nestjs/common';
 import type { AppConfig } from '../config/app.config.js';
 import { SessionsHealth } from '../health/index.js';
 import { SessionService } from '../index.js';
+import { stackOf } from '../sessions/domain/stack-of.js';
 import { SummarizerSessionManager } from '../summarizer/index.js';
 
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
@@ -61,7 +62,7 @@ async function end(
     await app.close();
     return 0;
   } catch (error) {
-    logger.error('The app did not end as it should', error instanceof Error ? error.stack : String(error));
+    logger.error('The app did not end as it should', stackOf(error));
     return 1;
   }
 }

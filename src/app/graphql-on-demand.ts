@@ -2,6 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { Inject, Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost, ModuleRef } from '@nestjs/core';
+import { stackOf } from '../sessions/domain/stack-of.js';
 import { respondAndClose } from '../sessions/transport/malformed-http.js';
 import { recordRefusedUpgrade } from '../sessions/transport/upgrade-checks.js';
 import type { GraphqlApp } from './graphql-app.js';
@@ -67,7 +68,7 @@ export class GraphqlOnDemand implements OnModuleInit, OnModuleDestroy {
   #app(): Promise<GraphqlApp> {
     return (this.#loading ??= this.#load().catch((error: unknown) => {
       this.#loading = undefined;
-      this.#logger.error(FAILED.detail, error instanceof Error ? error.stack : String(error));
+      this.#logger.error(FAILED.detail, stackOf(error));
       throw error;
     }));
   }

@@ -84,6 +84,14 @@ describe.each(frameworks)('faults of the app on %s', (framework) => {
     expectFault(await app.request('GET', `${SESSIONS}/s`), lines);
   });
 
+  it('say what was thrown, also if it is no error', async () => {
+    const lines: unknown[] = [];
+    jest.spyOn(Logger.prototype, 'error').mockImplementation((...line: unknown[]) => void lines.push(line));
+    allows = thrower('the rule is off' as never);
+    expect(await app.request('GET', `${SESSIONS}/s`)).toMatchObject({ status: 500 });
+    expect(lines).toEqual([[expect.any(String), "'the rule is off'"]]);
+  });
+
   it.each(ofUpstream)('are no answers of a hook: $said', async ({ error }) => {
     await app.request('POST', `${SESSIONS}/s`);
     const lines = logged();

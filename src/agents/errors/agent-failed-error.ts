@@ -1,6 +1,6 @@
-import { inspect } from 'node:util';
 import { SessionsError } from '../../sessions/domain/errors.js';
 import type { SessionKey } from '../../sessions/domain/ids.js';
+import { stackOf } from '../../sessions/domain/stack-of.js';
 import { type Failure, type FailureReason, failureReasonOf } from './failure-reason.js';
 
 /** What users read. The error itself may be secret. */
@@ -64,7 +64,7 @@ export class AgentFailedError extends SessionsError implements Failure {
   get trace(): string {
     const stacks: string[] = [];
     for (let error = this.cause; error !== undefined && stacks.length < MAX_STACKS;) {
-      stacks.push(error instanceof Error ? (error.stack ?? String(error)) : inspect(error));
+      stacks.push(stackOf(error));
       error = error instanceof Error ? error.cause : undefined;
     }
     return stacks.join('\nCaused by: ');

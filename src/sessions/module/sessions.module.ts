@@ -10,6 +10,7 @@ import {
 import { DiscoveryModule, ModuleRef, ModulesContainer } from '@nestjs/core';
 import { START } from '../../config/session-settings.js';
 import { warningOfMisspelledField } from '../domain/misspelled-fields.js';
+import { stackOf } from '../domain/stack-of.js';
 import { warningOfUnsavedState } from '../domain/unsaved-state.js';
 import { checkedAsync } from '../served-module.js';
 import { SessionTitles } from '../session-titles.js';
@@ -181,8 +182,4 @@ async function titlesOf(
 /** In JavaScript, there may be none. */
 function isGiven(options: object | null | undefined): boolean {
   return options !== undefined && options !== null;
-}
-
-function stackOf(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

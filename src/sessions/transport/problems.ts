@@ -11,6 +11,7 @@ import {
 } from '../domain/errors.js';
 import { BudgetExceededError, type ExceededBudget } from '../domain/budget-error.js';
 import { QuotaExceededError, type QuotaUse } from '../domain/quota-error.js';
+import { stackOf } from '../domain/stack-of.js';
 import { withLink } from './session-links.js';
 import { StreamExpired, StreamStalled } from './stream-access.js';
 
@@ -83,7 +84,7 @@ export function problemOf(error: unknown): Problem {
  */
 export function logProblem(logger: Logger, error: unknown, answer: Problem, ids?: object, link?: string): void {
   if (isForLog(error, answer)) {
-    logger.error(withLink(answer.detail + idsIn(ids), link), error instanceof Error ? error.stack : undefined);
+    logger.error(withLink(answer.detail + idsIn(ids), link), stackOf(error));
   }
 }
 
