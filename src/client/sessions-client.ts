@@ -342,6 +342,8 @@ export class SessionsClient extends AgentsClient {
    * @example for await (const event of client.watch({ ...key, afterSeq: session.version })) show(event);
    */
   watch(request: WatchRequest): AsyncIterableIterator<WatchedEvent> {
-    return new EventStream(this.#requests, () => `${sessionOf(request)}/events`, request);
+    // It is read whenever the stream connects, and the caller may change it.
+    const asked = { ...request };
+    return new EventStream(this.#requests, () => `${sessionOf(asked)}/events`, asked);
   }
 }
