@@ -90,7 +90,12 @@ const FULL_ONLY = {
     'rest/slow-reader.e2e',
     'service/large-states',
   ],
-  'repeat a contract with another storage': ['encryption/contract', 'encryption/storage'],
+  'repeat a contract with another storage, or through a transport': [
+    'encryption/contract',
+    'encryption/storage',
+    'transports/graphql-contract',
+    'transports/rest-contract',
+  ],
   'are about a service of Google': ['vertex'],
   'build again and again': ['unit/build-stamp'],
 };

@@ -114,7 +114,7 @@ export const redacting = topic<ServiceFixture>('redactEvent', (test) => {
   test('numbers, counters, order, views and turns stay as they were', async ({ open }) => {
     const { sessions } = await open();
     await sessionWith(sessions, [...turns('u', 'a', 'u', 'a', 'u'), rewindTo(4), userSays('u7')]);
-    const turn = await sessions.beginTurn(KEY);
+    const turn = await sessions.beginTurn({ ...KEY, holder: 'one' });
     const { events, metadata: _metadata, ...before } = await load(sessions);
     await redact(sessions, 1);
     const after = await load(sessions);
@@ -255,7 +255,7 @@ export const redacting = topic<ServiceFixture>('redactEvent', (test) => {
   test('a session that accepts only writes in a turn gets one', async ({ open }) => {
     const { sessions, raw } = await open();
     await sessions.createSession({ ...KEY, turnsOnly: true });
-    const turn = await sessions.beginTurn(KEY);
+    const turn = await sessions.beginTurn({ ...KEY, holder: 'one' });
     await sessions.appendEvent({ session: REFERENCE, event: userSays(SECRET), turn });
     await expectRefusal(redact(sessions, 1), 'TURN_HELD');
     await redact(sessions, 1, { turn });
@@ -265,9 +265,13 @@ export const redacting = topic<ServiceFixture>('redactEvent', (test) => {
     expect(await wholeLog(sessions)).toHaveLength(2);
   });
 
-  test('refuses what is no event, no reason, and no session', async ({ open }) => {
+  test('a missing session has nothing to redact', async ({ open }) => {
     const { sessions } = await open();
     await expectRefusal(redact(sessions, 1), 'SESSION_NOT_FOUND', { sessionId: 's-1' });
+  });
+
+  test('refuses what is no event, and no reason', async ({ open }) => {
+    const { sessions } = await open();
     await sessionWith(sessions, [userSays('u1'), toolAnswers('c')]);
     const refused = async (request: object, path: string): Promise<void> =>
       expectRefusal(redact(sessions, 1, request), 'INVALID_INPUT', { path });
@@ -275,8 +279,15 @@ export const redacting = topic<ServiceFixture>('redactEvent', (test) => {
     await refused({ seq: 3 }, 'seq');
     await refused({ reason: '' }, 'reason');
     await refused({ reason: 'x'.repeat(501) }, 'reason');
-    await refused({ reason: 1 as never }, 'reason');
-    await refused({ state: 'yes' as never }, 'state');
     expect(await wholeLog(sessions)).toHaveLength(2);
+  });
+
+  test('refuses a reason that is no text, and an unclear word about the state', async ({ open }) => {
+    const { sessions } = await open();
+    await sessionWith(sessions, [userSays('u1')]);
+    const wrong = { reason: 1 as never };
+    await expectRefusal(redact(sessions, 1, wrong), 'INVALID_INPUT', { path: 'reason' });
+    await expectRefusal(redact(sessions, 1, { state: 'yes' as never }), 'INVALID_INPUT', { path: 'state' });
+    expect(await wholeLog(sessions)).toHaveLength(1);
   });
 });

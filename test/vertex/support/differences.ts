@@ -5,6 +5,8 @@ const NO_SHARED_STATE = 'Vertex AI has no state of users and apps; the store ref
 const NO_TRIMMING = 'Vertex AI cannot remove single events; the store refuses keepHistory: false';
 const NO_CONSUMERS = 'Vertex AI cannot mark sessions; the store refuses consumers';
 const NO_SUMS = 'Vertex AI has no counters; the store keeps the usage of sessions only';
+const NO_REDACTION = 'Vertex AI cannot replace an event; the store refuses redactEvent';
+const NO_TEXTS = 'Vertex AI has no place for instructions and tools beside the log; only their hashes are kept';
 const ALWAYS_EXPIRES = 'Vertex AI gives each session an expiry';
 const REMOVES_ITSELF = 'Vertex AI removes expired sessions itself';
 const IN_THE_PROCESS = 'entries are in the memory of the process, and not in the raw data';
@@ -262,4 +264,30 @@ export const SERVICE_DIFFERENCES: readonly Skip[] = [
   },
   { reason: REMOVES_ITSELF, tests: ['cleaning up does not disturb concurrent appends'] },
   { reason: ALWAYS_EXPIRES, tests: ['0 seconds mean never, and the default lifetime of a session is a day'] },
+  {
+    reason: NO_REDACTION,
+    tests: [
+      'nothing of what an event said stays in the store, and its place stays',
+      'numbers, counters, order, views and turns stay as they were',
+      'a watch and the log are told once, by an event of the system',
+      'a repetition changes nothing, and keeps the first reason',
+      'a retry of the append finds the redacted event, and brings nothing back',
+      'names summaries and other events that may say the same, which can be redacted too',
+      'state stays unless it is asked for',
+      'with state, values go where they are still there, also from its history',
+      'with state, checkpoints are derived again',
+      'a fork has what its source had, before and after',
+      'a trimmed log forgets a redacted event like others, and still knows its retry',
+      'a session that accepts only writes in a turn gets one',
+    ],
+  },
+  {
+    reason: NO_TEXTS,
+    tests: [
+      'an answer keeps what its model was given, and the log has hashes in place of the texts',
+      'the texts go with the session, and a later one of its id has its own',
+      'the texts expire with the session',
+      'a fork has the texts, and says if it lacks events that a model was given',
+    ],
+  },
 ];
