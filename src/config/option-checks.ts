@@ -74,7 +74,7 @@ export function unknownNames(given: Options, known: readonly string[], names: Na
  *
  * @throws ConfigurationError
  */
-export function checkOptionNames(options: object, known: Readonly<Record<string, true>>): void {
+export function checkOptionNames(options: object, known: Readonly<Record<string, unknown>>): void {
   const names = Object.keys(known);
   const problems = unknownNames({ ...options }, names, PLAIN_NAMES);
   if (problems.length > 0) throw new ConfigurationError(problems);

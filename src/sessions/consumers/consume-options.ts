@@ -54,19 +54,6 @@ export type CheckedConsumeOptions = Required<Omit<ConsumeOptions, 'apps'>> & Pic
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-const OPTION_NAMES: Readonly<Record<keyof ConsumeOptions, true>> = {
-  name: true,
-  apps: true,
-  from: true,
-  handler: true,
-  concurrency: true,
-  maxTries: true,
-  firstRetryMs: true,
-  maxRetryMs: true,
-  leaseMs: true,
-  pollMs: true,
-};
-
 /** Numeric options: default, minimum and maximum. */
 const NUMBERS = {
   concurrency: [8, 1, 1_000],
@@ -77,9 +64,17 @@ const NUMBERS = {
   pollMs: [1_000, 10, HOUR_MS],
 } as const;
 
+const OPTIONS: Readonly<Record<keyof ConsumeOptions, unknown>> = {
+  name: true,
+  apps: true,
+  from: true,
+  handler: true,
+  ...NUMBERS,
+};
+
 export function checkedConsumeOptions(options: ConsumeOptions): CheckedConsumeOptions {
   const { name, apps, from = 'now', handler } = requireRequest(options);
-  checkOptionNames(options, OPTION_NAMES);
+  checkOptionNames(options, OPTIONS);
   assertId(name, 'name');
   if (apps !== undefined) {
     if (!Array.isArray(apps) || apps.length === 0) {
