@@ -15,7 +15,7 @@ import {
 } from '../config/session-settings.js';
 import type { StateDefinitions } from '../state/define-state.js';
 
-import { type Clock, type IdGenerator, randomId, systemClock } from './domain/clock.js';
+import { type Clock, type IdGenerator, randomId } from './domain/clock.js';
 import { checkedClock } from './domain/checked-clock.js';
 import type { AppendOutcome, Commit } from './domain/commit.js';
 import { DamageReports } from './domain/damage-reports.js';
@@ -145,7 +145,7 @@ export function environmentOf(options: SessionServiceOptions, hooks: SessionHook
   const history = checkedSettings(HISTORY, options.history, 'history');
   const lifetimes = lifetimesOf(ttl);
   const { storage, onBackgroundError = warnOfBackgroundError } = options;
-  const clock = options.clock ? checkedClock(options.clock) : systemClock;
+  const clock = checkedClock(options.clock);
   return {
     storage,
     clock,

@@ -9,7 +9,7 @@ import {
 } from '../config/summarizer-settings.js';
 import { withDefaults } from '../config/with-defaults.js';
 import { checkedClock } from '../sessions/domain/checked-clock.js';
-import { type Clock, systemClock } from '../sessions/domain/clock.js';
+import type { Clock } from '../sessions/domain/clock.js';
 import { type OptionKinds, checkOptions } from '../sessions/domain/given-options.js';
 import type { SessionService } from '../sessions/session.service.js';
 import { ExtractiveSummaryModel } from './models/extractive-summary-model.js';
@@ -75,7 +75,7 @@ export function checkedOptions(options: SummarizerOptions = {}): CheckedSummariz
   const thresholds = when ? [thresholdInPlace(when, checkers)] : thresholdsOf(settings, checkers);
   return {
     ...settings,
-    clock: clock ? checkedClock(clock) : systemClock,
+    clock: checkedClock(clock),
     threshold: combined(thresholds, settings.match),
     hasThreshold: thresholds.length > 0 || settings.branchEvents > 0,
     model: model ? checkedModel(model) : modelOf(modelAt),

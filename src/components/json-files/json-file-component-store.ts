@@ -1,7 +1,7 @@
 import { chmod, mkdir, readdir, realpath, rename, rm } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { checkedClock } from '../../sessions/domain/checked-clock.js';
-import { type Clock, systemClock } from '../../sessions/domain/clock.js';
+import type { Clock } from '../../sessions/domain/clock.js';
 import { SessionsError } from '../../sessions/domain/errors.js';
 import { expiresAt, isExpired, NEVER } from '../../sessions/domain/expiry.js';
 import { compareBytes } from '../../sessions/domain/ids.js';
@@ -63,7 +63,7 @@ export class JsonFileComponentStore implements ComponentStore {
     const { root, isSynced = true, clock } = options;
     this.#given = resolve(root);
     this.#isSynced = isSynced;
-    this.#clock = clock ? checkedClock(clock) : systemClock;
+    this.#clock = checkedClock(clock);
   }
 
   /**

@@ -1,7 +1,7 @@
 import { EntryComponents } from '../../coordination/components/entry-components.js';
 import { checkOptions } from '../../domain/given-options.js';
 import { checkedClock } from '../../domain/checked-clock.js';
-import { type Clock, systemClock } from '../../domain/clock.js';
+import type { Clock } from '../../domain/clock.js';
 import { InMemoryEntries } from './in-memory-entries.js';
 
 /**
@@ -14,7 +14,7 @@ export class InMemoryComponentStore extends EntryComponents {
 
   constructor(options: { readonly clock?: Clock | undefined } = {}) {
     checkOptions('InMemoryComponentStore', options, { clock: 'clock?' });
-    const clock = options.clock ? checkedClock(options.clock) : systemClock;
+    const clock = checkedClock(options.clock);
     const entries = new InMemoryEntries(() => clock.now());
     super(entries);
     this.#entries = entries;

@@ -1,5 +1,5 @@
 import { checkedClock } from '../../domain/checked-clock.js';
-import { type Clock, systemClock } from '../../domain/clock.js';
+import type { Clock } from '../../domain/clock.js';
 import { StoreUnavailableError } from '../../domain/errors.js';
 import { type Lifetime, isExpired } from '../../domain/expiry.js';
 import { type SessionKey, type StateOwner, type UserKey, scopeOfOwner } from '../../domain/ids.js';
@@ -72,7 +72,7 @@ export class InMemoryStore implements SessionStore {
   #isClosed = false;
 
   constructor({ clock }: { clock?: Clock | undefined } = {}) {
-    this.#clock = clock ? checkedClock(clock) : systemClock;
+    this.#clock = checkedClock(clock);
   }
 
   async create(request: NewSessionRequest): Promise<StampedSession | undefined> {

@@ -1,5 +1,5 @@
 import { checkedClock } from '../../domain/checked-clock.js';
-import { type Clock, systemClock } from '../../domain/clock.js';
+import type { Clock } from '../../domain/clock.js';
 import { type SessionKey, sessionNameOf } from '../../domain/ids.js';
 import { APP_LABEL, type Engine, engineOf } from './engines.js';
 import { googleTokens } from './google-tokens.js';
@@ -25,7 +25,7 @@ export class VertexConnection {
   withoutRawEvents = false;
 
   constructor(private readonly options: VertexSessionStorageOptions) {
-    this.#clock = options.clock ? checkedClock(options.clock) : systemClock;
+    this.#clock = checkedClock(options.clock);
     const { timeLimitMs = DEFAULT_TIME_LIMIT_MS, accessToken = googleTokens() } = options;
     this.timeLimitMs = timeLimitMs;
     this.#client = new VertexClient({ tokens: accessToken, timeLimitMs });
