@@ -1,23 +1,13 @@
-// Writes the tables of variables in docs/configuration.md, and .env.example, from the settings: `npm run docs:config`.
+// Writes the table of variables in docs/configuration.md, and .env.example, from the settings: `npm run docs:config`.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const docs = new URL('configuration.md', import.meta.url);
 const example = new URL('../.env.example', import.meta.url);
 
-/** The tables, and the marks around each of them. */
-const tablesOf = ({ library, app }) => [
-  {
-    variables: library,
-    begin: '<!-- variables: written by `npm run docs:config` -->',
-    end: '<!-- end of variables -->',
-  },
-  {
-    variables: app,
-    begin: '<!-- variables of the app: written by `npm run docs:config` -->',
-    end: '<!-- end of variables of the app -->',
-  },
-];
+/** The marks around the table. */
+const BEGIN = '<!-- variables: written by `npm run docs:config` -->';
+const END = '<!-- end of variables -->';
 
 /** Warnings for readers who copy a variable to another app. */
 const WARNINGS = new Map([
@@ -35,40 +25,60 @@ const FORMS_SHOWN = /^(a whole number|a number of seconds|a host name|true or fa
 
 const isVariable = ({ byCode = false }) => !byCode;
 
+/** What another page says of variables with their options. The table names them only. */
+const ELSEWHERE = [
+  [/_TLS/, 'see [TLS](stores.md#tls)'],
+  [/^REDIS_/, 'parts of the address, instead of `SESSIONS_REDIS_URL`'],
+  [/^MYSQL_/, 'parts of the address, instead of `SESSIONS_DATABASE_URL`'],
+  [/^SESSIONS_VERTEX_/, 'see [Vertex AI](providers/vertex.md#options)'],
+  [/^SESSIONS_QUOTAS_/, 'see [quotas](tasks/quotas.md)'],
+  [/^SESSIONS_ENCRYPTION_/, 'see [encryption](tasks/encrypt.md)'],
+];
+
+const isElsewhere = ({ name }) => ELSEWHERE.some(([pattern]) => pattern.test(name));
+
+function rowsOfOtherPages(variables) {
+  return ELSEWHERE.flatMap(([pattern, said]) => {
+    const names = variables.map(({ name }) => name).filter((name) => pattern.test(name));
+    return names.length > 0 ? [`| ${names.map((name) => `\`${name}\``).join(', ')} | ${said} | |`] : [];
+  });
+}
+
 /** A table of variables, for the docs, and the options that have none. */
 function tableOf(variables) {
-  const rows = variables.filter(isVariable).map((variable) => {
-    const { name, kind } = variable;
-    const form = FORMS_SHOWN.test(kind.allowed) ? [] : [kind.allowed];
-    const cells = [[meaningOf(variable), ...form].join(': '), defaultOf(variable) ?? '–'].map(cell);
-    return ['', `\`${name}\``, ...cells, ''].join(' | ').trim();
-  });
-  const table = ['| variable | meaning | without it |', '|---|---|---|', ...rows];
+  const shown = variables.filter(isVariable);
+  const rows = shown
+    .filter((variable) => !isElsewhere(variable))
+    .map((variable) => {
+      const { name, kind } = variable;
+      const form = FORMS_SHOWN.test(kind.allowed) ? [] : [kind.allowed];
+      const cells = [[meaningOf(variable), ...form].join(': '), defaultOf(variable) ?? '–'].map(cell);
+      return ['', `\`${name}\``, ...cells, ''].join(' | ').trim();
+    });
+  const table = ['| variable | meaning | without it |', '|---|---|---|', ...rows, ...rowsOfOtherPages(shown)];
   const options = variables.filter((variable) => !isVariable(variable)).map(({ path }) => `\`${path}\``);
   return [...table, ...(options.length > 0 ? ['', `Only code sets ${options.join(', ')}.`] : [])].join('\n');
 }
 
-/** Replaces a table in the docs. */
-function withTable(text, { variables, begin, end }) {
-  const [before, rest] = text.split(begin);
-  const after = rest?.split(end)[1];
-  if (after === undefined) throw new Error(`docs/configuration.md has lost its markers, ${begin} and ${end}`);
-  return `${before}${begin}\n\n${tableOf(variables)}\n\n${end}${after}`;
+/** Replaces the table in the docs. */
+function withTable(text, variables) {
+  const [before, rest] = text.split(BEGIN);
+  const after = rest?.split(END)[1];
+  if (after === undefined) throw new Error(`docs/configuration.md has lost its markers, ${BEGIN} and ${END}`);
+  return `${before}${BEGIN}\n\n${tableOf(variables)}\n\n${END}${after}`;
 }
 
 /** A file to copy to `.env`: every variable, commented out. */
-function envExample(tables) {
-  const entries = tables
-    .flatMap(({ variables }) => variables.filter(isVariable))
-    .flatMap((variable) => {
-      const { name, kind } = variable;
-      const value = defaultOf(variable) ?? '';
-      return [
-        `# ${meaningOf(variable).replaceAll('`', '')}: ${kind.allowed}`,
-        `# ${name}=${/^[\w.:/-]*$/.test(value) ? value : ''}`,
-        '',
-      ];
-    });
+function envExample(variables) {
+  const entries = variables.filter(isVariable).flatMap((variable) => {
+    const { name, kind } = variable;
+    const value = defaultOf(variable) ?? '';
+    return [
+      `# ${meaningOf(variable).replaceAll('`', '')}: ${kind.allowed}`,
+      `# ${name}=${/^[\w.:/-]*$/.test(value) ? value : ''}`,
+      '',
+    ];
+  });
   return ['# Copy to .env and take away the # of what you set. docs/configuration.md explains.', '', ...entries]
     .join('\n')
     .trimEnd()
@@ -76,12 +86,11 @@ function envExample(tables) {
 }
 
 /** The files as they are, and as they should be for these variables. */
-export function configFiles(variables) {
-  const tables = tablesOf(variables);
+export function configFiles({ library, app }) {
   const text = readFileSync(docs, 'utf8');
   return [
-    { file: docs, text, expected: tables.reduce(withTable, text) },
-    { file: example, text: readOrNothing(example), expected: envExample(tables) },
+    { file: docs, text, expected: withTable(text, library) },
+    { file: example, text: readOrNothing(example), expected: envExample([...library, ...app]) },
   ];
 }
 
