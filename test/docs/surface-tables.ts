@@ -2,7 +2,6 @@ import { AGENTS, STREAM_AGENT } from '../../src/agents/surface/agent-operations.
 import { SEARCH } from '../../src/search/surface/search-operations.js';
 import { EVENT_OPERATIONS, STREAM_EVENTS } from '../../src/sessions/surface/event-operations.js';
 import type { Operation, RoutedOperation } from '../../src/sessions/surface/operation.js';
-import { idsIn } from '../../src/sessions/surface/operation.js';
 import { SESSION_OPERATIONS } from '../../src/sessions/surface/session-operations.js';
 import { fieldsOn } from '../../src/sessions/surface/shape.js';
 import { STATE_OPERATIONS } from '../../src/sessions/surface/state-operations.js';
@@ -26,11 +25,7 @@ const OF_AGENTS: readonly Row[] = [...Object.values(AGENTS.operations), STREAM_A
 export const SURFACE_TABLES: Readonly<Record<string, readonly { readonly name: string; readonly lines: string[] }[]>> =
   {
     'rest.md': [{ name: 'routes', lines: routesOf(OF_SESSIONS) }],
-    'graphql.md': [{ name: 'fields', lines: fieldsOf(OF_SESSIONS) }],
-    'agents-http.md': [
-      { name: 'routes', lines: routesOf(OF_AGENTS) },
-      { name: 'fields', lines: fieldsOf(OF_AGENTS) },
-    ],
+    'agents-http.md': [{ name: 'routes', lines: routesOf(OF_AGENTS) }],
   };
 
 function routesOf(rows: readonly Row[]): string[] {
@@ -60,38 +55,6 @@ function routeLine({
   ];
   const takes = [...taken, ...headers.map(code)].join(', ');
   return `| ${code(shortPath(route.at))} | ${summary} | ${takes} | ${code(action)} ${code(target)} |`;
-}
-
-function fieldsOf(rows: readonly Row[]): string[] {
-  return [
-    '| field | arguments besides ids |',
-    '|---|---|',
-    ...rows.flatMap((row) => (row.graphql ? [fieldLine({ ...row, graphql: row.graphql })] : [])),
-  ];
-}
-
-function fieldLine({
-  graphql,
-  request = {},
-  keepsVersion,
-  turn,
-  ids,
-  route,
-}: Row & Required<Pick<Row, 'graphql'>>): string {
-  const given = new Set(ids ?? (route ? idsIn(route) : []));
-  const names = fieldsOn('graphql', request)
-    .filter(([name]) => !given.has(name))
-    .map(([name, { isOptional = false }]) => argumentName(name) + (isOptional ? '?' : ''));
-  const conditions = [
-    ...(keepsVersion ? ['expectedVersion?'] : []),
-    ...(turn === 'its own' ? ['token'] : turn === undefined ? [] : ['turn?']),
-    ...(turn === 'in or ending' ? ['endTurn?'] : []),
-  ];
-  return `| ${code(graphql.name)} | ${[...names, ...conditions].map(code).join(', ')} |`;
-}
-
-function argumentName(name: string): string {
-  return { limit: 'first', cursor: 'after' }[name] ?? name;
 }
 
 /** `…` stands for the sessions of a user. */
