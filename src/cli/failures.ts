@@ -45,7 +45,8 @@ export function failureOf(error: unknown, signal: AbortSignal): Failure {
   }
   if (error instanceof ConfigurationError) return told(EXIT.usage, error.code, error.problems.join(' '));
   if (error instanceof SessionsError) return told(exitCodeOf(error), error.code, error.message);
-  if (isFileError(error)) return told(EXIT.usage, error.code, error.message);
+  if (isSystemError(error))
+    return told(WRITES.has(error.syscall) ? EXIT.refused : EXIT.usage, error.code, error.message);
   const { name, message } = types.isNativeError(error) ? error : { name: 'Error', message: String(error) };
   return told(EXIT.bug, 'INTERNAL', `${name}: ${message}; report this as a bug`);
 }
@@ -60,10 +61,16 @@ function told(exitCode: number, code: string, message: string): Failure {
   return { exitCode, told: { code, message: withoutSecrets(message).replaceAll(/\s+/g, ' ') } };
 }
 
-function isFileError(error: unknown): error is NodeJS.ErrnoException & { code: string } {
-  if (!types.isNativeError(error) || !('syscall' in error) || !('code' in error)) return false;
-  // Of a folder that is read as a file, Node does not name the path.
-  return 'path' in error || error.code === 'EISDIR';
+/** What fails on a full disk. */
+const WRITES: ReadonlySet<string> = new Set(['write', 'writev']);
+/** Where Node names no path. */
+const FILES_AND_PORTS: ReadonlySet<string> = new Set([...WRITES, 'read', 'listen']);
+
+/** Of a file, or of the port of a page. A store tells its own errors. */
+function isSystemError(error: unknown): error is Error & { readonly code: string; readonly syscall: string } {
+  if (!types.isNativeError(error)) return false;
+  const { code, syscall }: NodeJS.ErrnoException = error;
+  return code !== undefined && syscall !== undefined && (FILES_AND_PORTS.has(syscall) || 'path' in error);
 }
 
 /** Hides passwords of URLs. */

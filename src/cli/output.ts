@@ -11,7 +11,8 @@ const LOG_EVERY_MS = 10_000;
 
 /** Writes results to stdout, and the rest to stderr. */
 export class Output {
-  #isClosed = false;
+  /** Why nothing more can be written. */
+  #end: Error | undefined;
   #shownAt = 0;
   #hasStatus = false;
 
@@ -19,9 +20,10 @@ export class Output {
     private readonly io: Pick<CliIo, 'stdout' | 'stderr'>,
     readonly isJson: boolean,
   ) {
-    const close = (): void => void (this.#isClosed = true);
-    io.stdout.once('close', close).on('error', close);
-    io.stderr.on('error', () => undefined);
+    io.stdout.once('close', () => (this.#end ??= new OutputClosedError()));
+    io.stdout.on('error', (error: NodeJS.ErrnoException) => {
+      this.#end ??= error.code === 'EPIPE' ? new OutputClosedError() : error;
+    });
   }
 
   /** Writes a result: as it is, or an object as a line of JSON with `--json`. */
@@ -31,11 +33,17 @@ export class Output {
 
   /** Writes to stdout, and waits while nobody reads. */
   async raw(text: string): Promise<void> {
-    if (this.#isClosed) throw new OutputClosedError();
+    if (this.#end) throw this.#end;
     this.#clearStatus();
     if (this.io.stdout.write(text)) return;
     await Promise.race([once(this.io.stdout, 'drain'), once(this.io.stdout, 'close')]).catch(() => undefined);
-    if (this.#isClosed) throw new OutputClosedError();
+    if (this.#end) throw this.#end;
+  }
+
+  /** Waits until all results are written. Throws if some are lost, such as on a full disk. */
+  async written(): Promise<void> {
+    await new Promise<void>((done) => this.io.stdout.write('', () => done()));
+    if (this.#end && !(this.#end instanceof OutputClosedError)) throw this.#end;
   }
 
   /** Writes a line for people to stderr. */

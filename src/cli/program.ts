@@ -114,7 +114,7 @@ export function programOf(run: RunWork): Command {
   program
     .command('inspect [file]')
     .description('show the sessions in a browser: those of the store, or of an export')
-    .option('--port <number>', 'on this port instead of a free one', wholeNumber)
+    .option('--port <number>', 'on this port instead of a free one', portNumber)
     .option('--write', 'let the page rewind, fork and delete')
     .option('--policy <file>', 'adds the hold of this policy to those of the store')
     .action(action(inspect));
@@ -215,6 +215,12 @@ function filtered(command: Command): Command {
     .option('--app <name>', 'only this app')
     .option('--user <id>', 'only this user')
     .option('--session <id>', 'only this session');
+}
+
+function portNumber(text: string): number {
+  const port = wholeNumber(text);
+  if (port > 65_535) throw new InvalidArgumentError('It must be a port, at most 65535.');
+  return port;
 }
 
 function wholeNumber(text: string): number {

@@ -11,10 +11,13 @@ import { programOf } from './program.js';
  */
 export async function runCli(args: readonly string[], io: CliIo): Promise<number> {
   let exitCode: number = EXIT.done;
+  // Help and errors may be read by nobody, too.
+  for (const stream of [io.stdout, io.stderr]) stream.on('error', () => undefined);
   const program = programOf(async (command, options, work) => {
     const context = new CommandContext(io, options, command);
     try {
       exitCode = (await work(context)) ?? EXIT.done;
+      await context.output.written();
       await context.audit?.end(io.signal);
     } catch (error) {
       await context.audit?.end(io.signal, error);

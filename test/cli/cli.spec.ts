@@ -11,7 +11,7 @@ import { RedisSessionStorage } from '../../src/redis.js';
 import { TypeOrmSessionStorage } from '../../src/typeorm.js';
 import { newPrefix, redisUrl, removeKeys } from '../support/redis-store.js';
 import { Redis } from 'ioredis';
-import { brokenPipe, cli } from './terminal.js';
+import { brokenPipe, cli, fullDisk } from './terminal.js';
 
 const SESSION = { appName: 'shop', userId: 'ann', sessionId: 's-1' };
 
@@ -209,6 +209,35 @@ describe('agent-sessions', () => {
     const io = { stdout, stderr, stdin: Readable.from([]), env: {}, signal: new AbortController().signal };
     expect(await runCli(['show', 'shop', 'ann', 's-1', '--url', url], io)).toBe(0);
     expect(err).toBe('');
+  });
+
+  it.each([['show', 'shop', 'ann', 's-1'], ['export'], ['list']])(
+    'says that a result was not written: %s',
+    async (...args) => {
+      let err = '';
+      const stderr = brokenPipe(Infinity).on('data', (chunk: Buffer) => (err += chunk.toString()));
+      const io = {
+        stdout: fullDisk(),
+        stderr,
+        stdin: Readable.from([]),
+        env: {},
+        signal: new AbortController().signal,
+      };
+      expect(await runCli([...args, '--url', url], io)).toBe(5);
+      expect(err).toContain('error ENOSPC: ');
+    },
+  );
+
+  it('shows help to a reader who goes away', async () => {
+    const stdout = brokenPipe(10);
+    const io = {
+      stdout,
+      stderr: brokenPipe(Infinity),
+      stdin: Readable.from([]),
+      env: {},
+      signal: new AbortController().signal,
+    };
+    expect(await runCli(['--help'], io)).toBe(0);
   });
 
   it('follows a session until it is interrupted', async () => {

@@ -1,6 +1,8 @@
+import { type AddressInfo, createServer } from 'node:net';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Logger } from '@nestjs/common';
 import { SessionService } from '../../src/index.js';
 import { TypeOrmSessionStorage } from '../../src/typeorm.js';
 import { sessionsOf, whileShown } from './shown-page.js';
@@ -65,6 +67,22 @@ describe('agent-sessions inspect', () => {
     await whileShown([file], async (page) => {
       expect(await (await fetch(`${sessionsOf(page)}/s`)).json()).toMatchObject({ events: [{ author: 'user' }] });
     });
+  });
+
+  it('names a port that it cannot have', async () => {
+    const other = createServer();
+    await new Promise<void>((done) => other.listen(0, '127.0.0.1', done));
+    const { port } = other.address() as AddressInfo;
+    jest.spyOn(Logger, 'error').mockImplementation();
+    try {
+      const taken = await cli(['inspect', '--url', url, '--port', String(port)]);
+      expect(taken).toMatchObject({ code: 2, err: expect.stringContaining('error EADDRINUSE: ') });
+      const wrong = await cli(['inspect', '--url', url, '--port', '65536']);
+      expect(wrong).toMatchObject({ code: 2, err: expect.stringContaining('at most 65535') });
+    } finally {
+      jest.restoreAllMocks();
+      other.close();
+    }
   });
 
   it('answers only those who know the address, and no other site', async () => {

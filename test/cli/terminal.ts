@@ -51,3 +51,12 @@ export function brokenPipe(after: number): PassThrough {
   });
   return stream;
 }
+
+/** A file that cannot grow any more. */
+export function fullDisk(): Writable {
+  const error = Object.assign(new Error('ENOSPC: no space left on device, write'), {
+    code: 'ENOSPC',
+    syscall: 'write',
+  });
+  return new Writable({ write: (_chunk, _encoding, done) => done(error) });
+}
