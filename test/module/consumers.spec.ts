@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { Injectable } from '@nestjs/common';
+import { Controller, Inject, Injectable, Scope } from '@nestjs/common';
 import { ConsumeSessionEvents, type ConsumedEvent, SessionService, SessionsModule } from '../../src/index.js';
 import { until } from '../support/until.js';
 import { startApp } from './support/apps.js';
@@ -33,4 +33,29 @@ it('a decorated method of a provider consumes events until the app closes, which
   release();
   await closing;
   expect(log).toEqual(['began e1', 'ended e1']);
+});
+
+@Injectable({ scope: Scope.REQUEST })
+class OfRequest {
+  @ConsumeSessionEvents({ name: 'of-request' })
+  async send(): Promise<void> {}
+}
+
+@Injectable({ scope: Scope.REQUEST })
+class Other {}
+
+@Controller()
+class BesideRequest {
+  constructor(@Inject(Other) readonly other: Other) {}
+
+  @ConsumeSessionEvents({ name: 'beside-request' })
+  async send(): Promise<void> {}
+}
+
+it.each([
+  ['of-request', { providers: [OfRequest] }],
+  ['beside-request', { providers: [Other], controllers: [BesideRequest] }],
+])('a consumer that would never be called stops the start: %s', async (name, parts) => {
+  const starting = startApp([SessionsModule.forRoot({ provider: 'memory' })], parts);
+  await expect(starting).rejects.toThrow(`The consumer ${name} must not be request-scoped`);
 });

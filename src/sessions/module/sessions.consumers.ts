@@ -59,25 +59,40 @@ export class SessionsConsumers implements OnApplicationBootstrap, OnModuleDestro
 
   #found(): ConsumeOptions[] {
     const wrappers = [...this.discovery.getProviders(), ...this.discovery.getControllers()];
-    const instances = new Set(wrappers.filter((each) => each.isDependencyTreeStatic()).map(({ instance }) => instance));
-    return [...instances].flatMap((instance: unknown) =>
-      typeof instance === 'object' && instance !== null ? this.#methodsOf(instance as Record<string, unknown>) : [],
+    const steady = wrappers.filter((each) => each.isDependencyTreeStatic());
+    for (const { metatype } of wrappers.filter((each) => !steady.includes(each))) this.#refuse(metatype?.prototype);
+    return [...new Set(steady.map(({ instance }) => instance as unknown))].flatMap((instance) =>
+      typeof instance === 'object' && instance !== null ? this.#consumersOf(instance) : [],
     );
   }
 
-  #methodsOf(instance: Record<string, unknown>): ConsumeOptions[] {
-    const prototype: unknown = Object.getPrototypeOf(instance);
-    if (typeof prototype !== 'object' || prototype === null) return [];
-    return this.scanner.getAllMethodNames(prototype).flatMap((name) => {
-      const method = instance[name];
+  #consumersOf(instance: object): ConsumeOptions[] {
+    return this.#methodsOf(Object.getPrototypeOf(instance)).flatMap(({ name, options }) => {
+      const method: unknown = Reflect.get(instance, name);
       if (typeof method !== 'function') return [];
-      const options = this.reflector.get<ConsumeMethodOptions | undefined>(CONSUME_SESSION_EVENTS, method);
-      if (!options) return [];
       const { sessionsName = '', ...consume } = options;
       this.#checkName(sessionsName, consume.name);
       if (sessionsName !== this.name) return [];
       return [{ ...consume, handler: (event: ConsumedEvent) => method.call(instance, event) as Promise<void> }];
     });
+  }
+
+  #methodsOf(prototype: unknown): { readonly name: string; readonly options: ConsumeMethodOptions }[] {
+    if (typeof prototype !== 'object' || prototype === null) return [];
+    return this.scanner.getAllMethodNames(prototype).flatMap((name) => {
+      const method = Reflect.get(prototype, name) as () => void;
+      const options = this.reflector.get<ConsumeMethodOptions | undefined>(CONSUME_SESSION_EVENTS, method);
+      return options ? [{ name, options }] : [];
+    });
+  }
+
+  /** It would never be called. */
+  #refuse(prototype: unknown): void {
+    const [consumer] = this.#methodsOf(prototype);
+    if (!consumer) return;
+    throw new ConfigurationError([
+      `The consumer ${consumer.options.name} must not be request-scoped, nor depend on what is: it works without a request.`,
+    ]);
   }
 
   /** Otherwise nobody would consume. */
