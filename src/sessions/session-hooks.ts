@@ -47,7 +47,7 @@ export type BeforeEraseHook = (erasure: BeforeErase) => void | Promise<void>;
  *
  * A hook before a write refuses it with an error that it makes itself: a `SessionsError`, or an exception of Nest, is what the client gets.
  * One that another operation threw to it is the hook's fault (500, and a line in the log), except `StoreUnavailableError`,
- * `BudgetExceededError`, and `SessionNotFoundError` if it is the hook's own session that is missing.
+ * `BudgetExceededError`, `QuotaExceededError`, and `SessionNotFoundError` if it is the hook's own session that is missing.
  *
  * @example
  * const forget = sessions.hooks.onAfterAppend(({ event }) => metrics.count(event.author));

@@ -4,6 +4,7 @@ import { type Socket, connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { ForbiddenException, Injectable, Logger } from '@nestjs/common';
 import { type AccessUser, SessionAccess } from '../../src/sessions/rest/index.js';
+import type { SessionService } from '../../src/index.js';
 import { GraphqlApp } from '../graphql/graphql-app.js';
 import { type Answer, RestApp, frameworks } from './rest-app.js';
 
@@ -18,14 +19,15 @@ const ofUpstream = [{ status: 404 }, { statusCode: 400 }, { status: 429, expose:
 
 /** What the rule does next. */
 let userOf: () => AccessUser;
-let allows: () => boolean;
+let allows: () => boolean | Promise<boolean>;
+let budgets: () => never | Promise<never>;
 
 @Injectable()
 class Rule extends SessionAccess {
   override userOf(): AccessUser {
     return userOf();
   }
-  allows(): boolean {
+  allows(): boolean | Promise<boolean> {
     return allows();
   }
 }
@@ -33,6 +35,7 @@ class Rule extends SessionAccess {
 const reset = (): void => {
   userOf = () => ({ id: 'ann' });
   allows = () => true;
+  budgets = throwUpstream;
 };
 
 /** The messages of the lines that the server logs. */
@@ -62,7 +65,7 @@ describe.each(frameworks)('faults of the app on %s', (framework) => {
     app = await RestApp.start(framework, {
       access: Rule,
       agents: true,
-      sessions: { usage: { budgets: throwUpstream } },
+      sessions: { usage: { budgets: () => budgets() } },
     });
   });
 
@@ -105,6 +108,35 @@ describe.each(frameworks)('faults of the app on %s', (framework) => {
     await app.request('POST', `${SESSIONS}/s`);
     const lines = logged();
     expectFault(await app.request('POST', `${SESSIONS}/s/run`, { newMessage: 'hello' }), lines);
+  });
+
+  it.each([
+    ['wrong input', (sessions: SessionService) => sessions.getSession({ appName: '', userId: 'ann', sessionId: 's' })],
+    [
+      'a missing session',
+      (sessions: SessionService) => sessions.listEvents({ appName: 'plans', userId: 'ann', sessionId: 'plan' }),
+    ],
+  ])('are no answers of what a rule or budgets ask the service: %s', async (_what, nested) => {
+    await app.request('POST', `${SESSIONS}/s`);
+    const lines = logged();
+    const fail = async (): Promise<never> => {
+      await nested(app.sessions);
+      throw new Error('it has to fail');
+    };
+    budgets = fail;
+    expectFault(await app.request('POST', `${SESSIONS}/s/run`, { newMessage: 'hello' }), lines.splice(0));
+    allows = fail;
+    expectFault(await app.request('GET', `${SESSIONS}/s`), lines);
+  });
+
+  it('are not that a rule looks for the session that it is asked about, and finds none', async () => {
+    const lines = logged();
+    allows = async () =>
+      (await app.sessions.listEvents({ appName: 'shop', userId: 'ann', sessionId: 's' })).lastSeq > 0;
+    const missing = { status: 404, body: { code: 'SESSION_NOT_FOUND' } };
+    expect(await app.request('GET', `${SESSIONS}/s`)).toMatchObject(missing);
+    expect((await app.request('DELETE', `${SESSIONS}/s`)).status).toBe(204);
+    expect(lines).toEqual([]);
   });
 
   it('are not the exceptions that a rule means for clients', async () => {

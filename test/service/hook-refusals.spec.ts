@@ -3,6 +3,7 @@ import {
   BudgetExceededError,
   InMemorySessionService,
   InvalidInputError,
+  QuotaExceededError,
   SessionNotFoundError,
   SessionsError,
   StoreUnavailableError,
@@ -107,6 +108,13 @@ describe('an error of a hook', () => {
     await sessions.appendEvent({ session: { ...KEY, id: 's' }, event: { ...SAID, usageMetadata } });
     sessions.hooks.onBeforeAppend(async ({ key }) => sessions.checkBudget(key));
     expect(await append()).toBeInstanceOf(BudgetExceededError);
+  });
+
+  it('of a used up quota is the refusal that it asked for', async () => {
+    const limited = new InMemorySessionService({ quotas: { user: { sessions: 1 } } });
+    const session = await limited.createSession(KEY);
+    limited.hooks.onBeforeAppend(async () => void (await limited.createSession({ ...KEY, sessionId: 'log' })));
+    expect(await failureOf(limited.appendEvent({ session, event: SAID }))).toBeInstanceOf(QuotaExceededError);
   });
 
   it('that it catches and throws anew is its refusal again', async () => {

@@ -2,6 +2,7 @@ import { ConfigurationError } from '../../config/configuration-error.js';
 import { type UsageBudget, USAGE, isBudget } from '../../config/usage-settings.js';
 import { BudgetExceededError, type ExceededBudget } from '../domain/budget-error.js';
 import { InvalidInputError, SessionNotFoundError } from '../domain/errors.js';
+import { askApp } from '../domain/nested-failures.js';
 import type { QuotaUse } from '../domain/quota-error.js';
 import { assertId } from '../domain/ids.js';
 import { microsOf, knownCost, priced } from '../domain/usage-cost.js';
@@ -117,7 +118,7 @@ async function budgetsOf(
   owner: { appName: string; userId: string },
 ): Promise<readonly UsageBudget[]> {
   if (typeof budgets !== 'function') return budgets;
-  const given: unknown = await budgets(owner);
+  const given: unknown = await askApp('usage.budgets', () => budgets(owner));
   if (Array.isArray(given) && given.every(isBudget)) return given;
   throw new ConfigurationError([`usage.budgets must return ${USAGE.budgets.kind.allowed}.`]);
 }

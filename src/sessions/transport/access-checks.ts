@@ -17,6 +17,7 @@ import type { SessionService } from '../session.service.js';
 import { type AccessQuestion, refusalOf, refusedWrite } from './access-refusals.js';
 import { type FilterUse, FilteredAccess, unusableFilter } from './filtered-access.js';
 import { FORKS } from './request-writes.js';
+import { askRule, userOf } from './asked-rule.js';
 import { AccessRuleError, kindOf, ruleAnswer } from './rule-answer.js';
 import { type AccessRequest, type AccessRequirement, type AccessUser, SessionAccess } from './session-access.js';
 import { AuditTrail } from './audit/audit-trail.js';
@@ -178,7 +179,7 @@ export class AccessChecks {
   async allowsPrompts({ appName, userId, sessionId }: SessionKey, request: unknown): Promise<boolean> {
     const user = await this.#userOf(request);
     const asked = { action: 'read', target: 'session', appName, userId, sessionId, user, request } as AccessRequest;
-    return this.#isYes(await this.#access.allowsPrompts(asked), 'allowsPrompts()');
+    return this.#isYes(await askRule(this.#access, 'allowsPrompts', asked), 'allowsPrompts()');
   }
 
   /**
@@ -266,8 +267,7 @@ export class AccessChecks {
       throw refusalOf(asked);
     }
     if (asked.action === 'write' || asked.action === 'create') {
-      const allowsWrite = this.#access.allowsWrite(request);
-      if (!this.#isYes(typeof allowsWrite === 'boolean' ? allowsWrite : await allowsWrite, 'allowsWrite()')) {
+      if (!this.#isYes(await askRule(this.#access, 'allowsWrite', request), 'allowsWrite()')) {
         throw refusedWrite(asked.write);
       }
       await filtered?.assertStays();
@@ -276,11 +276,9 @@ export class AccessChecks {
   }
 
   async #answerTo(request: AccessRequest): Promise<boolean | RuleFilter> {
-    const allows = this.#access.allows(request);
-    // Most rules answer at once.
-    if (typeof allows === 'boolean') return allows;
+    const answer = await askRule(this.#access, 'allows', request);
     try {
-      return ruleAnswer(await allows);
+      return ruleAnswer(answer);
     } catch (error) {
       if (error instanceof AccessRuleError) this.#sayOnce(error.message, 'error');
       throw error;
@@ -295,13 +293,13 @@ export class AccessChecks {
       .filter((each) => each !== undefined);
     const [key] = serverOnlyKeys(definitions, asked.appName, stateKeys);
     if (key === undefined) return;
-    const answer = await this.#access.allowsServerState({ ...asked, user } as AccessRequest);
+    const answer = await askRule(this.#access, 'allowsServerState', { ...asked, user } as AccessRequest);
     if (this.#isYes(answer, 'allowsServerState()')) return;
     throw new ForbiddenException(`The server alone writes the state key ${JSON.stringify(key)}.`);
   }
 
   async #userOf(request: unknown): Promise<AccessUser | undefined> {
-    const user = await this.#access.userOf(request);
+    const user = await userOf(this.#access, request);
     if (isUser(user)) {
       noteUser(request, user);
       return user;
