@@ -1,4 +1,4 @@
-// Writes the table of adapters and the suites that judge them into docs/adapters.md.
+// Writes the table of adapters and the suites that judge them into test/adapters/README.md.
 // npm run docs:adapters               runs the suites with the installed versions first
 // npm run docs:adapters -- --oldest   runs them with the oldest versions of the frameworks that package.json allows
 // npm run docs:adapters -- --next     runs those of the frameworks whose newest major is not installed here
@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const BEGIN = '<!-- suites: written by `npm run docs:adapters` -->';
 const END = '<!-- end of suites -->';
-const PAGES = [{ file: 'docs/adapters.md', links: 'adapters/' }];
+const PAGES = [{ file: 'test/adapters/README.md', links: '../../docs/adapters/' }];
 const RESULTS = {
   newest: 'test/adapters/results.ndjson',
   oldest: 'test/adapters/results-oldest.ndjson',

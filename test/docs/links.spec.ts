@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 
-const FOLDERS = ['bench', 'docs', 'examples', 'src', '.github'];
+const FOLDERS = ['bench', 'docs', 'examples', 'src', 'test', '.github'];
 const pages = [
   ...readdirSync('.'),
   ...FOLDERS.flatMap((folder) =>

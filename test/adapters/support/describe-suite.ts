@@ -14,7 +14,7 @@ export interface AdapterSuite {
   readonly suite: string;
 }
 
-/** One cell of the table in docs/adapters.md. */
+/** One cell of the table in README.md. */
 export interface SuiteResult extends AdapterSuite {
   readonly store: string;
   readonly version: string;
