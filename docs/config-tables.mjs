@@ -30,9 +30,13 @@ const ELSEWHERE = [
   [/_TLS/, 'see [TLS](stores.md#tls)'],
   [/^REDIS_/, 'parts of the address, instead of `SESSIONS_REDIS_URL`'],
   [/^MYSQL_/, 'parts of the address, instead of `SESSIONS_DATABASE_URL`'],
+  [/^SESSIONS_DATABASE_(POOLER|LISTEN_URL|PREPARED_STATEMENTS)/, 'see [poolers](providers/postgresql.md#poolers)'],
+  [/^SESSIONS_DATABASE_READ_/, 'see [read replicas](scaling.md#read-replicas)'],
   [/^SESSIONS_VERTEX_/, 'see [Vertex AI](providers/vertex.md#options)'],
   [/^SESSIONS_QUOTAS_/, 'see [quotas](tasks/quotas.md)'],
   [/^SESSIONS_ENCRYPTION_/, 'see [encryption](tasks/encrypt.md)'],
+  [/^SUMMARIZER_MODEL/, 'see [a model at an address](summary-models.md#a-model-at-an-address)'],
+  [/^SUMMARIZER_(?!MODEL)/, 'see [summaries](summaries.md)'],
 ];
 
 const isElsewhere = ({ name }) => ELSEWHERE.some(([pattern]) => pattern.test(name));
