@@ -5,6 +5,7 @@ import { compareCosts, costFor, costOf, passes } from './support/measure.mjs';
 import { Ours } from './support/ours.mjs';
 import { SERVER_NAMES, withServer } from './support/server-sides.mjs';
 import { STORE_NAMES, withSides } from './support/sides.mjs';
+import { appendsTo, warmUp } from './support/warm-up.mjs';
 
 export const title = 'Encrypted beside plain, in the same store';
 
@@ -36,7 +37,8 @@ async function rowsOf(store, raw) {
   ];
 }
 
-function appends(sides, count) {
+async function appends(sides, count) {
+  await warmUp(sides, (side) => appendsTo(side, sides, 1));
   return compareCosts(passes(9), async (side, pass) => {
     const session = await sides[side].create(`${side}-appends-${pass}`);
     const events = makeAgentEvents(count);
@@ -52,5 +54,6 @@ async function newest(sides) {
     sessions[side] = await sides[side].create(`${side}-long`);
     await sides[side].fill(sessions[side], makeAgentEvents(LONG));
   }
+  await warmUp(sides, (side) => () => sides[side].readNewest(sessions[side], NEWEST));
   return compareCosts(passes(9), (side) => costFor(BURST_MS, () => sides[side].readNewest(sessions[side], NEWEST)));
 }

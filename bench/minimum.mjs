@@ -4,6 +4,7 @@ import { makeAgentEvents } from './support/events.mjs';
 import { compareCosts, costFor, costOf, passes } from './support/measure.mjs';
 import { SERVER_NAMES, withServer } from './support/server-sides.mjs';
 import { STORE_NAMES, withSides } from './support/sides.mjs';
+import { appendsTo, warmUp } from './support/warm-up.mjs';
 
 export const title = 'Beside the least that the driver can do, with tables or keys of its own';
 
@@ -11,9 +12,6 @@ const WRITERS = 64;
 const NEWEST = 20;
 const BURST_MS = 100;
 const SESSIONS = 1_000;
-
-/** How long each side works before the first pass. Until then, most of its code is not compiled yet. */
-const WARM_UP_MS = 5_000;
 
 /** How much a pass does: memory is faster by far. */
 const SIZES = {
@@ -48,22 +46,6 @@ function rowsOf(store, names) {
     return rows;
   };
   return place(store, work, 'minimum');
-}
-
-/** Both sides the same time, since a server runs for days. */
-async function warmUp(sides, operationOf) {
-  for (const side of ['ours', 'raw']) await costFor(WARM_UP_MS, await operationOf(side));
-}
-
-/** Appends of `count` sessions at once, again and again. */
-async function appendsTo(side, sides, count) {
-  const sessions = [];
-  for (let number = 0; number < count; number++)
-    sessions.push(await sides[side].create(`${side}-warm-${count}-${number}`));
-  return () => {
-    const events = makeAgentEvents(count);
-    return Promise.all(sessions.map((session, index) => sides[side].append(session, events[index])));
-  };
 }
 
 async function append(sides, { appends }) {
