@@ -46,10 +46,10 @@ export class Output {
     if (this.#end && !(this.#end instanceof OutputClosedError)) throw this.#end;
   }
 
-  /** Writes a line for people to stderr. */
+  /** Writes lines for people to stderr. */
   note(text: string): void {
     this.#clearStatus();
-    this.io.stderr.write(`${text}\n`);
+    this.io.stderr.write(`${text.split('\n').map(shown).join('\n')}\n`);
   }
 
   /** Shows how far a command is: in one line of a terminal, else in a line now and then. */

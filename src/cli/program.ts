@@ -128,7 +128,7 @@ export function programOf(run: RunWork): Command {
     .action(action(state));
   filtered(program.command('export'))
     .description('write sessions as lines of JSON')
-    .option('-o, --output <file>', 'to a file instead of stdout')
+    .option('-o, --output <file>', 'to a file instead of stdout, which is -')
     .option('--components <folder>', 'with component state in JSON files')
     .action(action(exportTo));
   filtered(program.command('import <file>'))

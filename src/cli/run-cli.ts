@@ -1,6 +1,7 @@
 import { CommandContext } from './command-context.js';
 import { EXIT, failureOf } from './failures.js';
 import type { CliIo } from './io.js';
+import { shown } from './output.js';
 import { programOf } from './program.js';
 
 /**
@@ -40,7 +41,7 @@ export async function runCli(args: readonly string[], io: CliIo): Promise<number
     const { exitCode: failed, told } = failureOf(error, io.signal);
     if (told) {
       const isJson = args.includes('--json');
-      io.stderr.write(isJson ? `${JSON.stringify({ error: told })}\n` : `error ${told.code}: ${told.message}\n`);
+      io.stderr.write(isJson ? `${JSON.stringify({ error: told })}\n` : `error ${told.code}: ${shown(told.message)}\n`);
     }
     return failed;
   }

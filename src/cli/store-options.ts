@@ -18,8 +18,12 @@ export interface StoreOptions {
 /** Names that the app of this package knows besides. */
 const OF_THE_APP = ['SESSIONS_ACCESS'];
 
+/** As of a variable of a script that is not set. The store of this folder is not what was meant. */
+const NO_URL = '--url is empty: give an address such as sqlite:path, or leave it out for the store of the app.';
+
 /** The settings of the app: variables, before them those of a file, and the options of the command line above all. */
 export function settingsOf(options: StoreOptions, env: NodeJS.ProcessEnv): SessionsConfig {
+  if (options.url?.trim() === '') throw new ConfigurationError([NO_URL]);
   const all = variablesOf(options, env);
   const settings = sessionsFromEnvironment(withOptions(all, options), { alsoKnown: OF_THE_APP });
   if (settings.provider === 'memory') {

@@ -166,6 +166,13 @@ describe('agent-sessions', () => {
     });
   });
 
+  it('takes no empty address for the store of the folder', async () => {
+    for (const empty of ['', ' ']) {
+      const { code, err } = await cli(['migrate', '--url', empty]);
+      expect([code, err]).toEqual([2, expect.stringContaining('--url is empty')]);
+    }
+  });
+
   it('redacts an event, and names where it may be said again', async () => {
     await withSessions(async (sessions) => {
       const session = await sessions.createSession({ ...SESSION, sessionId: 'pasted' });
@@ -189,6 +196,14 @@ describe('agent-sessions', () => {
     expect(first.err).toBe('events that may say the same: 2\nstate that the event still sets: step; see --state\n');
     const again = await cli([...redact, '1', ...why, '--state', '--json']);
     expect(lines(again.out)).toEqual([expect.objectContaining({ duplicate: true, alsoIn: [] })]);
+    let seq: number | undefined;
+    await withSessions(async (sessions) => {
+      const event = { author: 'user', actions: { stateDelta: { '\u001b[31m': 1 } } };
+      ({ seq } = await sessions.appendEvent({ session: { ...SESSION, id: 'pasted' }, event }));
+    });
+    const acting = await cli([...redact, String(seq), ...why]);
+    expect(acting.err).toBe('state that the event still sets: \\u001b[31m; see --state\n');
+    expect((await cli(['show', 'shop', 'ann', '\u001b[31m', '--url', url])).err).not.toContain('\u001b');
     await withSessions((sessions) => sessions.deleteSession({ ...SESSION, sessionId: 'pasted' }));
   });
 
@@ -294,6 +309,24 @@ describe('agent-sessions', () => {
       await removeKeys([node], prefix);
       node.disconnect();
     }
+  });
+
+  it('makes a file that was there one of its own user', async () => {
+    const file = join(folder, 'readable.ndjson');
+    await writeFile(file, 'old', { mode: 0o644 });
+    expect((await cli(['export', '-o', file, '--url', url])).code).toBe(0);
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    const piped = await cli(['export', '-o', '-', '--url', url]);
+    expect(lines(piped.out)).toHaveLength((await readFile(file, 'utf8')).trim().split('\n').length);
+  });
+
+  it.each([
+    ['export', []],
+    ['erase-user', ['shop', 'ann', '--yes', 'ann']],
+  ])('takes no folder that is missing for an empty one: %s', async (command, args) => {
+    const named = [command, ...args, '--components', join(folder, 'misspelled'), '--url', url];
+    expect(await cli(named)).toMatchObject({ code: 2, out: '', err: expect.stringContaining('error ENOENT: ') });
+    expect(await cli(['show', 'shop', 'ann', 's-1', '--no-events', '--url', url])).toMatchObject({ code: 0 });
   });
 
   it('moves component state in JSON files, leaves out what differs or is damaged, and says so by its exit code', async () => {

@@ -27,7 +27,7 @@ export async function eraseUser(
     throw new InvalidInputError(`cannot be undone: repeat the user id, --yes ${JSON.stringify(userId)}`, '--yes');
   }
   const sessions = await sessionsUnderHold(context, policy);
-  const stores = componentsOf(await context.storage(), components);
+  const stores = await componentsOf(await context.storage(), components);
   const erased = await erase(sessions, { appName, userId, reason }, { components: stores });
   await context.output.result(`erased ${erased.sessions} sessions of ${shown(userId)}`, { appName, userId, ...erased });
 }

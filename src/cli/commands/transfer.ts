@@ -1,6 +1,7 @@
+import { once } from 'node:events';
 import { createReadStream, createWriteStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
-import { Readable } from 'node:stream';
+import { chmod, stat } from 'node:fs/promises';
+import { Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { JsonFileComponentStore } from '../../components/json-files/json-file-component-store.js';
 import {
@@ -59,10 +60,10 @@ export async function exportTo(context: CommandContext, options: ExportCommandOp
   let [count, missing] = [0, 0];
   const lines = exportSessions(storage, {
     filter: filterOf(options),
-    components: componentsOf(storage, options.components),
+    components: await componentsOf(storage, options.components),
     onSkipped: ({ reason, problem, ...key }) => {
       if (reason !== 'deleted') missing++;
-      output.note(`left out ${shown(JSON.stringify(key))}: ${problem}`);
+      output.note(`left out ${JSON.stringify(key)}: ${problem}`);
     },
   });
   const counted = async function* (): AsyncGenerator<string> {
@@ -73,14 +74,23 @@ export async function exportTo(context: CommandContext, options: ExportCommandOp
       yield line;
     }
   };
-  if (options.output === undefined) for await (const line of counted()) await output.raw(line);
-  else await pipeline(Readable.from(counted()), createWriteStream(options.output, { mode: OWNER_ONLY }), { signal });
+  const { output: file = '-' } = options;
+  if (file === '-') for await (const line of counted()) await output.raw(line);
+  else await pipeline(Readable.from(counted()), await openForOwner(file), { signal });
   if (!output.isJson) output.note(`exported ${count} lines`);
   return missing > 0 ? EXIT.wrong : EXIT.done;
 }
 
 /** An export has all that users said. */
 const OWNER_ONLY = 0o600;
+
+/** A file that is there already has a mode of its own. */
+async function openForOwner(path: string): Promise<Writable> {
+  const stream = createWriteStream(path, { mode: OWNER_ONLY });
+  await once(stream, 'open');
+  if ((await stat(path)).isFile()) await chmod(path, OWNER_ONLY);
+  return stream;
+}
 
 /** Imports an export, or compares it with the store. */
 export async function importFrom(
@@ -116,8 +126,8 @@ export async function importFrom(
     onProgress: ({ line, events }: ImportProgress) => progress(`line ${line}, ${events} events`),
   });
   const { conflicts, omissions, excesses, problems } = result;
-  for (const left of [...conflicts, ...omissions, ...problems]) output.note(`left out ${shown(JSON.stringify(left))}`);
-  for (const large of excesses) output.note(`larger than its limit: ${shown(JSON.stringify(large))}`);
+  for (const left of [...conflicts, ...omissions, ...problems]) output.note(`left out ${JSON.stringify(left)}`);
+  for (const large of excesses) output.note(`larger than its limit: ${JSON.stringify(large)}`);
   await output.result(summaryOf(result, options.dryRun ? 'would import' : 'imported'), result);
   const { sessions, components: state, bad } = result;
   return sessions.conflicting + sessions.missing + state.conflicting + bad > 0 ? EXIT.wrong : EXIT.done;
