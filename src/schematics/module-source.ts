@@ -21,8 +21,9 @@ export function withImportedModule(source: string, { name, from, code }: Importe
   if (place === undefined) return undefined;
   const changed = source.slice(0, place.at) + insertion(text, place, code) + source.slice(place.at);
   const first = /^import\b/m.exec(text)?.index ?? 0;
+  const end = source.includes('\r\n') ? '\r\n' : '\n';
   const quoted = /from "/.test(source) ? `"${from}"` : `'${from}'`;
-  return `${changed.slice(0, first)}import { ${name} } from ${quoted};\n${changed.slice(first)}`;
+  return `${changed.slice(0, first)}import { ${name} } from ${quoted};${end}${changed.slice(first)}`;
 }
 
 interface Place {
@@ -31,18 +32,29 @@ interface Place {
   readonly isNew: boolean;
 }
 
-/** Where the list of imports begins, or where it has to be. `undefined` if it is something else than a list. */
+/** Whether the source names this in its code. */
+export function isNamedIn(source: string, name: string): boolean {
+  return new RegExp(`\\b${name}\\b`).test(withoutTexts(source));
+}
+
+/**
+ * Where the list of imports begins, or where it has to be. `undefined` if it is something else than a list, or if something spread may have
+ * another one.
+ */
 function listOfImports(text: string, start: number): Place | undefined {
   let depth = 0;
+  let list: Place | undefined;
   for (let at = start; at < text.length; at++) {
     if (depth === 0) {
+      if (text.startsWith('...', at)) return undefined;
       const named = /^(?:imports|(['"])imports\1)\s*(?:(:\s*\[)|[:,}])/.exec(text.slice(at));
       if (named && /[\s,{]/.test(text[at - 1] ?? '')) {
-        return named[2] === undefined ? undefined : { at: at + named[0].length, isNew: false };
+        if (named[2] === undefined) return undefined;
+        list = { at: at + named[0].length, isNew: false };
       }
     }
     if ('([{'.includes(text[at] ?? '')) depth++;
-    if (')]}'.includes(text[at] ?? '') && --depth < 0) return { at: start, isNew: true };
+    if (')]}'.includes(text[at] ?? '') && --depth < 0) return list ?? { at: start, isNew: true };
   }
   return undefined;
 }

@@ -1,4 +1,4 @@
-import { type ImportedModule, withImportedModule } from './module-source.js';
+import { type ImportedModule, isNamedIn, withImportedModule } from './module-source.js';
 
 /** The part of a tree of files of `@angular-devkit/schematics` that is used here, which comes with the Nest CLI. */
 interface Files {
@@ -17,6 +17,8 @@ const SESSIONS: ImportedModule = {
   code: "SessionsModule.forRoot({ provider: 'memory', isGlobal: true })",
 };
 
+const IS_IMPORTED = /\bSessionsModule\b[^;]*['"]nestjs-agent-sessions['"]/;
+
 const BY_HAND = `add ${SESSIONS.code} of ${SESSIONS.from} to the imports of a module of your app`;
 
 const WHAT_NEXT = `Sessions are in memory now, and gone when the app ends. Next:
@@ -30,9 +32,12 @@ export function nestAdd({ sourceRoot = 'src' }: { readonly sourceRoot?: string }
     const path = `${sourceRoot}/app.module.ts`;
     if (!files.exists(path)) throw new Error(`There is no ${path}: ${BY_HAND}.`);
     const before = files.readText(path);
-    if (/\bSessionsModule\b/.test(before)) {
+    if (IS_IMPORTED.test(before)) {
       logger.info(`${path} has ${SESSIONS.name} already, and stays as it is.`);
       return files;
+    }
+    if (isNamedIn(before, SESSIONS.name)) {
+      throw new Error(`${path} has another ${SESSIONS.name}: import this one by another name, and ${BY_HAND}.`);
     }
     const after = withImportedModule(before, SESSIONS);
     if (after === undefined) throw new Error(`${path} has no @Module({ … }) with a list of imports: ${BY_HAND}.`);

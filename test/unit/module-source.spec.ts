@@ -33,9 +33,16 @@ describe('a module that is added to the source of another one', () => {
       "@Module({ providers: ['}', `]`], /* imports: [ */ imports: [C] }) // @Module({",
       "@Module({ providers: ['}', `]`], /* imports: [ */ imports: [B.forRoot(), C] }) // @Module({",
     ],
+    ['a list that is spread', '@Module({ imports: [...A] })', '@Module({ imports: [B.forRoot(), ...A] })'],
     ['a name in quotes', "@Module({ 'imports': [C] })", "@Module({ 'imports': [B.forRoot(), C] })"],
   ])('stands first in its list: %s', (_, source, expected) => {
     expect(added(source)).toBe(`import { B } from 'b';\n${expected}`);
+  });
+
+  it('ends its lines as the file does', () => {
+    expect(added('@Module({\r\n  imports: [],\r\n})\r\n')).toBe(
+      "import { B } from 'b';\r\n@Module({\r\n  imports: [B.forRoot()],\r\n})\r\n",
+    );
   });
 
   it('is imported below what a file begins with, in its quotes', () => {
@@ -48,6 +55,8 @@ describe('a module that is added to the source of another one', () => {
     '@Module({ imports })',
     '@Module({ imports: modules })',
     '@Module(metadata)',
+    '@Module({ ...metadata })',
+    '@Module({ imports: [A], ...metadata })',
     'class Other {}',
     '@Module({',
   ])('is not added to what is no list: %s', (source) => {
@@ -65,6 +74,26 @@ describe('nest add', () => {
     expect(() => nestAdd({})(filesOf(texts), context)).toThrow(byHand);
     expect(() => nestAdd({ sourceRoot: 'apps/one' })(filesOf(texts), context)).toThrow(byHand);
     expect(texts.get('src/app.module.ts')).not.toContain('SessionsModule');
+  });
+
+  it.each([
+    [
+      'another module of this name',
+      "import { SessionsModule } from './sessions.js';\n@Module({ imports: [SessionsModule] }) class A {}",
+    ],
+    ['a class of this name', '@Module({}) class SessionsModule {}'],
+  ])('does not take %s for its own', (_what, source) => {
+    const texts = new Map([['src/app.module.ts', source]]);
+    expect(() => nestAdd({})(filesOf(texts), context)).toThrow(
+      /has another SessionsModule: import this one by another name/,
+    );
+    expect(texts.get('src/app.module.ts')).toBe(source);
+  });
+
+  it('adds what is only spoken of', () => {
+    const texts = new Map([['src/app.module.ts', '// TODO: SessionsModule\n@Module({}) class AppModule {}']]);
+    nestAdd({})(filesOf(texts), context);
+    expect(texts.get('src/app.module.ts')).toContain('imports: [SessionsModule.forRoot(');
   });
 
   it('changes nothing the second time', () => {
