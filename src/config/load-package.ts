@@ -15,8 +15,9 @@ export async function loadPackage<Loaded>(load: () => Promise<Loaded>, neededBy:
 function missingPackage(error: unknown): string | undefined {
   // Jest's own errors are not `instanceof` the Error of the code that it runs.
   if (!types.isNativeError(error)) return undefined;
-  // TypeORM's error for a missing driver.
-  if (error.name === 'DriverPackageNotInstalledError') return /npm install ([\w@/-]+)/.exec(error.message)?.[1];
+  // TypeORM's error for a missing driver. It names the older one of MySQL, which this package does not use.
+  if (error.name === 'DriverPackageNotInstalledError')
+    return /npm install ([\w@/-]+)/.exec(error.message)?.[1]?.replace(/^mysql$/, 'mysql2');
   const code = 'code' in error ? error.code : undefined;
   if (code !== 'ERR_MODULE_NOT_FOUND' && code !== 'MODULE_NOT_FOUND') return undefined;
   // A path means a broken installation, which `npm install` of a package does not fix.

@@ -14,6 +14,8 @@ describe('a missing database driver', () => {
 
   it.each([
     ['mysql2', 'Mysql package has not been found installed. Please run "npm install mysql2".'],
+    // As TypeORM 0.3 says it.
+    ['mysql2', 'Mysql package has not been found installed. Please run "npm install mysql".'],
     ['pg', 'Postgres package has not been found installed. Please run "npm install pg".'],
   ])('of a database server is named: %s', async (name, message) => {
     const load = () => Promise.reject(Object.assign(new Error(message), { name: 'DriverPackageNotInstalledError' }));
