@@ -147,6 +147,14 @@ describe.each(frameworks)('faults of the app on %s', (framework) => {
     expect(lines).toEqual([]);
   });
 
+  it('are not the errors that http-errors makes for clients', async () => {
+    const lines = logged();
+    allows = thrower(Object.assign(new Error('No token.'), { expose: true, status: 403, statusCode: 403 }));
+    const answer = await app.request('GET', `${SESSIONS}/s`);
+    expect(answer).toMatchObject({ status: 403, body: { code: 'FORBIDDEN', detail: 'No token.' } });
+    expect(lines).toEqual([]);
+  });
+
   const type = { 'content-type': 'application/json' };
   it.each([
     { what: 'bad JSON', path: SESSIONS, body: '{"a', headers: type, status: 400 },

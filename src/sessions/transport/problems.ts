@@ -194,7 +194,7 @@ function isUnreadable(error: unknown): boolean {
 }
 
 /**
- * The 4xx status that a parser or a router put on an error. An error of the app may have a status too, such as that of a service which
+ * The 4xx status that a parser, a router or `http-errors` put on an error. An error of the app may have a status too, such as that of a service which
  * the app called: it says nothing about the request.
  */
 function clientErrorOf(error: unknown): number | undefined {
@@ -204,25 +204,23 @@ function clientErrorOf(error: unknown): number | undefined {
   return typeof code === 'number' && code >= 400 && code < 500 ? code : undefined;
 }
 
-/** What parsers and routers write on their errors. */
+/** What parsers, routers and middleware write on their errors. */
 interface RequestError extends Error {
   readonly status?: unknown;
   readonly statusCode?: unknown;
   readonly code?: unknown;
   readonly expose?: unknown;
-  readonly type?: unknown;
 }
 
-/** Of parsers of Express, by `http-errors`. */
-const PARSER_TYPE = /^(entity|encoding|charset|request|parameters|querystring)\./;
 /** Of streams that inflate a body. */
 const BROKEN_BODY = /^(Z_|ERR__ERROR_)/;
 
 function isOfRequest(error: unknown): error is RequestError {
   if (!(error instanceof Error || types.isNativeError(error))) return false;
-  const { code, expose, type }: RequestError = error;
+  const { code, expose, status, statusCode }: RequestError = error;
   if (error instanceof URIError || error instanceof SyntaxError) return true;
-  if (expose === true && typeof type === 'string' && PARSER_TYPE.test(type)) return true;
+  // `http-errors` knows its own by this: they are for clients.
+  if (expose === true && typeof status === 'number' && status === statusCode) return true;
   if (typeof code !== 'string') return false;
   // Node: the client left in the middle of its body.
   return code.startsWith('FST_') || code === 'ECONNRESET' || (expose === true && BROKEN_BODY.test(code));
