@@ -84,9 +84,12 @@ class AgentLifecycle implements OnModuleInit, OnApplicationBootstrap, OnModuleDe
         `The agent ${metatype.name} must not be request-scoped, nor depend on what is: it also answers without a request.`,
       ]);
     }
-    for (const instance of new Set<unknown>(wrappers.map((each) => each.instance as unknown))) {
-      const options = this.#optionsOf(instance);
-      if (options) this.registry.register(options, handlerOf(instance as Agent));
+    const registered = new Set<unknown>();
+    for (const { instance, token } of wrappers as readonly { instance: unknown; token: unknown }[]) {
+      const options = registered.has(instance) ? undefined : this.#optionsOf(instance, token);
+      if (!options) continue;
+      registered.add(instance);
+      this.registry.register(options, handlerOf(instance as Agent));
     }
     this.#closeBefore([...providers, ...this.discovery.getControllers()]);
     const { expireApprovalsMs = DEFAULT_EXPIRE_MS } = this.options;
@@ -131,9 +134,11 @@ class AgentLifecycle implements OnModuleInit, OnApplicationBootstrap, OnModuleDe
       .finally(() => (this.#expiring = undefined));
   }
 
-  #optionsOf(instance: unknown): AgentOptions | undefined {
+  /** @param token the class of the agent, also if a test has replaced it by an object without a decorator */
+  #optionsOf(instance: unknown, token: unknown): AgentOptions | undefined {
     if (typeof instance !== 'object' || instance === null) return undefined;
-    return this.reflector.get<AgentOptions | undefined>(AGENT_HANDLER, instance.constructor);
+    const classes = [instance.constructor, token].filter((each) => typeof each === 'function');
+    return this.reflector.getAllAndOverride<AgentOptions | undefined>(AGENT_HANDLER, classes);
   }
 }
 

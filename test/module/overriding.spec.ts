@@ -1,6 +1,13 @@
-import { Module } from '@nestjs/common';
+import { Injectable, Module } from '@nestjs/common';
 import { Test, type TestingModule, type TestingModuleBuilder } from '@nestjs/testing';
-import { InMemorySessionStorage, SESSION_STORAGE, SessionService, SessionsModule } from '../../src/index.js';
+import { type Agent, AgentHandler, AgentRegistry, AgentsModule } from '../../src/agents/index.js';
+import {
+  type EventInput,
+  InMemorySessionStorage,
+  SESSION_STORAGE,
+  SessionService,
+  SessionsModule,
+} from '../../src/index.js';
 import { KEY, roundTrip, shownBy } from './support/apps.js';
 
 /** No server listens there: an app that opened this store would not start. */
@@ -44,4 +51,42 @@ describe('a test that overrides a provider of the module', () => {
     await expect(app.close()).resolves.toBeUndefined();
     expect(getSession).toHaveBeenCalledTimes(1);
   });
+
+  it.each([
+    [
+      'a value',
+      (builder: TestingModuleBuilder) => builder.overrideProvider(Support).useValue({ run: () => said('mock') }),
+    ],
+    ['a class', (builder: TestingModuleBuilder) => builder.overrideProvider(Support).useClass(Mock)],
+  ])('can replace an agent with %s', async (_what, override) => {
+    const imports = [
+      SessionsModule.forRoot({ provider: 'memory', isGlobal: true }),
+      AgentsModule.forRoot({ isGlobal: true }),
+      AgentsModule.forFeature([Support]),
+    ];
+    const app = await started(override(Test.createTestingModule({ imports })));
+    const registry = app.get(AgentRegistry, { strict: false });
+    const { events } = await registry.run({ ...KEY, newMessage: 'Hello' }).result;
+    expect(events.at(-1)?.content).toEqual({ role: 'model', parts: [{ text: 'mock' }] });
+    await app.close();
+  });
 });
+
+async function* said(text: string): AsyncGenerator<EventInput> {
+  yield { content: { role: 'model', parts: [{ text }] } };
+}
+
+@Injectable()
+@AgentHandler('shop')
+class Support implements Agent {
+  run(): AsyncGenerator<EventInput> {
+    return said('real');
+  }
+}
+
+@Injectable()
+class Mock implements Agent {
+  run(): AsyncGenerator<EventInput> {
+    return said('mock');
+  }
+}
