@@ -1,5 +1,6 @@
 import { type MeterProvider, type TracerProvider, metrics, trace } from '@opentelemetry/api';
 import { ConfigurationError } from '../config/configuration-error.js';
+import { plainName } from '../config/near-miss.js';
 import { checkOptions } from '../sessions/domain/given-options.js';
 import { LATEST_CONVENTIONS } from './conventions.js';
 import { measureOperations } from './measure-operations.js';
@@ -42,12 +43,11 @@ export function startTelemetry(options: TelemetryOptions = {}): () => void {
   const problems = [
     ...(typeof tracerProvider.getTracer === 'function' ? [] : ['tracerProvider has no getTracer()']),
     ...(typeof meterProvider.getMeter === 'function' ? [] : ['meterProvider has no getMeter()']),
-  ];
-  if (problems.length > 0) {
-    throw new ConfigurationError(problems.map((problem) => `Telemetry: ${problem}; give what the SDK made, or none.`));
-  }
-  const optIn = options.optIn ?? process.env.OTEL_SEMCONV_STABILITY_OPT_IN ?? '';
-  const hasLatest = optIn.split(',').some((value) => value.trim() === LATEST_CONVENTIONS);
+  ].map((problem) => `${problem}; give what the SDK made, or none`);
+  const wrong = valuesOf(options.optIn).find(isMisspelled);
+  if (wrong !== undefined) problems.push(`optIn has ${JSON.stringify(wrong)}; it knows ${LATEST_CONVENTIONS}`);
+  if (problems.length > 0) throw new ConfigurationError(problems.map((problem) => `Telemetry: ${problem}.`));
+  const hasLatest = valuesOf(options.optIn ?? process.env.OTEL_SEMCONV_STABILITY_OPT_IN).includes(LATEST_CONVENTIONS);
   const spans = new OperationSpans({ tracer: tracerProvider.getTracer(NAME), userIds });
   const stopMeasuring = measureOperations(operationMetrics(meterProvider.getMeter(NAME), hasLatest), { now });
   spans.start();
@@ -55,4 +55,13 @@ export function startTelemetry(options: TelemetryOptions = {}): () => void {
     spans.stop();
     stopMeasuring();
   };
+}
+
+function valuesOf(optIn = ''): string[] {
+  return optIn.split(',').map((value) => value.trim());
+}
+
+/** Values of other conventions, such as `http`, are for other packages. */
+function isMisspelled(value: string): boolean {
+  return plainName(value).startsWith('genai') && value !== LATEST_CONVENTIONS;
 }

@@ -134,6 +134,7 @@ describe('What a module is given', () => {
   it.each([
     [null, 'Telemetry: the options must be an object, not null'],
     [{ tracerProvider: {} }, 'Telemetry: tracerProvider has no getTracer()'],
+    [{ optIn: 'http, gen_ai_latest' }, 'optIn has "gen_ai_latest"; it knows gen_ai_latest_experimental'],
     [{ meterProvider: {} }, 'Telemetry: meterProvider has no getMeter()'],
   ])('is what records telemetry: not %j', async (options, problem) => {
     expect(await problemsOf(() => SessionsTelemetryModule.forRoot(options as object))).toContain(problem);
