@@ -6,10 +6,12 @@ import {
   type OnApplicationShutdown,
   type OnModuleInit,
 } from '@nestjs/common';
-import { ModuleRef } from '@nestjs/core';
+import { ModuleRef, ModulesContainer } from '@nestjs/core';
+import { ConfigurationError } from '../config/configuration-error.js';
+import { modulesOf } from '../config/once-per-app.js';
 import type { SessionService } from '../sessions/session.service.js';
 import { requireOptions } from '../sessions/domain/given-options.js';
-import { checkedAsync } from '../sessions/served-module.js';
+import { ONE_MODULE, checkedAsync } from '../sessions/served-module.js';
 import { SERVED_SESSIONS } from '../sessions/sessions.tokens.js';
 import { ComponentSession } from './component-session.js';
 import { ComponentsCleanup, componentsCleanupOf } from './components.cleanup.js';
@@ -72,14 +74,23 @@ export class ComponentsModule extends ConfigurableModuleClass implements OnModul
     @Inject(CHOSEN_COMPONENTS) private readonly chosen: ChosenComponents,
     @Inject(ComponentSession) private readonly components: ComponentSession,
     @Inject(SERVED_SESSIONS) private readonly sessions: SessionService | undefined,
+    @Inject(ModulesContainer) private readonly modules: ModulesContainer,
   ) {
     super();
   }
 
   async onModuleInit(): Promise<void> {
+    this.#refuseSecond();
     await this.chosen.open?.();
     if (this.chosen.warning !== undefined) new Logger(ComponentsModule.name).warn(this.chosen.warning);
     if (this.sessions && this.chosen.deletesWithSessions) this.components.deleteWith(this.sessions);
+  }
+
+  /** Parts of the app would take one for the other, and what is saved by one would expire as the other says. */
+  #refuseSecond(): void {
+    const stores = modulesOf(ComponentsModule, this.modules).map(({ providers }) => providers.get(COMPONENT_STORE));
+    if (stores.filter((each) => each?.instance === this.chosen.store).length < 2) return;
+    throw new ConfigurationError([`The app has two ComponentsModules over one store. ${ONE_MODULE}`]);
   }
 
   async onApplicationShutdown(): Promise<void> {

@@ -71,6 +71,9 @@ export function withExtras(
 /** The name of the store whose sessions a module serves; empty for the one without a name. */
 const SERVED_NAME = Symbol('SERVED_NAME');
 
+/** What to do about a second module that is one too many. */
+export const ONE_MODULE = 'Call forRoot once, with isGlobal: true, or import what it returned wherever it is needed.';
+
 /** Refuses a second module of a class for the sessions of one store, where both would do the same work. */
 export function oncePerStore(moduleOf: () => Type, problem: string): Provider {
   return {
@@ -87,5 +90,3 @@ export function oncePerStore(moduleOf: () => Type, problem: string): Provider {
     },
   };
 }
-
-const ONE_MODULE = 'Call forRoot once, with isGlobal: true, or import what it returned wherever it is needed.';

@@ -1,4 +1,5 @@
 import type { DynamicModule, INestApplicationContext } from '@nestjs/common';
+import { ComponentsModule, InMemoryComponentStore } from '../../src/components/index.js';
 import { SessionsModule } from '../../src/index.js';
 import { SessionsInspectorModule } from '../../src/inspector/index.js';
 import {
@@ -35,6 +36,11 @@ const TWICE: readonly (readonly [title: string, modules: () => readonly DynamicM
     'two SummarizerModules for the sessions of the store without a name',
   ],
   [
+    'ComponentsModule, of which one lifetime would not count',
+    () => [ComponentsModule.forRoot(), ComponentsModule.forRoot({ ttlMs: 5_000 })],
+    'two ComponentsModules over one store',
+  ],
+  [
     'SessionsInspectorModule, of which one page would be missing',
     () => ['a', 'b'].map((route) => SessionsInspectorModule.forRoot({ route })),
     'two SessionsInspectorModules',
@@ -63,6 +69,14 @@ const BESIDE: readonly (readonly [title: string, modules: () => readonly Dynamic
   [
     'SummarizerModule for two stores',
     () => [SummarizerModule.forRoot({ events: 3 }), SummarizerModule.forRoot({ events: 3, sessionsName: 'archive' })],
+  ],
+  [
+    'ComponentsModule for two stores',
+    () => [ComponentsModule.forRoot(), ComponentsModule.forRoot({ sessionsName: 'archive' })],
+  ],
+  [
+    'ComponentsModule over a store of its own',
+    () => [ComponentsModule.forRoot(), ComponentsModule.forRoot({ store: new InMemoryComponentStore() })],
   ],
   [
     'SessionsRestModule for two stores',
