@@ -20,6 +20,16 @@ declare global {
 
   // Of drivers and of Node
   type DataSource = import('typeorm').DataSource;
+  const Runner: typeof import('@google/adk').Runner;
+  const HumanMessage: typeof import('@langchain/core/messages').HumanMessage;
+  const Agent: typeof import('@openai/agents-core').Agent;
+  const run: typeof import('@openai/agents-core').run;
+  const createClerkClient: typeof import('@clerk/backend').createClerkClient;
+  const StreamableHTTPServerTransport: typeof import('@modelcontextprotocol/sdk/server/streamableHttp.js').StreamableHTTPServerTransport;
+  type DueTrigger = import('nestjs-agent-sessions/summarizer').DueTrigger;
+  type SessionKey = import('nestjs-agent-sessions').SessionKey;
+  type IncomingMessage = import('node:http').IncomingMessage;
+  type ServerResponse = import('node:http').ServerResponse;
   type Redis = import('ioredis').Redis;
   const Libsql: typeof import('libsql');
   const readFileSync: typeof import('node:fs').readFileSync;
@@ -44,12 +54,108 @@ declare global {
   const cappedText: typeof import('nestjs-agent-sessions/summarizer').cappedText;
   type SummaryModel = import('nestjs-agent-sessions/summarizer').SummaryModel;
 
+  const SessionService: typeof import('nestjs-agent-sessions').SessionService;
+  const SessionRetention: typeof import('nestjs-agent-sessions').SessionRetention;
+  const renderInstruction: typeof import('nestjs-agent-sessions').renderInstruction;
+  const exportUser: typeof import('nestjs-agent-sessions/transfer').exportUser;
+  const eraseUser: typeof import('nestjs-agent-sessions/transfer').eraseUser;
+  const findErasure: typeof import('nestjs-agent-sessions/transfer').findErasure;
+  const findUser: typeof import('nestjs-agent-sessions/transfer').findUser;
+  const importRecords: typeof import('nestjs-agent-sessions/transfer').importRecords;
+  const adkSessions: typeof import('nestjs-agent-sessions/transfer').adkSessions;
+  const foreignRecords: typeof import('nestjs-agent-sessions/transfer').foreignRecords;
+  const recordsOrBad: typeof import('nestjs-agent-sessions/transfer').recordsOrBad;
+  const importAgentScopeFiles: typeof import('nestjs-agent-sessions/components').importAgentScopeFiles;
+  const importAgentScopeTable: typeof import('nestjs-agent-sessions/components').importAgentScopeTable;
+  const importAgentScopeRedis: typeof import('nestjs-agent-sessions/components').importAgentScopeRedis;
+  type CreateStorage = import('nestjs-agent-sessions/testing').CreateStorage;
+  const describeSessionStorage: typeof import('nestjs-agent-sessions/testing').describeSessionStorage;
+  const describeSessionService: typeof import('nestjs-agent-sessions/testing').describeSessionService;
+  const sessionsOver: typeof import('nestjs-agent-sessions/testing').sessionsOver;
+  const replaySession: typeof import('nestjs-agent-sessions/testing').replaySession;
+  const ModelRequestPlugin: typeof import('nestjs-agent-sessions/adk').ModelRequestPlugin;
+  const AdkMemoryService: typeof import('nestjs-agent-sessions/adk').AdkMemoryService;
+  const AdkSessionService: typeof import('nestjs-agent-sessions/adk').AdkSessionService;
+  const SessionChatHistory: typeof import('nestjs-agent-sessions/langgraph').SessionChatHistory;
+  const AgentsSession: typeof import('nestjs-agent-sessions/openai-agents').AgentsSession;
+  const BranchedAgentsSession: typeof import('nestjs-agent-sessions/openai-agents').BranchedAgentsSession;
+  const SearchModule: typeof import('nestjs-agent-sessions/search').SearchModule;
+  const SearchGraphqlModule: typeof import('nestjs-agent-sessions/graphql').SearchGraphqlModule;
+  const AgentsGraphqlModule: typeof import('nestjs-agent-sessions/graphql').AgentsGraphqlModule;
+  type SubscriptionRequest = import('nestjs-agent-sessions/graphql').SubscriptionRequest;
+  const SearchRestModule: typeof import('nestjs-agent-sessions/rest').SearchRestModule;
+  const AgentsRestModule: typeof import('nestjs-agent-sessions/rest').AgentsRestModule;
+  const AdkRestModule: typeof import('nestjs-agent-sessions/rest').AdkRestModule;
+  const OpenAccess: typeof import('nestjs-agent-sessions/rest').OpenAccess;
+  const ProblemFilter: typeof import('nestjs-agent-sessions/rest').ProblemFilter;
+  const limitBodies: typeof import('nestjs-agent-sessions/rest').limitBodies;
+  const protectFromOtherSites: typeof import('nestjs-agent-sessions/rest').protectFromOtherSites;
+  const readAudit: typeof import('nestjs-agent-sessions/rest').readAudit;
+  const AgentsModule: typeof import('nestjs-agent-sessions/agents').AgentsModule;
+  const toMessages: typeof import('nestjs-agent-sessions/agents').toMessages;
+  const withOutput: typeof import('nestjs-agent-sessions/agents').withOutput;
+  type AgentFailedError = import('nestjs-agent-sessions/agents').AgentFailedError;
+  const AgUiModule: typeof import('nestjs-agent-sessions/ag-ui').AgUiModule;
+  const SessionEventStore: typeof import('nestjs-agent-sessions/mcp').SessionEventStore;
+  const SessionsTelemetryModule: typeof import('nestjs-agent-sessions/telemetry').SessionsTelemetryModule;
+  const SessionsInspectorModule: typeof import('nestjs-agent-sessions/inspector').SessionsInspectorModule;
+  const diagnose: typeof import('nestjs-agent-sessions/doctor').diagnose;
+
   // The reader's own
   const model: import('@langchain/core/language_models/chat_models').BaseChatModel;
   const graph: import('@langchain/core/runnables').Runnable;
   const app: import('@nestjs/common').INestApplication;
   const context: import('@nestjs/common').ExecutionContext;
   const session: import('nestjs-agent-sessions').Session;
+  const sessions: import('nestjs-agent-sessions').SessionService;
+  const key: import('nestjs-agent-sessions').SessionKey;
+  const storage: import('nestjs-agent-sessions').EncryptedStorage;
+  const components: import('nestjs-agent-sessions/components').ComponentSession;
+  const summaries: import('nestjs-agent-sessions/summarizer').SummarizerSessionManager;
+  const search: import('nestjs-agent-sessions/search').SessionSearch;
+  const dataSource: import('typeorm').DataSource;
+  const pool: import('mysql2/promise').Pool;
+  const redis: import('ioredis').Redis;
+  const queue: import('bullmq').Queue;
+  const connection: { readonly url: string };
+  const server: import('@modelcontextprotocol/sdk/server/mcp.js').McpServer;
+  const sessionService: import('nestjs-agent-sessions/adk').AdkSessionService;
+  const runner: import('@google/adk').Runner;
+  const agent: never; // of the framework of the page
+  const saver: import('nestjs-agent-sessions/langgraph').SessionSaver;
+  const config: { readonly configurable: { readonly thread_id: string } };
+  const messages: readonly import('@langchain/core/messages').BaseMessage[];
+  const provider: import('@openai/agents-core').ModelProvider;
+  const recorded: import('nestjs-agent-sessions').Session;
+  const agentWithNewPrompt: import('nestjs-agent-sessions/agents').RunHandler;
+  const Support: new () => import('nestjs-agent-sessions/agents').Agent;
+  const PaperSessionStorage: typeof import('./paper-session-storage.js').PaperSessionStorage;
+  const newFolder: () => Promise<string>;
+  interface Chat {
+    readonly id: string;
+    readonly user: string;
+    readonly startedAt: number;
+    readonly said: readonly import('nestjs-agent-sessions/transfer').ForeignEvent[];
+  }
+  const chats: Chat[];
+  const user: { readonly appName: string; readonly userId: string };
+  const userId: string;
+  const sessionId: string;
+  const threadId: string;
+  const text: string;
+  const order: number;
+  const amount: number;
+  const signal: AbortSignal;
+  const askWith: (
+    prompt: {
+      readonly messages: readonly object[];
+      readonly system?: unknown;
+      readonly tools?: unknown;
+    },
+    signal: AbortSignal,
+  ) => Promise<string>;
+  const publishableKey: string;
+  const jwtKey: string;
   const AppModule: typeof import('./app.module.js').AppModule;
   const SignInGuard: new () => import('@nestjs/common').CanActivate;
   const Secrets: new () => { readonly url: string };
