@@ -51,6 +51,10 @@ describe('agent-sessions state', () => {
   it('says what it cannot do', async () => {
     expect(await run('state', 'shop', 'ann', 'none')).toMatchObject({ code: 4 });
     expect((await run('state', 'shop', 'ann', 's-1', '--remove', 'user:b')).err).toContain('is no key of the session');
+    for (const owner of [['shop', 'ann', 's-1'], ['shop', 'ann'], ['shop']]) {
+      const { code, err } = await run('state', ...owner, '--remove', 'misspelled');
+      expect([code, err]).toEqual([2, expect.stringContaining('there is no key misspelled; nothing was removed')]);
+    }
     expect((await run('state', 'shop')).err).toContain('0 bytes in 0 keys');
   });
 });

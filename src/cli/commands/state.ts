@@ -25,8 +25,9 @@ export async function state(
   sessionId?: string,
 ): Promise<void> {
   const { output } = context;
-  if (remove) await removeKeys(context, remove, { appName, userId }, sessionId);
-  const { atMost: total, entries } = countedSize(await entriesOf(context, { appName, userId }, sessionId));
+  const owner = { appName, userId };
+  if (remove) await removeKeys(context, remove, owner, sessionId);
+  const { atMost: total, entries } = countedSize(await entriesOf(context, owner, sessionId));
   const largest = [...entries].toSorted(([, a], [, b]) => b - a).slice(0, limit);
   for (const [key, bytes] of largest)
     await output.result(shown(`${String(bytes).padStart(10)}  ${key}`), { key, bytes });
@@ -50,23 +51,39 @@ async function entriesOf(
 async function removeKeys(
   context: CommandContext,
   keys: readonly string[],
-  { appName, userId }: StateOwner,
+  owner: StateOwner,
   sessionId: string | undefined,
 ): Promise<void> {
+  const { appName, userId } = owner;
   const service = await context.sessions();
   if (userId !== undefined && sessionId !== undefined) {
     const foreign = keys.find((key) => splitStateKey(key).scope !== 'session');
     if (foreign !== undefined) throw new InvalidInputError(`${foreign} is no key of the session`, '--remove');
+    await assertKnown(context, keys, owner, sessionId);
     const actions = { stateRemovals: [...keys] };
     await service.appendEvent({ session: { appName, userId, id: sessionId }, event: { author: 'system', actions } });
     return;
   }
   const { storage, lifetimes } = environmentBehind(service);
-  const owner = { appName, userId };
   const scope = scopeOfOwner(owner);
   const removals = keys.map((key) => {
     const split = splitStateKey(key);
     return { scope, name: split.scope === scope ? split.name : key };
   });
+  const names = removals.map(({ name }) => name);
+  await assertKnown(context, names, owner, undefined);
   await storage.writeState({ owner, upserts: [], removals, lifetime: lifetimes[scope] });
+}
+
+/** A misspelled key would stay, as if it were removed. */
+async function assertKnown(
+  context: CommandContext,
+  names: readonly string[],
+  owner: StateOwner,
+  sessionId: string | undefined,
+): Promise<void> {
+  const known = new Set((await entriesOf(context, owner, sessionId)).map(([name]) => name));
+  const missing = names.filter((name) => !known.has(name));
+  if (missing.length > 0)
+    throw new InvalidInputError(`there is no key ${missing.join(', ')}; nothing was removed`, '--remove');
 }
