@@ -62,6 +62,9 @@ export async function* readRecords(
     digest.update(text).update('\n');
   }
   if (!isComplete) yield damage(new TransferFileError('the file ends without its footer: it was cut off', line));
+  // Nothing of it would be imported, as if all were done.
+  else if (line < after)
+    yield damage(new TransferFileError(`it has ${line} lines; the cursor ${after} is of another one`));
 }
 
 type Footer = { readonly kind: 'footer'; readonly fields: Readonly<Record<string, unknown>> };

@@ -148,6 +148,10 @@ describe('importing', () => {
         cursor: first.cursor,
       });
       expect(reads).toBe(0);
+      const ofAnother = importLines(target, lines, { cursor: lines.length + 1 });
+      await expect(ofAnother).rejects.toThrow(
+        `it has ${lines.length} lines; the cursor ${lines.length + 1} is of another`,
+      );
     });
 
     it('writes nothing in a dry run, and counts the same', async () => {
