@@ -100,7 +100,7 @@ export class SessionsConsumers implements OnApplicationBootstrap, OnModuleDestro
     const names = storeNamesIn(this.modules);
     if (names.includes(sessionsName)) return;
     throw new ConfigurationError([
-      `The consumer ${consumer} finds no store: its sessionsName must be one of ${names.join(', ')}, the names of the app's SessionsModules.`,
+      `The consumer ${consumer} finds no store: its sessionsName must be one of ${names.map((each) => each || '(none)').join(', ')}, the names of the app's SessionsModules.`,
     ]);
   }
 }
