@@ -30,7 +30,10 @@ export const MAX_RUNS: SettingsOf<RunLimits> = { perUser: places, perApp: places
 
 type GiveBack = () => Promise<void>;
 
-/** Counts runs at once. What instances share is a lease for each run, which ends by itself when its process dies. */
+/**
+ * Counts runs at once. What instances share is a lease for each run, which ends by itself when its process dies; a count in the
+ * store would stay wrong then, and n instances would multiply a limit of each process.
+ */
 export class RunPlaces {
   readonly #limits: RunLimits & { readonly perProcess: number };
   #running = 0;
