@@ -134,6 +134,7 @@ describe('agent-sessions api-key', () => {
     [['--preset', 'client'], /--user is missing/],
     [['--preset', 'admin'], /Allowed choices are client, service, readonly, support/],
     [['--expires', 'soon'], /--expires is "soon"/],
+    [['--expires', '2020-01-31'], /--expires: is over: the key would never count/],
   ])('refuses %j', async (options, reason) => {
     const made = await cli(['api-key', 'x', ...options], { env: {} });
     expect([made.code, made.out]).toEqual([2, '']);

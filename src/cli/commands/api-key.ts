@@ -1,6 +1,7 @@
-import { ACCESS_PRESETS, type AccessPreset, type ApiKeyOptions } from '../../config/auth-settings.js';
+import { ACCESS_PRESETS, type AccessPreset, type ApiKeyOptions, parseExpiry } from '../../config/auth-settings.js';
 import { problemsOfKeys } from '../../config/check-auth-options.js';
 import { ConfigurationError } from '../../config/configuration-error.js';
+import { InvalidInputError } from '../../sessions/domain/errors.js';
 import { makeApiKey } from '../../sessions/auth/api-keys.js';
 import type { CommandContext } from '../command-context.js';
 
@@ -33,6 +34,8 @@ export async function apiKey(
   const problems = problemsOfKeys([entry], 'api-key');
   if (problems.length > 0)
     throw new ConfigurationError(problems.map((problem) => problem.replace('api-key[0].', '--')));
+  if (expires !== undefined && parseExpiry(expires) < Date.now())
+    throw new InvalidInputError('is over: the key would never count', '--expires');
   output.note('The key, for the client. It is not shown again, and nobody can find it by its hash:');
   await output.result(key, { key, entry });
   output.note(`\nThe app gets, in auth: { apiKeys: [ … ] } or in AUTH_API_KEYS='[ … ]':\n${JSON.stringify(entry)}`);
