@@ -37,7 +37,7 @@ export class TransferConflictError extends SessionsError {
   ) {
     super(
       `The session ${JSON.stringify(sessionId)} is in the target already and differs: ${problem}. Delete one of them, or skip ` +
-        "conflicts with `onConflict: 'skip'`.",
+        "conflicts with `onConflict: 'skip'`, or --skip-conflicts of the command line.",
     );
   }
 }

@@ -340,7 +340,10 @@ describe('agent-sessions', () => {
     expect((await cli([...read, '--verify'])).code).toBe(0);
     const copy = new ComponentSession({ store: new JsonFileComponentStore({ root: restored ?? '' }) });
     await copy.saveList(SESSION, 'notes', ['other']);
-    expect(await cli(read)).toMatchObject({ code: 5, err: expect.stringContaining('TRANSFER_CONFLICT') });
+    expect(await cli(read)).toMatchObject({
+      code: 5,
+      err: expect.stringMatching(/TRANSFER_CONFLICT.* --skip-conflicts/),
+    });
     expect(await cli([...read, '--skip-conflicts'])).toMatchObject({ code: 1, err: expect.stringContaining('notes') });
     expect((await cli([...read, '--skip-conflicts', '--replace'])).code).toBe(2);
     expect((await cli([...read, '--replace'])).code).toBe(0);
