@@ -1,7 +1,5 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import {
   type Attributes,
-  type Context,
   type Link,
   type Span,
   type SpanContext,
@@ -31,25 +29,26 @@ export class OperationSpans {
   readonly #spans = new WeakMap<object, Span>();
   readonly #ended = new WeakSet<Span>();
   readonly #lastSpans = new BoundedMap<SpanContext>(KEPT_SESSIONS);
-  readonly #contexts = new ContextStore();
 
   constructor(private readonly options: SpanOptions) {}
 
   start(): void {
     for (const name of TRACED_OPERATIONS) {
-      channelOf(name).start.bindStore(this.#contexts, this.#begin);
+      channelOf(name).start.subscribe(this.#begin);
       channelOf(name).asyncEnd.subscribe(this.#end);
     }
   }
 
   stop(): void {
     for (const name of TRACED_OPERATIONS) {
-      channelOf(name).start.unbindStore(this.#contexts);
+      channelOf(name).start.unsubscribe(this.#begin);
       channelOf(name).asyncEnd.unsubscribe(this.#end);
     }
   }
 
-  readonly #begin = (operation: TracedOperation): Context => {
+  readonly #begin = (message: unknown): void => {
+    const operation = message as TracedOperation;
+    const { around = (work) => work() } = operation;
     const active = context.active();
     const parent = trace.getSpan(active);
     // Work in the background, such as a summary, may begin when what caused it is over. It is a trace of its own.
@@ -62,7 +61,9 @@ export class OperationSpans {
       active,
     );
     this.#spans.set(operation, span);
-    return trace.setSpan(active, span);
+    const within = trace.setSpan(active, span);
+    // OpenTelemetry keeps its own storage to itself, so that a channel cannot be bound to it.
+    operation.around = (work) => context.with(within, () => around(work));
   };
 
   readonly #end = (message: unknown): void => {
@@ -117,15 +118,4 @@ function spanName({ operation, agentName = '' }: TracedOperation): string {
 
 function nameOf({ appName, userId }: TracedOperation, sessionId: string): string {
   return JSON.stringify([appName, userId, sessionId]);
-}
-
-/** Lets a channel run work in a context of OpenTelemetry, which keeps its own storage to itself. */
-class ContextStore extends AsyncLocalStorage<Context> {
-  override run<Result, Args extends unknown[]>(
-    active: Context,
-    work: (...args: Args) => Result,
-    ...args: Args
-  ): Result {
-    return context.with(active, work, undefined, ...args);
-  }
 }

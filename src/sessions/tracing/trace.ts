@@ -30,7 +30,7 @@ export function tracedWork<Result>(
 }
 
 function heard<Result>(told: TracedOperation, work: () => Promise<Result>): Promise<Result> {
-  return channelOf(told.operation).tracePromise(async () => {
+  const observed = async (): Promise<Result> => {
     try {
       const result = await work();
       addResult(told, result);
@@ -39,7 +39,8 @@ function heard<Result>(told: TracedOperation, work: () => Promise<Result>): Prom
       told.errorCode = error instanceof SessionsError ? error.code : 'INTERNAL';
       throw error;
     }
-  }, told);
+  };
+  return channelOf(told.operation).tracePromise(() => (told.around ? told.around(observed) : observed()), told);
 }
 
 /** A function of its own: one with closures allocates them even if it returns before they are made. */

@@ -70,6 +70,8 @@ export interface TracedOperation {
   storedEvents?: number | undefined;
   /** Of an operation that failed: the stable code, or `INTERNAL` for errors that have none. */
   errorCode?: string | undefined;
+  /** Whoever listens to `start` may set it, to run the operation in a context of its own. */
+  around?: (<Result>(work: () => Promise<Result>) => Promise<Result>) | undefined;
 }
 
 type Channel = TracingChannel<unknown, TracedOperation>;
