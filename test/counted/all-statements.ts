@@ -93,6 +93,7 @@ async function runWatches({ sessions, storage }: FillableStore): Promise<void> {
   }
   await storage.tails(logs);
   await storage.tails(logs.map((log) => ({ ...log, withLastPartial: false, afterPartial: 0, limit: 4 })));
+  await storage.tails(logs.map((log) => ({ ...log, withLastPartial: false, bytesTo: 100 })));
   await sessions.deleteSession(other);
 }
 

@@ -18,6 +18,8 @@ export interface TailRequest extends LogReference {
   readonly afterPartial?: number | undefined;
   /** Whether the number of the last partial event is wanted, without what they say. */
   readonly withLastPartial?: boolean | undefined;
+  /** Up to which event the bytes of the log are wanted. Missing if they are not. */
+  readonly bytesTo?: number | undefined;
 }
 
 /** What is new in a log, as one consistent snapshot. */
@@ -32,6 +34,11 @@ export interface LogTail {
   readonly partials?: readonly StoredPartial[] | undefined;
   /** The number of the last partial event, or 0. Missing if it is not wanted. */
   readonly lastPartial?: number | undefined;
+  /**
+   * How many bytes the payloads after `afterSeq` up to `bytesTo` have that are kept, with the base state if no event up to `afterSeq` is
+   * kept. Missing if they are not wanted.
+   */
+  readonly bytes?: number | undefined;
 }
 
 /**

@@ -30,6 +30,8 @@ async function tailsOf(
   return storage.tails(requests);
 }
 
+type Five = [number, number, number, number, number];
+
 function idsOf(tail: LogTail | undefined): readonly string[] | undefined {
   return tail?.events.map(({ id }) => id);
 }
@@ -142,5 +144,34 @@ export const tails = topic<StorageFixture>('what is new in several logs', (test)
     clock.advance(1_000);
     const later = await tailsOf(storage, logs);
     expect(later[1]?.partials?.map(({ number }) => number)).toEqual([saved[2]]);
+  });
+
+  test('has the bytes of what is kept, with the base state before the first event', async ({ storage }) => {
+    await storage.create(creation({ baseState: '{"name":"ä"}' }));
+    await storage.create(creation({ key: OTHER, baseState: '{"a":1}' }));
+    const texts = ['"ä"', '"😀\\n"', `"${'x'.repeat(9_000)}"`, '"d"'];
+    for (const [index, payload] of texts.entries())
+      await storage.append(commitOf(`e${index + 1}`, { event: { payload } }));
+    const bytes = async (logs: readonly Partial<TailRequest>[]) =>
+      (
+        await tailsOf(
+          storage,
+          logs.map((log) => ({ limit: 0, ...log })),
+        )
+      ).map((tail) => tail?.bytes);
+    const [base, a, b, c, d] = ['{"name":"ä"}', ...texts].map((text) => Buffer.byteLength(text)) as Five;
+    const all = { bytesTo: 4 };
+    const logs = [all, { afterSeq: 1, bytesTo: 3 }, { afterSeq: 3, bytesTo: 100 }, {}, { key: OTHER, bytesTo: 0 }];
+    expect(await bytes(logs)).toEqual([base + a + b + c + d, b + c, d, undefined, 7]);
+    const { incarnation } = (await readSession(storage)).record;
+    const trim = { key: KEY, incarnation, firstSeq: 1, marksSeq: 0, newFirstSeq: 3, digests: digestsOf(1, 3) };
+    await storage.trim({ ...trim, baseState: '{}' });
+    expect(await bytes([all, { afterSeq: 2, bytesTo: 4 }, { afterSeq: 3, bytesTo: 4 }])).toEqual([
+      2 + c + d,
+      2 + c + d,
+      d,
+    ]);
+    await storage.rebuild({ key: KEY, incarnation, events: [{ seq: 3, id: 'e3', payload: '"y"' }] });
+    expect(await bytes([all])).toEqual([2 + 3 + d]);
   });
 });

@@ -126,6 +126,13 @@ export class EventLog {
     return { events: isNewest ? events.toReversed() : events, isCut };
   }
 
+  /** How many bytes these events have. */
+  bytesOf(from: number, to: number): number {
+    let bytes = 0;
+    for (let seq = from; seq <= Math.min(to, this.length); seq++) bytes += (this.#events[seq - 1] as LogEvent).bytes;
+    return bytes;
+  }
+
   /** Keeps digests of events instead of their payloads. */
   forgetPayloads(from: number, digests: readonly string[]): void {
     for (const [index, digest] of digests.entries()) {

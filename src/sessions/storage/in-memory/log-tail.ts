@@ -12,13 +12,15 @@ const NO_EVENTS: LogTail['events'] = [];
 interface FollowedSession {
   readonly record: SessionRecord;
   readonly log: EventLog;
+  /** Missing if it is not known. */
+  readonly baseState?: string | undefined;
   readonly partials?: readonly StoredPartial[] | undefined;
 }
 
 /** What is new in the log of a session; undefined if it is another incarnation. */
 export function tailOf(
-  { record, log, partials = [] }: FollowedSession,
-  { incarnation, afterSeq, limit, afterPartial, withLastPartial }: TailRequest,
+  { record, log, baseState, partials = [] }: FollowedSession,
+  { incarnation, afterSeq, limit, afterPartial, withLastPartial, bytesTo }: TailRequest,
   now: number,
 ): LogTail | undefined {
   if (record.incarnation !== incarnation) return undefined;
@@ -32,5 +34,9 @@ export function tailOf(
     ...(afterPartial !== undefined && {
       partials: partials.filter(({ number, expiresAt }) => number > afterPartial && !isExpired(expiresAt, now)),
     }),
+    ...(bytesTo !== undefined &&
+      baseState !== undefined && {
+        bytes: (afterSeq < record.firstSeq ? Buffer.byteLength(baseState) : 0) + log.bytesOf(afterSeq + 1, bytesTo),
+      }),
   };
 }

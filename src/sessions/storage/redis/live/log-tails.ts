@@ -21,6 +21,7 @@ type TailReply =
       lastPartial: string,
       events: readonly string[],
       partials: readonly string[] | null,
+      bytes: string | null,
     ]
   | null;
 
@@ -52,10 +53,11 @@ export async function logTails(
 }
 
 function argumentsOf(
-  { incarnation, afterSeq, limit, withLastPartial, afterPartial }: TailRequest,
+  { incarnation, afterSeq, limit, withLastPartial, afterPartial, bytesTo }: TailRequest,
   idBytes: number,
 ): (string | number)[] {
-  return [`${idBytes} ${afterSeq} ${limit} ${flag(withLastPartial)} ${optional(afterPartial)}`, incarnation];
+  const places = `${idBytes} ${afterSeq} ${limit} ${flag(withLastPartial)}`;
+  return [`${places} ${optional(afterPartial)} ${optional(bytesTo)}`, incarnation];
 }
 
 function tailOf(
@@ -64,7 +66,7 @@ function tailOf(
   now: number,
 ): LogTail | undefined {
   if (!reply) return undefined;
-  const [lastSeq, expiresAt, lastPartial, events, partials] = reply;
+  const [lastSeq, expiresAt, lastPartial, events, partials, bytes] = reply;
   return {
     lastSeq: Number(lastSeq),
     livesForMs: Number(expiresAt) - now,
@@ -72,6 +74,7 @@ function tailOf(
     ...(withLastPartial && { lastPartial: Number(lastPartial) }),
     ...(afterPartial !== undefined &&
       partials && { partials: partials.map(partialOf).filter((partial) => !isExpired(partial.expiresAt, now)) }),
+    ...(bytes && { bytes: Number(bytes) }),
   };
 }
 
@@ -80,9 +83,9 @@ function tailOf(
  *
  * KEYS the records of sessions; on a cluster, of one user. The script makes the other keys of them, if it needs them.
  * ARGV 1 time, 2 about how many bytes to return; then for each session: one line with the bytes of its encoded id, the last known event, most events, whether the number of the last
- *      partial event is wanted (1 or 0), and the last known partial event ('' = none wanted); its incarnation.
- * Returns the time, then for each session { last event, expiry, last partial event or 0, texts of events, texts of partial events or nothing }, or nothing if it
- *      is gone.
+ *      partial event is wanted (1 or 0), the last known partial event ('' = none wanted), and up to which event to add up bytes ('' = none); its incarnation.
+ * Returns the time, then for each session { last event, expiry, last partial event or 0, texts of events, texts of partial events or nothing, bytes or
+ *      nothing }, or nothing if it is gone.
  */
 export const LOG_TAILS = defineScript(
   'log-tails',
@@ -114,13 +117,28 @@ local function partialsOf(key, after)
   return partials
 end
 
+-- Of the payloads, which trimmed events lack.
+local function bytesOf(key, from, to)
+  local bytes = 0
+  for first = from, to, 500 do
+    local seqs = {}
+    for seq = first, math.min(first + 499, to) do seqs[#seqs + 1] = text(seq) end
+    for _, event in ipairs(redis.call('HMGET', key, unpack(seqs))) do
+      local payload = event and string.match(event, '^[^\n]*\n[^\n]*\n[^\n]*\n[^\n]*\n()')
+      if payload then bytes = bytes + #event - payload + 1 end
+    end
+  end
+  return bytes
+end
+
 local function tailOf(key, place)
   local record = readRecord(key) or ''
   local incarnation, expires, first, last = string.match(record, ${recordPattern('incarnation', 'expires', 'first', 'last')})
   if incarnation ~= ARGV[place + 1] or tonumber(expires) <= now then return false end
-  local idBytes, afterSeq, limit, withLast, afterPartial = string.match(ARGV[place], '^(%d+) (%d+) (%d+) (%d) (%d*)$')
+  local idBytes, afterSeq, limit, withLast, afterPartial, bytesTo =
+    string.match(ARGV[place], '^(%d+) (%d+) (%d+) (%d) (%d*) (%d*)$')
   local base, id = string.sub(key, 1, -9 - idBytes), string.sub(key, -idBytes)
-  local tail = { last, expires, '0', {}, false }
+  local tail = { last, expires, '0', {}, false, false }
   if tonumber(limit) > 0 and afterSeq + 1 >= tonumber(first) then
     tail[4] = eventsOf(key, afterSeq + 1, math.min(afterSeq + limit, tonumber(last)))
   end
@@ -129,6 +147,11 @@ local function tailOf(key, place)
     if member then tail[3] = string.match(member, '^%d+') end
   end
   if afterPartial ~= '' then tail[5] = partialsOf(base .. 'partials:' .. id, afterPartial) end
+  if bytesTo ~= '' then
+    local isFirst = tonumber(afterSeq) < tonumber(first)
+    local base = isFirst and #(redis.call('HGET', key, 'base') or '') or 0
+    tail[6] = text(base + bytesOf(key, math.max(afterSeq + 1, tonumber(first)), math.min(tonumber(bytesTo), tonumber(last))))
+  end
   return tail
 end
 

@@ -15,9 +15,12 @@ const PARTIALS_PER_STATEMENT = 1_000;
 const MOST_BYTES = 8_192;
 
 /** What a row is. */
-const PART = { session: 0, event: 1, partial: 2 } as const;
+const PART = { session: 0, event: 1, partial: 2, bytes: 3 } as const;
 
-/** Of a session, its last event, when it expires, and the last partial event if it is wanted; of an event or a partial event, the number, the head and the body. */
+/**
+ * Of a session, its last event, when it expires, and the last partial event if it is wanted; of an event or a partial event, the number, the head and the body;
+ * of bytes, after which event and up to which one they were added up, and the sum.
+ */
 interface TailRow {
   readonly part: number;
   readonly pk: number;
@@ -50,9 +53,9 @@ export async function logTails(
   });
 }
 
-/** Whether events or partial events may have to be read. */
-function readsMore({ limit, afterPartial }: TailRequest): boolean {
-  return limit > 0 || afterPartial !== undefined;
+/** Whether events or partial events may have to be looked at. */
+function readsMore({ limit, afterPartial, bytesTo }: TailRequest): boolean {
+  return limit > 0 || afterPartial !== undefined || bytesTo !== undefined;
 }
 
 function pkOf({ incarnation }: TailRequest): number {
@@ -91,7 +94,25 @@ function selectTails({ tables, dialect }: SqlTransaction, logs: readonly TailReq
         ORDER BY session_pk, number ${isAlone ? NO_SQL : sql`LIMIT ${PARTIALS_PER_STATEMENT}`}
       ) AS newest`);
   }
+  for (const log of logs)
+    if (log.bytesTo !== undefined) branches.push(selectBytes({ tables, dialect }, log, log.bytesTo));
   return joinSql(branches, ' UNION ALL ');
+}
+
+/** As text, since databases have other types for sums. */
+function selectBytes(
+  { tables, dialect }: Pick<SqlTransaction, 'tables' | 'dialect'>,
+  log: TailRequest,
+  bytesTo: number,
+): Sql {
+  const { afterSeq } = log;
+  const base = sql`CASE WHEN s.first_seq > ${afterSeq} THEN ${dialect.bytesOf(new Sql('s.base_state'))} ELSE 0 END`;
+  const payloads = sql`
+    SELECT COALESCE(SUM(${dialect.bytesOf(new Sql('payload'))}), 0) FROM ${tables.events} e
+    WHERE e.session_pk = s.pk AND e.seq BETWEEN ${afterSeq + 1} AND ${bytesTo}`;
+  return sql`
+    SELECT ${partOf('bytes')}, s.pk, ${afterSeq}, ${bytesTo}, ${dialect.lines([sql`${base} + (${payloads})`])}, ''
+    FROM ${tables.sessions} s WHERE s.pk = ${pkOf(log)}`;
 }
 
 function partOf(name: keyof typeof PART): Sql {
@@ -99,7 +120,7 @@ function partOf(name: keyof typeof PART): Sql {
 }
 
 function tailOf(
-  { afterSeq, afterPartial, limit, withLastPartial }: TailRequest,
+  { afterSeq, afterPartial, limit, withLastPartial, bytesTo }: TailRequest,
   rows: readonly TailRow[],
   { now, isWhole }: { readonly now: number; readonly isWhole: boolean },
 ): LogTail | undefined {
@@ -109,6 +130,7 @@ function tailOf(
     rows.filter((row) => row.part === wanted && row.number > number).sort((a, b) => a.number - b.number);
   const events = followingIn(after(PART.event, afterSeq).slice(0, limit), afterSeq);
   const partials = afterPartial === undefined ? [] : after(PART.partial, afterPartial);
+  const bytes = rows.find((row) => row.part === PART.bytes && row.number === afterSeq && row.expiry === bytesTo);
   const hasPartials = afterPartial !== undefined && isWhole && partials.every(({ body }) => body !== null);
   return {
     lastSeq: session.number,
@@ -116,6 +138,7 @@ function tailOf(
     events,
     ...(withLastPartial && { lastPartial: Number(session.head) }),
     ...(hasPartials && { partials: partials.filter(({ expiry }) => !isExpired(expiry, now)).map(partialOf) }),
+    ...(bytes && { bytes: Number(bytes.head) }),
   };
 }
 
