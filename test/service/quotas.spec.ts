@@ -118,6 +118,18 @@ describe.each(storesAboveThePort)('quotas on $name', ({ open }) => {
     await sessions.appendEvents(batch(1));
   });
 
+  it('count the bytes of what a rewind brings back, and of the state with which a fork begins', async () => {
+    const sessions = start({ user: { bytesPerDay: 1_000_000 } });
+    const session = await sessions.createSession({ ...ANN, sessionId: 's', state: { note: 'x'.repeat(20_000) } });
+    const used = async () => (await sessions.getUsage(ANN)).quotas?.[0]?.used ?? 0;
+    const full = start({ user: { bytesPerDay: (await used()) + 20_000 } });
+    await expect(full.forkSession({ ...ANN, sessionId: 's' })).rejects.toBeInstanceOf(QuotaExceededError);
+    await sessions.appendEvent({ session, event: { ...EVENT, actions: { stateDelta: { note: '' } } } });
+    const before = await used();
+    await sessions.rewindSession({ ...ANN, sessionId: 's', toSeq: 0 });
+    expect((await used()) - before).toBeGreaterThan(20_000);
+  });
+
   it('never let instances have more sessions than the limit, and see at once that one exists already', async () => {
     const both = [start({ user: { sessions: 7 } }), start({ user: { sessions: 7 } })];
     const [one] = both;

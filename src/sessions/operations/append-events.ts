@@ -1,3 +1,4 @@
+import { eventBytes } from '../domain/byte-budget.js';
 import type { AppendOutcome } from '../domain/commit.js';
 import { InvalidInputError, LimitExceededError } from '../domain/errors.js';
 import { isAnySummary, isRewind } from '../domain/event-inspection.js';
@@ -121,8 +122,12 @@ export async function commitEvents(
 }
 
 /** Before anything is written, so that a refused append can be repeated. */
-async function takeQuotas(quotas: QuotaKeeper, { key, commit }: PreparedAppend, overQuota = false): Promise<void> {
-  const bytes = (): number => commit.events.reduce((sum, { payload }) => sum + Buffer.byteLength(payload), 0);
+export async function takeQuotas(
+  quotas: QuotaKeeper,
+  { key, commit }: PreparedAppend,
+  overQuota = false,
+): Promise<void> {
+  const bytes = (): number => commit.events.reduce((sum, event) => sum + eventBytes(event), 0);
   await quotas.append(key, commit.events.length, bytes, overQuota);
 }
 

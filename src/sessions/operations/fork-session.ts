@@ -53,7 +53,11 @@ export async function forkSession(env: SessionEnvironment, request: ForkSessionR
   const newKey = { ...key, sessionId: newId };
   const start = { baseState, upserts, metadata, log, turnsOnly };
   const limits = { expiry: env.lifetimes, maxStateBytes: env.stateLimits };
-  const stored = await createWithinQuotas(env, { key: newKey, ...start, ...limits }, () => bytesOf(log));
+  const stored = await createWithinQuotas(
+    env,
+    { key: newKey, ...start, ...limits },
+    () => bytesOf(log) + Buffer.byteLength(baseState),
+  );
   if (!stored) throw new SessionExistsError(newId);
   await env.requestTexts.copy(key, newKey, textHashes, stored.record.incarnation);
   announce(env, newKey);

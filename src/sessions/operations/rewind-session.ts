@@ -13,6 +13,7 @@ import { marksAfterRewind } from '../domain/visible-ranges.js';
 import { type SessionEnvironment, storeCommit } from '../session-environment.js';
 import { ownRecord } from '../storage/state-entries.js';
 import type { StoredSession } from '../storage/session-storage.js';
+import { takeQuotas } from './append-events.js';
 import { completeAppend } from './complete-append.js';
 import { placeBefore } from './find-invocation.js';
 import { prepareAppend } from './prepared-append.js';
@@ -48,7 +49,7 @@ export async function rewindSession(env: SessionEnvironment, request: RewindSess
   const expectedVersion = optionalCount(request.expectedVersion, 'expectedVersion');
   const { turnToken } = turnPart({ turn: request.turn });
   const id = env.newId();
-  await env.quotas?.append(key, 1, () => 0, false);
+  let isCounted = false;
   const rewound = await retryUndefined(async () => {
     const read = await env.storage.read({ key, withState: true, maxStateBytes: env.stateLimits });
     if (!read) throw new SessionNotFoundError(key.sessionId);
@@ -65,6 +66,9 @@ export async function rewindSession(env: SessionEnvironment, request: RewindSess
     if (append.events[0]?.submitted.event.actions.rewind?.toSeq !== toSeq) {
       throw new InvalidInputError('a hook must not change what is rewound', '$.actions.rewind');
     }
+    // A repeated plan is the same rewind.
+    if (env.quotas && !isCounted) await takeQuotas(env.quotas, append);
+    isCounted = true;
     const outcome = await storeCommit(env, {
       ...append.commit,
       marks: marksAfterRewind(moment.marks, toSeq, lastSeq + 1),
