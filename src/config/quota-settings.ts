@@ -5,6 +5,8 @@ import { type Kind, type SettingsWithDefaults, isRecord } from './setting.js';
 export interface Quotas {
   /** Sessions that exist. */
   readonly sessions?: number | undefined;
+  /** Bytes of the events that are kept, and of the states with which sessions begin. Only of a user. */
+  readonly storedBytes?: number | undefined;
   /** Events in each minute, those of batches one by one. */
   readonly appendsPerMinute?: number | undefined;
   /** Bytes of events, initial states and copies by forks, in each UTC day. */
@@ -14,23 +16,42 @@ export interface Quotas {
 }
 
 /** The quotas of everyone, or of each: by plan, for example. A function is asked before each write, so it should answer from memory. */
-export type QuotasOf<Owner> = Quotas | ((owner: Owner) => Quotas | Promise<Quotas>);
+export type QuotasOf<Owner, Given = Quotas> = Given | ((owner: Owner) => Given | Promise<Given>);
 
 /** How much may be taken before writes are refused. */
 export interface QuotaSettings {
   /** Of a user of an app. */
   readonly user: QuotasOf<{ readonly appName: string; readonly userId: string }>;
   /** Of an app. */
-  readonly app: QuotasOf<{ readonly appName: string }>;
+  readonly app: QuotasOf<{ readonly appName: string }, Omit<Quotas, 'storedBytes'>>;
   /** Of this instance. */
-  readonly process: Omit<Quotas, 'sessions'>;
+  readonly process: Omit<Quotas, 'sessions' | 'storedBytes'>;
 }
 
 /** The name of a quota. */
-export type QuotaName = 'sessions' | 'appendsPerMinute' | 'bytesPerDay' | 'runsPerMinute';
+export type QuotaName = 'sessions' | 'storedBytes' | 'appendsPerMinute' | 'bytesPerDay' | 'runsPerMinute';
 
-const IN_PROCESS: readonly QuotaName[] = ['appendsPerMinute', 'bytesPerDay', 'runsPerMinute'];
-const SHARED: readonly QuotaName[] = ['sessions', ...IN_PROCESS];
+/** Whose quotas they are. */
+export type QuotaScope = 'user' | 'app' | 'process';
+
+const OF_USER: Readonly<Record<keyof Required<Quotas> & QuotaName, true>> = {
+  sessions: true,
+  storedBytes: true,
+  appendsPerMinute: true,
+  bytesPerDay: true,
+  runsPerMinute: true,
+};
+
+/** All quotas. */
+export const QUOTA_NAMES = Object.keys(OF_USER) as readonly QuotaName[];
+
+/** What can be limited for whom. */
+const NAMES: Readonly<Record<QuotaScope, readonly QuotaName[]>> = {
+  user: QUOTA_NAMES,
+  // Nobody can add up what all users of an app have stored in a short time.
+  app: QUOTA_NAMES.filter((name) => name !== 'storedBytes'),
+  process: QUOTA_NAMES.filter((name) => name !== 'storedBytes' && name !== 'sessions'),
+};
 
 function isLimit(value: unknown): boolean {
   return value === undefined || (Number.isSafeInteger(value) && Number(value) >= 0);
@@ -44,32 +65,33 @@ function fitsIn(known: readonly string[], value: unknown): value is Quotas {
 /**
  * Whether these are quotas of a user or an app.
  *
- * @example if (!areQuotas(given)) throw new ConfigurationError(['quotas.user must return quotas']);
+ * @example if (!areQuotas('user', given)) throw new ConfigurationError(['quotas.user must return quotas']);
  */
-export function areQuotas(value: unknown): value is Quotas {
-  return fitsIn(SHARED, value);
-}
-
-function shapeOf(names: readonly string[]): string {
-  return `{ ${names.map((name) => `${name}?`).join(', ')} } of whole numbers from 0 on`;
+export function areQuotas(scope: QuotaScope, value: unknown): value is Quotas {
+  return fitsIn(NAMES[scope], value);
 }
 
 /** What the functions of `quotas.user` and `quotas.app` have to return. */
-export const QUOTAS_SHAPE = shapeOf(SHARED);
+export function shapeOfQuotas(scope: QuotaScope): string {
+  return `{ ${NAMES[scope].map((name) => `${name}?`).join(', ')} } of whole numbers from 0 on`;
+}
 
-function kindOfQuotas(known: readonly string[], { canBeFunction }: { readonly canBeFunction: boolean }): Kind {
+function kindOfQuotas(scope: QuotaScope, { canBeFunction }: { readonly canBeFunction: boolean }): Kind {
   return {
-    allowed: shapeOf(known) + (canBeFunction ? ', or a function that returns one' : ''),
-    fits: (value) => (canBeFunction && typeof value === 'function') || fitsIn(known, value),
-    hint: (value) => hintOf(known, value),
+    allowed: shapeOfQuotas(scope) + (canBeFunction ? ', or a function that returns one' : ''),
+    fits: (value) => (canBeFunction && typeof value === 'function') || areQuotas(scope, value),
+    hint: (value) => quotasHint(scope, value),
     read: readQuotas,
   };
 }
 
-function hintOf(known: readonly string[], value: unknown): string | undefined {
+/** What to write instead of quotas that do not fit. */
+export function quotasHint(scope: QuotaScope, value: unknown): string | undefined {
   if (!isRecord(value)) return undefined;
+  const known: readonly string[] = NAMES[scope];
   const unknown = Object.keys(value).find((name) => !known.includes(name));
   if (unknown === undefined) return undefined;
+  if (unknown === 'storedBytes') return 'storedBytes can only be a quota of users.';
   return `${unknown} is no quota${questionAfter(unknown, known) || '.'}`;
 }
 
@@ -82,13 +104,13 @@ function readQuotas(text: string): unknown {
 }
 
 /** Only code can give a function. */
-function settingOf(known: readonly string[], meaning: string, canBeFunction: boolean) {
-  const variable = { kind: kindOfQuotas(known, { canBeFunction: false }) };
-  return { kind: kindOfQuotas(known, { canBeFunction }), default: {}, otherwise: 'no limit', meaning, variable };
+function settingOf(scope: QuotaScope, meaning: string, canBeFunction: boolean) {
+  const variable = { kind: kindOfQuotas(scope, { canBeFunction: false }) };
+  return { kind: kindOfQuotas(scope, { canBeFunction }), default: {}, otherwise: 'no limit', meaning, variable };
 }
 
 export const QUOTAS: SettingsWithDefaults<QuotaSettings> = {
-  user: settingOf(SHARED, 'what a user of an app may take, such as `sessions=100, appendsPerMinute=600`', true),
-  app: settingOf(SHARED, 'the same for an app', true),
-  process: settingOf(IN_PROCESS, 'the same for this instance', false),
+  user: settingOf('user', 'what a user of an app may take, such as `sessions=100, appendsPerMinute=600`', true),
+  app: settingOf('app', 'the same for an app', true),
+  process: settingOf('process', 'the same for this instance', false),
 };

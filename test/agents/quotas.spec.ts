@@ -44,6 +44,18 @@ describe('quotas of runs', () => {
     expect(quotas).toMatchObject([{ used: 6, limit: 3 }]);
   });
 
+  it('store an answer beyond the limit of stored bytes, and refuse the next run', async () => {
+    const { agents } = start({ storedBytes: 700 });
+    expect((await agents.run(MESSAGE, talking).result).status).toBe('completed');
+    expect(await app.logInShort()).toHaveLength(6);
+    const { quotas } = await app.sessions.getUsage({ appName: 'shop', userId: 'ann' });
+    expect(quotas?.[0]?.used).toBeGreaterThan(700);
+    clock.advanceSeconds(60);
+    const refusal = { quota: { quota: 'storedBytes', limit: 700 } };
+    await expect(agents.run(MESSAGE, talking).result).rejects.toMatchObject(refusal);
+    expect(await app.logInShort()).toHaveLength(6);
+  });
+
   it('begin no session beyond the limit', async () => {
     const { agents } = start({ sessions: 1 });
     await agents.run(MESSAGE, talking).result;

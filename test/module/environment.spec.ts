@@ -18,7 +18,8 @@ const DATABASE_URL =
   'SESSIONS_DATABASE_URL cannot be read (its value is not shown); it must be mysql://user:password@host:port/database, mariadb://…, postgres://… or sqlite:path.';
 const NO_DATABASE = 'SESSIONS_DATABASE_URL names no database; it must end in one, as in mysql://host:port/database.';
 
-const QUOTAS = 'it must be { sessions?, appendsPerMinute?, bytesPerDay?, runsPerMinute? } of whole numbers from 0 on.';
+const RATES = 'appendsPerMinute?, bytesPerDay?, runsPerMinute? } of whole numbers from 0 on.';
+const QUOTAS = `it must be { sessions?, storedBytes?, ${RATES}`;
 
 const mistakes: readonly (readonly [env: NodeJS.ProcessEnv, ...problems: string[]])[] = [
   [{ NODE_ENV: 'test', SESSIONS_QUOTAS_USER: '100' }, `SESSIONS_QUOTAS_USER is "100"; ${QUOTAS}`],
@@ -28,7 +29,7 @@ const mistakes: readonly (readonly [env: NodeJS.ProcessEnv, ...problems: string[
   ],
   [
     { NODE_ENV: 'test', SESSIONS_QUOTAS_APP: 'session=5' },
-    `SESSIONS_QUOTAS_APP is {"session":5}; ${QUOTAS} session is no quota; did you mean sessions?`,
+    `SESSIONS_QUOTAS_APP is {"session":5}; it must be { sessions?, ${RATES} session is no quota; did you mean sessions?`,
   ],
   [{ SESSIONS_PRESET: 'staging' }, 'SESSIONS_PRESET is "staging"; it must be one of development, test, production.'],
   [{ SESSIONS_PROVIDER: 'mongo' }, 'SESSIONS_PROVIDER is "mongo"; it must be one of memory, redis, typeorm, vertex.'],
@@ -345,8 +346,8 @@ describe('a valid environment', () => {
   });
 
   it('gives quotas by name', () => {
-    const env = { NODE_ENV: 'test', SESSIONS_QUOTAS_USER: 'sessions=100, runsPerMinute = 6', SESSIONS_QUOTAS_APP: '' };
-    expect(sessionsFromEnvironment(env).quotas).toEqual({ user: { sessions: 100, runsPerMinute: 6 } });
+    const env = { NODE_ENV: 'test', SESSIONS_QUOTAS_USER: 'sessions=100, storedBytes = 6', SESSIONS_QUOTAS_APP: '' };
+    expect(sessionsFromEnvironment(env).quotas).toEqual({ user: { sessions: 100, storedBytes: 6 } });
   });
 
   it('sets only the named settings', () => {

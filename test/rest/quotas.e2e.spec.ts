@@ -1,3 +1,4 @@
+import type { Quotas } from '../../src/index.js';
 import { SessionsClient } from '../../src/client/index.js';
 import { ManualClock } from '../../src/testing/index.js';
 import { GraphqlApp } from '../graphql/graphql-app.js';
@@ -9,10 +10,10 @@ const PATH = '/apps/shop/users/ann/sessions';
 const EVENT = { author: 'user', content: { role: 'user', parts: [{ text: 'Hello' }] } };
 const MINUTE = Date.UTC(2026, 10, 23, 12, 1);
 
-const options = () => ({
+const options = (user: Quotas = { sessions: 1, appendsPerMinute: 2 }) => ({
   provider: 'memory' as const,
   clock: new ManualClock(MINUTE - 20_500),
-  quotas: { user: { sessions: 1, appendsPerMinute: 2 } },
+  quotas: { user },
 });
 const RATE = { scope: 'user', quota: 'appendsPerMinute', used: 2, limit: 2, resetsAt: MINUTE };
 const FULL = { scope: 'user', quota: 'sessions', used: 1, limit: 1 };
@@ -41,6 +42,23 @@ describe.each(frameworks)('quotas over REST on %s', (framework) => {
     expect(body).toMatchObject({ code: 'QUOTA_EXCEEDED', quota: FULL });
     const usage = await app.request('GET', '/apps/shop/users/ann/usage');
     expect(usage.body.quotas).toEqual([FULL, { ...RATE, used: 0 }]);
+  });
+
+  it('of stored bytes answer 429 until something is deleted, and are seen in the usage', async () => {
+    const full = await RestApp.start(framework, { sessions: options({ storedBytes: 300 }) });
+    try {
+      await full.request('POST', PATH, { sessionId: 's' });
+      const event = { ...EVENT, customMetadata: { note: 'x'.repeat(300) } };
+      const { status, headers, body } = await full.request('POST', `${PATH}/s/events`, event);
+      expect([status, headers.get('retry-after')]).toEqual([429, null]);
+      expect(body).toMatchObject({ code: 'QUOTA_EXCEEDED', quota: { quota: 'storedBytes', limit: 300 } });
+      expect((await full.request('POST', `${PATH}/s/events`, EVENT)).status).toBe(201);
+      const [quota] = (await full.request('GET', '/apps/shop/users/ann/usage')).body.quotas as [{ used: number }];
+      expect(quota).toEqual({ scope: 'user', quota: 'storedBytes', used: expect.any(Number) as number, limit: 300 });
+      expect(quota.used).toBeGreaterThan(100);
+    } finally {
+      await full.close();
+    }
   });
 
   it('are an error of the client, which repeats only what time helps', async () => {

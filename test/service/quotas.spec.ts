@@ -8,6 +8,7 @@ import {
 import type { SessionStorage } from '../../src/storage.js';
 import { ManualClock } from '../../src/testing/index.js';
 import type { OpenStorage } from '../../src/testing/open-storage.js';
+import { withNotedCalls } from '../support/noted-calls.js';
 import { storesAboveThePort } from '../support/stores.js';
 
 const ANN = { appName: 'shop', userId: 'ann' };
@@ -37,7 +38,7 @@ describe.each(storesAboveThePort)('quotas on $name', ({ open }) => {
 
   /** An instance that shares the store with others. */
   function start(quotas: Options['quotas'], options: Options = {}): SessionService {
-    const service = new SessionService({ ...options, storage: counted(opened.storage, calls), clock, quotas });
+    const service = new SessionService({ ...options, storage: withNotedCalls(opened.storage, calls), clock, quotas });
     services.push(service);
     return service;
   }
@@ -236,6 +237,8 @@ describe.each(storesAboveThePort)('quotas on $name', ({ open }) => {
   it('of a function that makes a mistake are refused, and nothing is written', async () => {
     const sessions = start({ user: () => ({ appendPerMinute: 2 }) as Quotas });
     await expect(sessions.createSession(ANN)).rejects.toThrow('quotas.user must return');
+    const ofApp = start({ app: () => ({ storedBytes: 2 }) as Quotas });
+    await expect(ofApp.createSession(ANN)).rejects.toThrow('storedBytes can only be a quota of users.');
     expect((await sessions.listSessions(ANN)).sessions).toEqual([]);
   });
 });
@@ -248,6 +251,8 @@ describe('the option quotas', () => {
     [{ user: { sessions: '5' } }, 'of whole numbers from 0 on'],
     [{ app: [] }, 'quotas.app'],
     [{ process: { sessions: 5 } }, 'sessions is no quota'],
+    [{ app: { storedBytes: 5 } }, 'storedBytes can only be a quota of users.'],
+    [{ process: { storedBytes: 5 } }, 'storedBytes can only be a quota of users.'],
     [{ process: () => ({}) }, 'quotas.process'],
   ])('refuses %j at the start', (quotas, message) => {
     const storage = {} as SessionStorage;
@@ -273,19 +278,4 @@ async function isAccepted(append: Promise<unknown>): Promise<boolean> {
     if (error instanceof QuotaExceededError) return false;
     throw error;
   }
-}
-
-/** Notes the calls of a storage and of its entries. */
-function counted<Target extends object>(target: Target, calls: string[], before = ''): Target {
-  return new Proxy(target, {
-    get(_target, name) {
-      const value: unknown = Reflect.get(target, name, target);
-      if (name === 'entries') return counted(value as object, calls, 'entries.');
-      if (typeof value !== 'function') return value;
-      return (...given: unknown[]): unknown => {
-        calls.push(before + String(name));
-        return Reflect.apply(value, target, given);
-      };
-    },
-  });
 }

@@ -1,4 +1,4 @@
-import type { QuotaName } from '../../config/quota-settings.js';
+import type { QuotaName, QuotaScope } from '../../config/quota-settings.js';
 import { SessionsError } from './errors.js';
 
 export type { QuotaName } from '../../config/quota-settings.js';
@@ -6,23 +6,24 @@ export type { QuotaName } from '../../config/quota-settings.js';
 /** What is used of a quota. */
 export interface QuotaUse {
   /** `process`: this instance. */
-  readonly scope: 'user' | 'app' | 'process';
+  readonly scope: QuotaScope;
   readonly quota: QuotaName;
   /** Of a rate also what instances have set aside for themselves. */
   readonly used: number;
   readonly limit: number;
-  /** When a new minute or day begins, by the store's clock; missing for `sessions`. */
+  /** When a new minute or day begins, by the store's clock; missing for `sessions` and `storedBytes`. */
   readonly resetsAt?: number | undefined;
 }
 
 const WORDS: Readonly<Record<QuotaName, string>> = {
   sessions: 'sessions',
+  storedBytes: 'stored bytes',
   appendsPerMinute: 'events in this minute',
   bytesPerDay: 'bytes of this day',
   runsPerMinute: 'runs in this minute',
 };
 
-const OWNERS: Readonly<Record<QuotaUse['scope'], string>> = { user: 'user', app: 'app', process: 'instance' };
+const OWNERS: Readonly<Record<QuotaScope, string>> = { user: 'user', app: 'app', process: 'instance' };
 
 /**
  * A quota is used up. Nothing was written: the same request can be sent again.
@@ -46,6 +47,7 @@ export class QuotaExceededError extends SessionsError {
 
 function adviceFor({ quota, resetsAt }: QuotaUse): string {
   if (quota === 'sessions') return 'Delete sessions, or raise the quota.';
+  if (quota === 'storedBytes') return 'Delete sessions or events, or raise the quota.';
   if (resetsAt === undefined) return 'It never has room for so much at once: send less, or raise the quota.';
   return `Nothing was written. Try again at ${new Date(resetsAt).toISOString()}.`;
 }

@@ -1,8 +1,11 @@
 import type { QuotaName } from '../../config/quota-settings.js';
 import { DAY_MS } from './expiry.js';
 
+/** A quota of a window of time. */
+export type Rate = Exclude<QuotaName, 'sessions' | 'storedBytes'>;
+
 /** How long the window of a rate is. Windows begin at whole minutes and days of UTC. */
-export const QUOTA_WINDOWS: Readonly<Record<Exclude<QuotaName, 'sessions'>, number>> = {
+export const QUOTA_WINDOWS: Readonly<Record<Rate, number>> = {
   appendsPerMinute: 60_000,
   bytesPerDay: DAY_MS,
   runsPerMinute: 60_000,

@@ -3,7 +3,7 @@ import type { KnownEntries } from '../coordination/known-entries.js';
 import { BoundedMap } from '../domain/bounded-map.js';
 import type { Clock } from '../domain/clock.js';
 import { KeyedQueue } from '../domain/keyed-queue.js';
-import { type RateCount, type ShareDecision, takeShare, wishOf } from '../domain/quota-rules.js';
+import { type RateCount, type ShareDecision, type ShareRequest, takeShare, wishOf } from '../domain/quota-rules.js';
 import { newStamp } from '../domain/stamp.js';
 import { storedJson } from '../domain/stored-json.js';
 import type { EntryPlace, StoredEntry } from '../storage/entry-store.js';
@@ -17,6 +17,14 @@ export interface RateRequest {
   readonly limit: number;
   readonly windowMs: number;
   readonly need: number;
+  /** Asks all instances for a share of what is stored, where there is no window. */
+  readonly ask?: ((wanted: ShareRequest) => Promise<GivenShare>) | undefined;
+}
+
+/** What all instances give. */
+export interface GivenShare extends ShareDecision {
+  /** The store's time. */
+  readonly now: number;
 }
 
 /** Why a rate has no room. */
@@ -31,6 +39,8 @@ interface Share {
   readonly limit: number;
   /** By the clock of this instance. */
   readonly until: number;
+  /** Until when nobody is asked again for what was refused. */
+  readonly refusedUntil: number;
   readonly resetsAt: number;
   readonly used: number;
   /** So much is not left to all instances together. */
@@ -80,50 +90,64 @@ export class RateShares {
   #spend({ name, limit, need }: RateRequest, isForced: boolean): RateRefusal | undefined | 'unknown' {
     const share = this.#shares.get(name);
     const now = this.clock.now();
-    if (!share || share.limit !== limit || now >= share.until) return 'unknown';
-    if (share.left >= atLeastOne(need)) {
+    if (!share || share.limit !== limit) return 'unknown';
+    if (now < share.until && share.left >= atLeastOne(need)) {
       share.left -= need;
       share.spent += need;
       return undefined;
     }
-    return !isForced && atLeastOne(need) >= share.refusedFrom ? refusalBy(share, now) : 'unknown';
+    const isRefused = !isForced && now < share.refusedUntil && atLeastOne(need) >= share.refusedFrom;
+    return isRefused ? refusalBy(share, now) : 'unknown';
   }
 
   async #ask(request: RateRequest, isForced: boolean): Promise<RateRefusal | undefined> {
-    const { name, limit, windowMs, place } = request;
+    const { name, limit, windowMs, place, ask } = request;
     const askedAt = this.clock.now();
     const share = this.#shares.get(name);
     const held = share && askedAt < share.until ? share : undefined;
-    const { left: heldLeft = 0, spent = 0 } = held ?? {};
+    // It is spent at once, so nothing of a share is spent after its time.
+    const heldLeft = held?.left ?? 0;
     const need = Math.max(0, request.need - heldLeft);
+    // Shares of what is stored are short, so the last one tells how much is spent.
+    const spent = (ask ? share : held)?.spent ?? 0;
     // What is of this instance alone is taken as a whole.
     const wanted = { limit, windowMs, need, wish: place ? wishOf(limit, spent, need) : limit, isForced };
-    const { taken, count, endsAt, now } = place
-      ? await this.#askAll(place, wanted)
-      : { ...takeShare(held && { since: held.resetsAt - windowMs, used: held.used }, askedAt, wanted), now: askedAt };
+    const { taken, count, endsAt, now } = await this.#given(request, wanted, { held, askedAt });
     const used = taken === undefined ? 0 : request.need;
     const left = heldLeft + (taken ?? 0) - used;
+    const endsHere = askedAt + endsAt - now;
+    const isRefused = taken === undefined;
     const next: Share = {
       limit,
-      until: askedAt + endsAt - now,
+      until: ask && isRefused ? (held?.until ?? 0) : endsHere,
+      // What was deleted makes room at any time, so only a refusal says that there is none.
+      refusedUntil: ask && !isRefused ? 0 : endsHere,
       resetsAt: endsAt,
       used: count.used,
       refusedFrom: Math.max(0, limit - count.used) + left + 1,
       left,
-      spent: spent + used,
+      spent: (held?.spent ?? 0) + used,
     };
     this.#shares.set(name, next);
-    return taken === undefined ? refusalBy(next, askedAt) : undefined;
+    return isRefused ? refusalBy(next, askedAt) : undefined;
   }
 
-  async #askAll(
-    place: EntryPlace,
-    wanted: Parameters<typeof takeShare>[2],
-  ): Promise<ShareDecision & { readonly now: number }> {
+  async #given(
+    { place, ask }: RateRequest,
+    wanted: ShareRequest,
+    { held, askedAt }: { readonly held: Share | undefined; readonly askedAt: number },
+  ): Promise<GivenShare> {
+    if (ask) return ask(wanted);
+    if (place) return this.#askAll(place, wanted);
+    const known = held && { since: held.resetsAt - wanted.windowMs, used: held.used };
+    return { ...takeShare(known, askedAt, wanted), now: askedAt };
+  }
+
+  async #askAll(place: EntryPlace, wanted: ShareRequest): Promise<GivenShare> {
     return decide(this.entries, { places: [place] }, (seen) => {
       const stored = seen.at(place);
       const decision = takeShare(stored && rateIn(stored), seen.now, wanted);
-      const answer = (now: number): ShareDecision & { now: number } => ({ ...decision, now });
+      const answer = (now: number): GivenShare => ({ ...decision, now });
       if (decision.taken === undefined) return { answer };
       const next = {
         stamp: newStamp(),
@@ -146,6 +170,6 @@ function atLeastOne(need: number): number {
   return Math.max(1, need);
 }
 
-function refusalBy({ used, resetsAt, until }: Share, now: number): RateRefusal {
-  return { used, resetsAt, retryAfterMs: Math.max(1, until - now) };
+function refusalBy({ used, resetsAt, refusedUntil }: Share, now: number): RateRefusal {
+  return { used, resetsAt, retryAfterMs: Math.max(1, refusedUntil - now) };
 }

@@ -1,3 +1,4 @@
+import { QUOTA_NAMES } from '../../config/quota-settings.js';
 import type { ExceededBudget } from '../domain/budget-error.js';
 import type { QuotaUse } from '../domain/quota-error.js';
 import type { Problem } from '../transport/problems.js';
@@ -21,10 +22,10 @@ export const QUOTA_USE = shape<QuotaUse>('QuotaUse', {
   example: { scope: 'user', quota: 'appendsPerMinute', used: 600, limit: 600, resetsAt: 1_763_900_040_000 },
   fields: {
     scope: text('`process`: the instance that answered.', { enum: ['user', 'app', 'process'] }),
-    quota: text(undefined, { enum: ['sessions', 'appendsPerMinute', 'bytesPerDay', 'runsPerMinute'] }),
+    quota: text(undefined, { enum: QUOTA_NAMES }),
     used: integer(),
     limit: integer(),
-    resetsAt: optional(integer('When a new minute or day begins; missing for sessions.')),
+    resetsAt: optional(integer('When a new minute or day begins; missing for sessions and stored bytes.')),
   },
 });
 
