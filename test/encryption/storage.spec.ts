@@ -11,8 +11,9 @@ for (const { name, open } of storesAboveThePort)
     skip: [
       ...(STORE_DIFFERENCES[name] ?? []).map(({ reason, tests }) => ({ reason, tests })),
       {
-        reason: 'limits count what is stored, and an encrypted text is longer',
+        reason: 'what is stored is counted, and an encrypted text is longer',
         tests: [
+          'has the bytes of what is kept, with the base state before the first event',
           ...stateLimits.tests.map(({ title }) => title),
           'labels and fields of this package have limits of their own',
           'the limit counts UTF-8 bytes, including separators',
