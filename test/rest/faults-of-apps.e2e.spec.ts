@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { type Socket, connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { ForbiddenException, Injectable, Logger } from '@nestjs/common';
+import { ForbiddenException, Injectable, Logger, type NestInterceptor } from '@nestjs/common';
+import { timeout } from 'rxjs';
 import { type AccessUser, SessionAccess } from '../../src/sessions/rest/index.js';
 import type { SessionService } from '../../src/index.js';
 import { GraphqlApp } from '../graphql/graphql-app.js';
@@ -187,6 +188,22 @@ describe.each(frameworks)('faults of the app on %s', (framework) => {
     await new Promise((resolve) => setTimeout(resolve, 50));
     expect(lines).toEqual([]);
   });
+});
+
+it.each(frameworks)('an interceptor that ends a stream on %s is what its reader is told of', async (framework) => {
+  reset();
+  const limit: NestInterceptor = { intercept: (_context, next) => next.handle().pipe(timeout(200)) };
+  const app = await RestApp.start(framework, { access: Rule, prepare: (host) => host.useGlobalInterceptors(limit) });
+  try {
+    await app.request('POST', `${SESSIONS}/s`);
+    const lines = logged();
+    const { status, text } = await app.request('GET', `${SESSIONS}/s/events/stream`);
+    expect([status, text]).toEqual([200, expect.stringMatching(/^event: problem\ndata: .*"code":"INTERNAL"/m)]);
+    expect(lines).toHaveLength(1);
+  } finally {
+    jest.restoreAllMocks();
+    await app.close();
+  }
 });
 
 it('a compressed body that is broken is a mistake of the client', async () => {

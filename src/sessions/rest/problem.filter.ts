@@ -8,6 +8,7 @@ import { NoRoomError, RETRY_AFTER_SECONDS } from '../transport/answers.js';
 import { callOf } from '../transport/call-of.js';
 import { SESSION_LINKS, type SessionLinks } from '../transport/session-links.js';
 import { HttpExchange } from './http-exchange.js';
+import { breakStream } from './sent-events.js';
 import { PROBLEM_TYPE, type Problem, logProblem, problemOf, titleOf } from '../transport/problems.js';
 
 interface Answering {
@@ -34,6 +35,7 @@ export class ProblemFilter implements ExceptionFilter {
     takeEnd(callOf(host))?.('failed', error);
     const http = host.switchToHttp();
     const exchange = new HttpExchange(http.getRequest(), http.getResponse());
+    if (breakStream(exchange.nodeResponse, error)) return;
     if (error instanceof HiddenDeletion) {
       exchange.setStatus(204);
       http.getResponse<Answering>().send('');

@@ -24,6 +24,19 @@ export interface SentEvents<Event> {
   readonly textOfProblem?: ((problem: Problem) => string) | undefined;
 }
 
+/** How to end the streams that are open. */
+const breaks = new WeakMap<ServerResponse, (failure: BrokenStream) => void>();
+
+/** Something else than the stream has failed, such as an interceptor of the app that limits the time of all answers. */
+class BrokenStream extends Error {}
+
+/** Ends a stream by an error, of which its reader learns as of any other. Returns false if the answer is no open stream. */
+export function breakStream(response: ServerResponse, cause: unknown): boolean {
+  const end = breaks.get(response);
+  end?.(new BrokenStream('The stream was ended.', { cause }));
+  return end !== undefined;
+}
+
 /**
  * Sends server-sent events until they end, the reader leaves, or access ends. Closes `access`. A failure is the last event.
  *
@@ -40,6 +53,7 @@ export async function sendEvents<Event>(
   const response = exchange.takeOver();
   const gone = new AbortController();
   response.on('close', () => gone.abort());
+  breaks.set(response, (failure) => gone.abort(failure));
   // The reader may have left during the lookup, and `close` is not emitted again.
   if (response.socket?.destroyed !== false) gone.abort();
   response.writeHead(200, {
@@ -61,6 +75,7 @@ export async function sendEvents<Event>(
   try {
     await sendAll(response, events, access, signal, logger);
   } finally {
+    breaks.delete(response);
     release();
     clearInterval(keepAlive);
     access.close();
@@ -81,6 +96,7 @@ async function sendAll<Event>(
   try {
     // Not `for await`: its variable would keep the last event in memory while the next one is waited for.
     while (await sendNext(response, events, textOf, access));
+    if (signal.reason instanceof BrokenStream) throw signal.reason.cause;
     // A reader reconnects by itself after the maximum age.
     const { aborted, reason } = access.signal;
     if (aborted && (hasEnd || !(reason instanceof StreamExpired))) throw reason;
