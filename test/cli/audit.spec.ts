@@ -22,7 +22,7 @@ async function recordsIn(storage: SessionStorage, appName?: string): Promise<Aud
 
 async function withSession(storage: SessionStorage): Promise<void> {
   const sessions = new SessionService({ storage });
-  const session = await sessions.createSession(KEY);
+  const session = await sessions.createSession({ ...KEY, state: { [CANARY]: 1 } });
   await sessions.appendEvent({ session, event: { author: 'user', content: { parts: [{ text: CANARY }] } } });
 }
 
