@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { auditedCommand } from './audited-command.js';
 import type { AuditedCommand } from './command-audit.js';
@@ -43,6 +44,9 @@ Exit codes:
 
 Without --url, the store is that of the app: SESSIONS_PROVIDER and the other variables of the configuration.`;
 
+/** Options of an import that do nothing where it only compares. */
+const NO_PART_IN_VERIFY = ['dryRun', 'skipConflicts', 'replace', 'skipBad', 'cursor'];
+
 /** The command line: its commands, arguments and options. */
 export function programOf(run: RunWork): Command {
   const program = new Command('agent-sessions')
@@ -53,6 +57,7 @@ export function programOf(run: RunWork): Command {
     .option('--table-prefix <text>', 'prefix of all tables')
     .option('--schema <name>', 'schema of the tables in PostgreSQL')
     .option('--json', 'results as lines of JSON')
+    .version(ownVersion(), '--version', 'say which version this is')
     .addHelpText('after', EXIT_CODES);
 
   const action =
@@ -134,7 +139,9 @@ export function programOf(run: RunWork): Command {
   filtered(program.command('import <file>'))
     .description('import an export; - reads stdin. Can be repeated')
     .option('--dry-run', 'write nothing, and say what would be done')
-    .option('--verify', 'write nothing, and compare the file with the store')
+    .addOption(
+      new Option('--verify', 'write nothing, and compare the file with the store').conflicts(NO_PART_IN_VERIFY),
+    )
     .option('--skip-conflicts', 'leave out sessions and components that the store has differently')
     .addOption(new Option('--replace', 'delete those of the store instead').conflicts('skipConflicts'))
     .option('--skip-bad', 'leave out what cannot be read')
@@ -208,6 +215,11 @@ export function programOf(run: RunWork): Command {
     .option('--expires <day>', 'the last day on which it counts, such as 2027-01-31')
     .action(action(apiKey));
   return program;
+}
+
+function ownVersion(): string {
+  const { version } = createRequire(import.meta.url)('nestjs-agent-sessions/package.json') as { version: string };
+  return version;
 }
 
 function filtered(command: Command): Command {

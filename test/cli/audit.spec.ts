@@ -91,6 +91,7 @@ describe('The audit of commands', () => {
     });
     expect(JSON.stringify(records)).not.toContain(CANARY);
     expect((await run(['audit', 'shop'], {})).out).toContain(`  cli:${BY.id}  export  shop / ann / s  done\n`);
+    expect(await run(['audit', 'bank'], {})).toMatchObject({ out: '', err: expect.stringContaining('no record') });
   });
 
   it('has commands about no app by themselves, and nothing of what never opens the store', async () => {

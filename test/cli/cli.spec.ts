@@ -291,6 +291,10 @@ describe('agent-sessions', () => {
       expect((await cli(['import', '-', '--json', ...target], { stdin: piped.out })).out).toContain('"created":1');
       expect((await cli(['import', file, ...target])).out).toContain('1 unchanged');
       expect(await cli(['import', file, '--verify', ...target])).toMatchObject({ code: 0 });
+      expect(await cli(['import', file, '--verify', '--replace', ...target])).toMatchObject({
+        code: 2,
+        err: expect.stringContaining("'--verify' cannot be used with option '--replace'"),
+      });
       expect(await cli(['verify', '--strict', ...target])).toMatchObject({ code: 0 });
 
       expect(await cli(['erase-user', 'shop', 'ann', ...target])).toMatchObject({ code: 2, out: '' });

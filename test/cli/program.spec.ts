@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SessionService } from '../../src/index.js';
@@ -34,6 +34,15 @@ describe('The program agent-sessions', () => {
     shell.stderr.on('data', (chunk) => (texts.err += chunk));
     await once(shell, 'close');
     expect(texts).toEqual({ out: 'session shop / ann / s\n0\n', err: '' });
+  });
+
+  it('says its version', async () => {
+    const child = spawn(process.execPath, [PROGRAM, '--version']);
+    const [said] = await once(child.stdout, 'data');
+    const { version } = JSON.parse(await readFile(join(__dirname, '../../package.json'), 'utf8')) as {
+      version: string;
+    };
+    expect([String(said), await once(child, 'close')]).toEqual([`${version}\n`, [0, null]]);
   });
 
   it('ends with 130 when it is interrupted', async () => {

@@ -17,10 +17,13 @@ export async function audit(
   appName?: string,
 ): Promise<void> {
   const query = { appName, userId, since: since === undefined ? undefined : timeIn(since) };
+  let found = 0;
   for await (const record of readAudit(await context.storage(), query)) {
     context.signal.throwIfAborted();
     await context.output.result(lineOf(record), record);
+    found++;
   }
+  if (found === 0) context.output.note('no record is kept here of what was asked for; the sink "table" keeps them');
 }
 
 function lineOf({ at, outcome, code, operation, action, target, by, ...ids }: AuditRecord): string {
