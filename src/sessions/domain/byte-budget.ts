@@ -32,6 +32,11 @@ export function eventBytes(event: Pick<StoredEvent, 'payload' | 'bytes'>): numbe
   return event.bytes ?? Buffer.byteLength(event.payload ?? '');
 }
 
+/** Size of stored events together. */
+export function eventsBytes(events: readonly Pick<StoredEvent, 'payload' | 'bytes'>[]): number {
+  return events.reduce((sum, event) => sum + eventBytes(event), 0);
+}
+
 /** The bytes of stored state. */
 export function entriesBytes(entries: Iterable<readonly [name: string, value: string]>): number {
   let bytes = 0;

@@ -1,4 +1,4 @@
-import { eventBytes } from '../domain/byte-budget.js';
+import { eventsBytes } from '../domain/byte-budget.js';
 import type { AppendOutcome } from '../domain/commit.js';
 import { InvalidInputError, LimitExceededError } from '../domain/errors.js';
 import { isAnySummary, isRewind } from '../domain/event-inspection.js';
@@ -127,8 +127,7 @@ export async function takeQuotas(
   { key, commit }: PreparedAppend,
   overQuota = false,
 ): Promise<void> {
-  const bytes = (): number => commit.events.reduce((sum, event) => sum + eventBytes(event), 0);
-  await quotas.append(key, commit.events.length, bytes, overQuota);
+  await quotas.append(key, commit.events.length, () => eventsBytes(commit.events), overQuota);
 }
 
 function isControl({ submitted: { event } }: PreparedEvent): boolean {

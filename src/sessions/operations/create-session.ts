@@ -1,5 +1,6 @@
 import { splitStateKey } from '../../state/scopes.js';
 import { filterChanges } from '../../state/state-changes.js';
+import { eventsBytes } from '../domain/byte-budget.js';
 import { assertDefinedState } from '../domain/defined-state.js';
 import { SessionExistsError } from '../domain/errors.js';
 import { checkedSessionKey, isBlank } from '../domain/ids.js';
@@ -74,7 +75,7 @@ export async function createPrepared(env: SessionEnvironment, prepared: Prepared
   const { key, baseState, upserts, metadata, log, turnsOnly } = prepared;
   const { lifetimes: expiry, stateLimits: maxStateBytes } = env;
   const request = { key, baseState, upserts, metadata, log, turnsOnly, expiry, maxStateBytes };
-  const stored = await createWithinQuotas(env, request, () => Buffer.byteLength(baseState));
+  const stored = await createWithinQuotas(env, request);
   if (!stored) return undefined;
   // Ends watches of an expired session with this id.
   announce(env, prepared.key);
@@ -85,9 +86,9 @@ export async function createPrepared(env: SessionEnvironment, prepared: Prepared
 export async function createWithinQuotas(
   { quotas, storage }: SessionEnvironment,
   request: CreateRequest,
-  bytes: () => number,
 ): Promise<StoredSession | undefined> {
-  const giveBack = await quotas?.create(request.key, bytes);
+  const { key, baseState, log } = request;
+  const giveBack = await quotas?.create(key, () => Buffer.byteLength(baseState) + eventsBytes(log?.events ?? []));
   const stored = await storage.create(request);
   if (!stored) await giveBack?.();
   return stored;

@@ -1,4 +1,4 @@
-import { eventBytes } from '../domain/byte-budget.js';
+import { eventsBytes } from '../domain/byte-budget.js';
 import { CHECKPOINT_EVERY } from '../domain/checkpoint.js';
 import type { StoredEvent } from '../domain/commit.js';
 import { SessionExistsError, SessionNotFoundError } from '../domain/errors.js';
@@ -53,27 +53,19 @@ export async function forkSession(env: SessionEnvironment, request: ForkSessionR
   const newKey = { ...key, sessionId: newId };
   const start = { baseState, upserts, metadata, log, turnsOnly };
   const limits = { expiry: env.lifetimes, maxStateBytes: env.stateLimits };
-  const stored = await createWithinQuotas(
-    env,
-    { key: newKey, ...start, ...limits },
-    () => bytesOf(log) + Buffer.byteLength(baseState),
-  );
+  const stored = await createWithinQuotas(env, { key: newKey, ...start, ...limits });
   if (!stored) throw new SessionExistsError(newId);
   await env.requestTexts.copy(key, newKey, textHashes, stored.record.incarnation);
   announce(env, newKey);
   const saving = saveCheckpoints(env, stored.record, log.events.length);
   if (saving) env.tasks.trackInBackground(saving);
   // A read would truncate the view, so return that.
-  if (bytesOf(log) > env.limits.maxViewBytes) return (await getSession(env, newKey)) ?? notThere(newId);
+  if (eventsBytes(log.events) > env.limits.maxViewBytes) return (await getSession(env, newKey)) ?? notThere(newId);
   const { view, source } = viewOf(stored, wholeConversation(log), readFilter(env), {
     config: {},
     isForOneRead: isReadShorter(env),
   });
   return new SessionOpener(env.storage).open(stored, view, source);
-}
-
-function bytesOf({ events }: InitialLog): number {
-  return events.reduce((sum, event) => sum + eventBytes(event), 0);
 }
 
 function notThere(sessionId: string): never {

@@ -1,4 +1,4 @@
-import { ByteBudget, eventBytes, MOST_PER_READ } from '../domain/byte-budget.js';
+import { ByteBudget, eventBytes, eventsBytes, MOST_PER_READ } from '../domain/byte-budget.js';
 import type { StoredEvent } from '../domain/commit.js';
 import { readableEvent } from '../domain/damaged-event.js';
 import { checkedLimit, checkedOrder, leftAfter, LogCursor, type LogPageRequest, MAX_LIMIT } from '../domain/paging.js';
@@ -67,7 +67,7 @@ export async function listEventsUpTo(
   }
   const reading = new PageReader(reads, order);
   const page = await reading.read(wanted, onlyAnswers && limit > 0 ? MAX_LIMIT : limit, maxBytes);
-  const bytes = page.reduce((sum, event) => sum + eventBytes(event), 0);
+  const bytes = eventsBytes(page);
   const events = page.map(readableEvent);
   damage.look(key, events);
   if (!onlyAnswers) return { ...pageOf(reads, events, order, reading.endOf(wanted, page)), bytes };

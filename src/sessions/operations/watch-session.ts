@@ -1,4 +1,4 @@
-import { eventBytes } from '../domain/byte-budget.js';
+import { eventsBytes } from '../domain/byte-budget.js';
 import { InvalidInputError, SessionNotFoundError } from '../domain/errors.js';
 import type { LoggedEvent } from '../domain/event.js';
 import { type SessionKey, checkedSessionKey, sessionKeyOf } from '../domain/ids.js';
@@ -249,7 +249,7 @@ export class SessionWatch implements AsyncIterableIterator<LoggedEvent> {
     if (tail === 'gone') throw new SessionNotFoundError(key.sessionId);
     if (!tail || (tail.lastSeq > seq && tail.events.length === 0)) return undefined;
     if (afterPartial !== undefined && !tail.partials) return undefined;
-    const bytes = tail.events.reduce((sum, event) => sum + eventBytes(event), 0);
+    const bytes = eventsBytes(tail.events);
     return { ...tail, events: tail.events.map(loggedEvent), bytes };
   }
 

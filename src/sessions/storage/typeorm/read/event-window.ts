@@ -1,4 +1,4 @@
-import { eventBytes } from '../../../domain/byte-budget.js';
+import { eventsBytes } from '../../../domain/byte-budget.js';
 import type { StoredEvent } from '../../../domain/commit.js';
 import type { EventWindow } from '../../session-storage.js';
 import { NO_SQL, Sql, sql } from '../sql/sql.js';
@@ -22,7 +22,7 @@ export function boundedWindow({ maxBytes, ...window }: EventWindow): EventWindow
 
 /** The statement returns the first event that does not fit, too. */
 export function isOver(events: readonly StoredEvent[], maxBytes = Infinity): boolean {
-  return maxBytes !== Infinity && events.reduce((sum, event) => sum + eventBytes(event), 0) > maxBytes;
+  return maxBytes !== Infinity && eventsBytes(events) > maxBytes;
 }
 
 interface FittingRange {
