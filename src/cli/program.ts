@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { HIGHEST_PORT } from '../config/setting.js';
 import { auditedCommand } from './audited-command.js';
 import type { AuditedCommand } from './command-audit.js';
 import type { CommandContext } from './command-context.js';
@@ -231,7 +232,7 @@ function filtered(command: Command): Command {
 
 function portNumber(text: string): number {
   const port = wholeNumber(text);
-  if (port > 65_535) throw new InvalidArgumentError('It must be a port, at most 65535.');
+  if (port > HIGHEST_PORT) throw new InvalidArgumentError(`It must be a port, at most ${HIGHEST_PORT}.`);
   return port;
 }
 

@@ -17,7 +17,7 @@ const SESSIONS: ImportedModule = {
   code: "SessionsModule.forRoot({ provider: 'memory', isGlobal: true })",
 };
 
-const IS_IMPORTED = /\bSessionsModule\b[^;]*['"]nestjs-agent-sessions['"]/;
+const IS_IMPORTED = new RegExp(`\\b${SESSIONS.name}\\b[^;]*['"]${SESSIONS.from}['"]`);
 
 const BY_HAND = `add ${SESSIONS.code} of ${SESSIONS.from} to the imports of a module of your app`;
 
