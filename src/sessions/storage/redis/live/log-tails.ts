@@ -149,8 +149,8 @@ local function tailOf(key, place)
   if afterPartial ~= '' then tail[5] = partialsOf(base .. 'partials:' .. id, afterPartial) end
   if bytesTo ~= '' then
     local isFirst = tonumber(afterSeq) < tonumber(first)
-    local base = isFirst and #(redis.call('HGET', key, 'base') or '') or 0
-    tail[6] = text(base + bytesOf(key, math.max(afterSeq + 1, tonumber(first)), math.min(tonumber(bytesTo), tonumber(last))))
+    local ofBase = isFirst and redis.call('HSTRLEN', key, 'base') or 0
+    tail[6] = text(ofBase + bytesOf(key, math.max(afterSeq + 1, tonumber(first)), math.min(tonumber(bytesTo), tonumber(last))))
   end
   return tail
 end
