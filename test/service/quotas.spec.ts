@@ -9,6 +9,7 @@ import type { SessionStorage } from '../../src/storage.js';
 import { ManualClock } from '../../src/testing/index.js';
 import type { OpenStorage } from '../../src/testing/open-storage.js';
 import { withNotedCalls } from '../support/noted-calls.js';
+import { isAccepted, refusalsOf } from '../support/quota-refusals.js';
 import { storesAboveThePort } from '../support/stores.js';
 
 const ANN = { appName: 'shop', userId: 'ann' };
@@ -262,20 +263,4 @@ describe('the option quotas', () => {
 
 async function say(sessions: SessionService, id: string, user = ANN): Promise<unknown> {
   return sessions.appendEvent({ session: { ...user, id }, event: EVENT });
-}
-
-function refusalsOf(ends: readonly PromiseSettledResult<unknown>[]): QuotaExceededError[] {
-  const reasons = ends.flatMap((end): unknown[] => (end.status === 'rejected' ? [end.reason] : []));
-  for (const reason of reasons) expect(reason).toBeInstanceOf(QuotaExceededError);
-  return reasons as QuotaExceededError[];
-}
-
-async function isAccepted(append: Promise<unknown>): Promise<boolean> {
-  try {
-    await append;
-    return true;
-  } catch (error) {
-    if (error instanceof QuotaExceededError) return false;
-    throw error;
-  }
 }

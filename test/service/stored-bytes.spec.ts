@@ -8,6 +8,7 @@ import {
 import { ManualClock } from '../../src/testing/index.js';
 import type { OpenStorage } from '../../src/testing/open-storage.js';
 import { withNotedCalls } from '../support/noted-calls.js';
+import { isAccepted, refusalsOf } from '../support/quota-refusals.js';
 import { storesAboveThePort } from '../support/stores.js';
 
 const ANN = { appName: 'shop', userId: 'ann' };
@@ -217,20 +218,4 @@ function said(text: string): EventInput {
 
 async function append(sessions: SessionService | undefined, id = 's', text: string): Promise<unknown> {
   return sessions?.appendEvent({ session: { ...ANN, id }, event: said(text) });
-}
-
-function refusalsOf(ends: readonly PromiseSettledResult<unknown>[]): QuotaExceededError[] {
-  const reasons = ends.flatMap((end): unknown[] => (end.status === 'rejected' ? [end.reason] : []));
-  for (const reason of reasons) expect(reason).toBeInstanceOf(QuotaExceededError);
-  return reasons as QuotaExceededError[];
-}
-
-async function isAccepted(work: Promise<unknown>): Promise<boolean> {
-  try {
-    await work;
-    return true;
-  } catch (error) {
-    if (error instanceof QuotaExceededError) return false;
-    throw error;
-  }
 }
