@@ -29,12 +29,12 @@ export interface QuotaSettings {
 }
 
 /** The name of a quota. */
-export type QuotaName = keyof Quotas;
+export type QuotaName = 'sessions' | 'storedBytes' | 'appendsPerMinute' | 'bytesPerDay' | 'runsPerMinute';
 
 /** Whose quotas they are. */
 export type QuotaScope = 'user' | 'app' | 'process';
 
-const OF_USER: Readonly<Record<QuotaName, true>> = {
+const OF_USER: Readonly<Record<keyof Required<Quotas> & QuotaName, true>> = {
   sessions: true,
   storedBytes: true,
   appendsPerMinute: true,
