@@ -22,6 +22,7 @@ const ofUpstream = [{ status: 404 }, { statusCode: 400 }, { status: 429, expose:
 let userOf: () => AccessUser;
 let allows: () => boolean | Promise<boolean>;
 let budgets: () => never | Promise<never>;
+let quotas: () => object | Promise<object>;
 
 @Injectable()
 class Rule extends SessionAccess {
@@ -37,6 +38,7 @@ const reset = (): void => {
   userOf = () => ({ id: 'ann' });
   allows = () => true;
   budgets = throwUpstream;
+  quotas = () => ({});
 };
 
 /** The messages of the lines that the server logs. */
@@ -66,7 +68,7 @@ describe.each(frameworks)('faults of the app on %s', (framework) => {
     app = await RestApp.start(framework, {
       access: Rule,
       agents: true,
-      sessions: { usage: { budgets: () => budgets() } },
+      sessions: { usage: { budgets: () => budgets() }, quotas: { user: () => quotas() } },
     });
   });
 
@@ -105,10 +107,12 @@ describe.each(frameworks)('faults of the app on %s', (framework) => {
     expectFault(answer, lines);
   });
 
-  it('are no answers of budgets', async () => {
+  it('are no answers of budgets, nor of quotas', async () => {
     await app.request('POST', `${SESSIONS}/s`);
     const lines = logged();
-    expectFault(await app.request('POST', `${SESSIONS}/s/run`, { newMessage: 'hello' }), lines);
+    expectFault(await app.request('POST', `${SESSIONS}/s/run`, { newMessage: 'hello' }), lines.splice(0));
+    quotas = throwUpstream;
+    expectFault(await app.request('POST', `${SESSIONS}/s/events`, HELLO), lines);
   });
 
   it.each([
@@ -117,7 +121,7 @@ describe.each(frameworks)('faults of the app on %s', (framework) => {
       'a missing session',
       (sessions: SessionService) => sessions.listEvents({ appName: 'plans', userId: 'ann', sessionId: 'plan' }),
     ],
-  ])('are no answers of what a rule or budgets ask the service: %s', async (_what, nested) => {
+  ])('are no answers of what a rule, budgets or quotas ask the service: %s', async (_what, nested) => {
     await app.request('POST', `${SESSIONS}/s`);
     const lines = logged();
     const fail = async (): Promise<never> => {
@@ -126,6 +130,8 @@ describe.each(frameworks)('faults of the app on %s', (framework) => {
     };
     budgets = fail;
     expectFault(await app.request('POST', `${SESSIONS}/s/run`, { newMessage: 'hello' }), lines.splice(0));
+    quotas = fail;
+    expectFault(await app.request('POST', `${SESSIONS}/s/events`, HELLO), lines.splice(0));
     allows = fail;
     expectFault(await app.request('GET', `${SESSIONS}/s`), lines);
   });

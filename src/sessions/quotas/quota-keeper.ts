@@ -14,6 +14,7 @@ import type { Clock } from '../domain/clock.js';
 import { StoreUnavailableError } from '../domain/errors.js';
 import type { StateOwner, UserKey } from '../domain/ids.js';
 import { digestOf } from '../domain/json-digest.js';
+import { askApp } from '../domain/nested-failures.js';
 import { QuotaExceededError, type QuotaUse } from '../domain/quota-error.js';
 import { QUOTA_WINDOWS, type Rate, type ShareRequest, countAt } from '../domain/quota-rules.js';
 import { BYTES_SHARE_MS } from '../domain/stored-bytes-rules.js';
@@ -214,7 +215,7 @@ async function quotasOf<Owner extends object>(
   owner: Owner,
 ): Promise<Quotas> {
   if (typeof given !== 'function') return given;
-  const quotas: unknown = await given({ ...owner });
+  const quotas: unknown = await askApp(`quotas.${scope}`, () => given({ ...owner }));
   if (areQuotas(scope, quotas)) return quotas;
   const [shape, hint] = [shapeOfQuotas(scope), quotasHint(scope, quotas)];
   throw new ConfigurationError([`quotas.${scope} must return ${shape}.${hint === undefined ? '' : ` ${hint}`}`]);
