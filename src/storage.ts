@@ -58,7 +58,7 @@ export {
   type UsagePeriod,
   type UsageQuery,
 } from './sessions/domain/usage-periods.js';
-export type { ViewMarks } from './sessions/domain/visible-ranges.js';
+export type { ViewMarks } from './sessions/domain/view-marks.js';
 export type { StorageReplica } from './sessions/storage/session-storage.js';
 export type { ComponentContents, ComponentStore } from './sessions/storage/component-store.js';
 export type {

@@ -5,7 +5,7 @@ import { type SettingsOf, isRecord, kindOf } from '../config/setting.js';
 import { MAX_ID_BYTES, isId } from '../sessions/domain/ids.js';
 import { type StandardSchema, isStandardSchema } from '../state/standard-schema.js';
 import { RUN_SETTINGS, isNameOfUser } from './ask/run-settings.js';
-import type { RunPolicy } from './turn/control-events.js';
+import type { RunPolicy } from './turn/run-policy.js';
 
 /** An agent that answers the messages of an app. */
 export interface AgentOptions {

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { AUDIT_VARIABLES, type AuditConfig, auditFrom, problemsOfAudit } from '../config/audit-settings.js';
 import { ConfigurationError } from '../config/configuration-error.js';
-import { readVariables } from '../config/environment.js';
+import { readVariables } from '../config/read-variables.js';
 import { type SessionsConfig, sessionsFromEnvironment } from '../config/sessions-environment.js';
 import { STORE_VARIABLES } from '../config/store-settings.js';
 

@@ -3,7 +3,7 @@ import { AUDIT_VARIABLES, type AuditConfig, auditFrom, problemsOfAudit } from '.
 import { AUTH_VARIABLES } from './auth-settings.js';
 import { type AuthConfig, authFrom, problemsOfAuth } from './check-auth-options.js';
 import { ConfigurationError, attempt, problemsIn } from './configuration-error.js';
-import { type Reading, problemsOfNames, readVariables } from './environment.js';
+import { type Reading, problemsOfNames, readVariables } from './read-variables.js';
 import { isLoopback } from './loopback.js';
 import { type SessionsConfig, isProduction, sessionsFromEnvironment } from './sessions-environment.js';
 import {

@@ -1,4 +1,4 @@
-import { type Reading, problemsOfNames } from './environment.js';
+import { type Reading, problemsOfNames } from './read-variables.js';
 import { type VariableSettings, days, namedVariables, oneOf } from './setting.js';
 
 /** Where the app of `npm start` notes who asked for what, by its variables. */

@@ -6,7 +6,7 @@ import {
   JWT_SETTINGS,
   type JwtOptions,
 } from './auth-settings.js';
-import { type Reading, optionsIn } from './environment.js';
+import { type Reading, optionsIn } from './read-variables.js';
 import { PLAIN_NAMES, problemsOfGroup } from './option-checks.js';
 import { problemOf } from './setting.js';
 

@@ -3,7 +3,7 @@ import { problemsOfCleanup, problemsOfStore } from './check-options.js';
 import { ConfigurationError } from './configuration-error.js';
 import { type Names, problemsOfSwitch } from './option-checks.js';
 import { type EncryptionOptions, problemsOfEncryption } from './encryption-settings.js';
-import { type Reading, optionsIn, problemsOfNames, readVariables } from './environment.js';
+import { type Reading, optionsIn, problemsOfNames, readVariables } from './read-variables.js';
 import type { ReadSettings } from './read-settings.js';
 import { isDecodable, redisAddress } from './redis-address.js';
 import {

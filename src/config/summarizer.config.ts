@@ -1,6 +1,6 @@
 import { registerAs } from '@nestjs/config';
 import { ConfigurationError } from './configuration-error.js';
-import { type Reading, optionsIn, problemsOfNames, readVariables } from './environment.js';
+import { type Reading, optionsIn, problemsOfNames, readVariables } from './read-variables.js';
 import { type ModelAddress, SUMMARIZER_VARIABLES, type SummarizerSettings } from './summarizer-settings.js';
 
 /** The settings of summaries that environment variables can set. */

@@ -9,7 +9,7 @@ import { DIED, problemResponses } from '../sessions/domain/open-calls.js';
 import type { SessionRecord } from '../sessions/domain/session-record.js';
 import { stateWrites } from '../sessions/domain/stored-json.js';
 import { submitEvent } from '../sessions/domain/submitted-event.js';
-import type { ViewMarks } from '../sessions/domain/visible-ranges.js';
+import type { ViewMarks } from '../sessions/domain/view-marks.js';
 import { groupBy } from '../sessions/domain/batches.js';
 import type { SessionStorage, StoredSession } from '../sessions/storage/session-storage.js';
 import { NO_LIMITS } from './event-repair.js';

@@ -14,13 +14,13 @@ import {
   usageByModel,
   usageWith,
 } from '../sessions/domain/usage.js';
-import type { ViewMarks } from '../sessions/domain/visible-ranges.js';
+import type { ViewMarks } from '../sessions/domain/view-marks.js';
 import { ownRecord } from '../sessions/storage/state-entries.js';
 import type { OwnState, StoredCheckpoint } from '../sessions/storage/session-storage.js';
 import { storedCheckpoint } from '../sessions/domain/checkpoint.js';
 import type { Note } from './findings.js';
 import { comparableMarks } from './live-path.js';
-import type { LogFold } from './log-fold.js';
+import type { LogCheck } from './log-check.js';
 
 /** What a session should be, by its log. */
 export interface Expected {
@@ -64,7 +64,7 @@ export function differences(record: SessionRecord, stored: OwnState, expected: E
 }
 
 /** Compares the rest of the record with the log. */
-export function recordNotes(record: SessionRecord, fold: LogFold): Note[] {
+export function recordNotes(record: SessionRecord, fold: LogCheck): Note[] {
   const lastControl = fold.controls.at(-1)?.seq ?? 0;
   const problems = [
     fold.tipSeq > 0 && record.tipSeq !== fold.tipSeq && `tipSeq is ${record.tipSeq} instead of ${fold.tipSeq}`,
@@ -76,7 +76,7 @@ export function recordNotes(record: SessionRecord, fold: LogFold): Note[] {
 }
 
 /** The changes that make the metadata what the events last said about it. They say nothing about the initial one. */
-export function metadataDifference(stored: MetadataText, fold: LogFold): MetadataChange[] {
+export function metadataDifference(stored: MetadataText, fold: LogCheck): MetadataChange[] {
   const entries = metadataEntries(stored);
   return [...fold.metadata].filter(([name, value]) => !isSameJson(entries.get(name) ?? null, value));
 }
@@ -95,7 +95,7 @@ function parsed(text: string): unknown {
 }
 
 /** Compares stored tokens with those of the events. Without the trimmed events only the least is known. */
-export function usageNotes(stored: readonly ModelUsage[], fold: LogFold, isTrimmed: boolean): Note[] {
+export function usageNotes(stored: readonly ModelUsage[], fold: LogCheck, isTrimmed: boolean): Note[] {
   const { least, most } = usageNamedAs(stored, fold);
   const models = [...new Set([...stored, ...most].map(({ model }) => model))];
   return models.flatMap((model) => {
@@ -111,7 +111,7 @@ export function usageNotes(stored: readonly ModelUsage[], fold: LogFold, isTrimm
 }
 
 /** The sums that the events allow, as near to the stored ones as possible. */
-export function rightUsage(stored: readonly ModelUsage[], fold: LogFold, isTrimmed: boolean): ModelUsage[] {
+export function rightUsage(stored: readonly ModelUsage[], fold: LogCheck, isTrimmed: boolean): ModelUsage[] {
   const { least, most } = usageNamedAs(stored, fold);
   const models = [...new Set([...stored, ...most].map(({ model }) => model))].sort();
   return models
@@ -124,7 +124,7 @@ export function rightUsage(stored: readonly ModelUsage[], fold: LogFold, isTrimm
 }
 
 /** A session that counts as many models as it may by their names counts the others of its log as one. */
-function usageNamedAs(stored: readonly ModelUsage[], { usage: { least, most } }: LogFold): LogFold['usage'] {
+function usageNamedAs(stored: readonly ModelUsage[], { usage: { least, most } }: LogCheck): LogCheck['usage'] {
   if (stored.length < MOST_MODELS_OF_SESSION) return { least, most };
   const names = new Set(stored.map(({ model }) => model));
   const named = (models: readonly ModelUsage[]): ModelUsage[] =>
@@ -137,7 +137,7 @@ function tokensOf(usage: readonly ModelUsage[], model: string): TokenUsage {
 }
 
 /** Compares a stored checkpoint with what follows from the log up to its event. */
-export function checkpointNotes(stored: StoredCheckpoint, record: SessionRecord, fold: LogFold): Note[] {
+export function checkpointNotes(stored: StoredCheckpoint, record: SessionRecord, fold: LogCheck): Note[] {
   const { seq } = stored;
   const { state: folded, controls, sums } = fold;
   if (!folded) return [];

@@ -12,7 +12,7 @@ import type { EventText } from '../sessions/storage/rebuild.js';
 import type { StoredSession } from '../sessions/storage/session-storage.js';
 import { metadataDifference } from './compare.js';
 import { comparableMarks, livePathOf, marksOf } from './live-path.js';
-import type { LogFold } from './log-fold.js';
+import type { LogCheck } from './log-check.js';
 
 /** The event restores what other events said, however much that is. */
 export const NO_LIMITS = { ...DEFAULT_LIMITS, maxEventBytes: Infinity, maxDepth: Infinity, maxDeltaKeys: Infinity };
@@ -22,7 +22,7 @@ export const NO_LIMITS = { ...DEFAULT_LIMITS, maxEventBytes: Infinity, maxDepth:
  * so that state and metadata stay as they are. `undefined` if events are missing or altered, if the state is too large to be known, or if a damaged one was a summary
  * or a rewind that counts: the record does not tell enough about those.
  */
-export function textsForDamaged(stored: StoredSession, fold: LogFold): readonly EventText[] | undefined {
+export function textsForDamaged(stored: StoredSession, fold: LogCheck): readonly EventText[] | undefined {
   const { damaged, state } = fold;
   if (!state || !fold.isWholeBesideDamaged || !hasAllControls(stored.record, fold)) return undefined;
   return damaged.map((event, index) => {
@@ -40,13 +40,13 @@ export function textsForDamaged(stored: StoredSession, fold: LogFold): readonly 
 }
 
 /** Whether the summaries and rewinds that can be read are all that the record knows of. */
-function hasAllControls({ firstSeq, lastSeq, marks }: SessionRecord, { controls }: LogFold): boolean {
+function hasAllControls({ firstSeq, lastSeq, marks }: SessionRecord, { controls }: LogCheck): boolean {
   const found = marksOf(controls, livePathOf(controls, { from: firstSeq, to: lastSeq }));
   return comparableMarks({ ...found, covered: marks.covered }) === comparableMarks(marks);
 }
 
 /** What state and metadata have beside what events say. */
-function unexplained({ state, metadata = '' }: StoredSession, fold: LogFold, built: StateFold): EventActionsInput {
+function unexplained({ state, metadata = '' }: StoredSession, fold: LogCheck, built: StateFold): EventActionsInput {
   const { stateDelta, stateRemovals } = stateDifference(built.toRecord(), ownRecord(state?.session));
   const entries = metadataEntries(metadata);
   const names = metadataDifference(metadata, fold).map(([name]) => [name, entries.get(name) ?? null] as const);

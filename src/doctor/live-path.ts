@@ -2,7 +2,7 @@ import { type Counters, NO_COUNTS, addCounters, countsOf } from '../sessions/dom
 import type { LoggedEvent } from '../sessions/domain/event.js';
 import { type LogStep, momentAfter } from '../sessions/domain/moment.js';
 import { type SeqRange, isInRanges } from '../sessions/domain/seq-ranges.js';
-import { NO_MARKS, type ViewMarks } from '../sessions/domain/visible-ranges.js';
+import { NO_MARKS, type ViewMarks } from '../sessions/domain/view-marks.js';
 import { ToolCheck } from './tool-check.js';
 
 /** The summaries and rewinds of a log: all that decides which of its events count. */

@@ -10,7 +10,7 @@ import type { SessionRecord } from '../sessions/domain/session-record.js';
 import type { StateExcess } from '../sessions/domain/state-size.js';
 import { loggedEvent } from '../sessions/domain/stored-json.js';
 import type { ModelUsage } from '../sessions/domain/usage.js';
-import type { ViewMarks } from '../sessions/domain/visible-ranges.js';
+import type { ViewMarks } from '../sessions/domain/view-marks.js';
 import type { EventText } from '../sessions/storage/rebuild.js';
 import type { SessionStorage, StoredSession } from '../sessions/storage/session-storage.js';
 import type { StateChanges } from '../state/state-changes.js';
@@ -19,7 +19,7 @@ import { textsForDamaged } from './event-repair.js';
 import type { Note } from './findings.js';
 import { wrongGroups } from './group-check.js';
 import { LiveSums, livePathOf, marksOf } from './live-path.js';
-import { LogFold, anchorsOf } from './log-fold.js';
+import { LogCheck, anchorsOf } from './log-check.js';
 import { LogChangedError, type Pace, logPages } from './log-pages.js';
 import type { SharedWrites } from './shared-check.js';
 import { type LimitedReads, type ReadForCheck, excessNote, readForCheck } from './state-excess.js';
@@ -105,7 +105,7 @@ async function checkStored(
 ): Promise<SessionCheck> {
   const { record } = stored;
   const isTrimmed = record.firstSeq > 1;
-  const fold = new LogFold(record, excess ? undefined : (stored.baseState ?? '{}'), env.stateLimits);
+  const fold = new LogCheck(record, excess ? undefined : (stored.baseState ?? '{}'), env.stateLimits);
   const beside = await foldLog(env, record, fold, shared);
   const expiry = expiryNotes('session', record.expiresAt, env.lifetimes);
   const checked = { stored, events: Math.max(0, record.lastSeq - record.firstSeq + 1) };
@@ -151,7 +151,7 @@ async function checkStored(
 }
 
 /** State that is too large is neither loaded nor compared. That of the user and the app is noted with these. */
-function sizeNotes(record: SessionRecord, fold: LogFold, excess: StateExcess | undefined): Note[] {
+function sizeNotes(record: SessionRecord, fold: LogCheck, excess: StateExcess | undefined): Note[] {
   if (excess) return excess.scope === 'session' ? [excessNote(excess, sessionKeyOf(record))] : [];
   if (fold.state) return [];
   return [{ code: 'STATE_NOT_COMPARED', detail: 'the events build more state than is loaded to compare it' }];
@@ -166,7 +166,7 @@ function metadataNotes(changes: readonly MetadataChange[]): Note[] {
 async function foldLog(
   env: CheckEnvironment,
   record: SessionRecord,
-  fold: LogFold,
+  fold: LogCheck,
   shared: readonly SharedWrites[],
 ): Promise<Beside> {
   const { storage, pace } = env;
@@ -229,7 +229,7 @@ function anchorNotes(missing: readonly number[]): Note[] {
 async function checkCheckpoint(
   { storage }: CheckEnvironment,
   record: SessionRecord,
-  fold: LogFold,
+  fold: LogCheck,
   seq: number,
 ): Promise<Note[]> {
   const read = await storage.read({ key: sessionKeyOf(record), checkpointAt: seq });

@@ -10,7 +10,7 @@ import { environmentBehind } from '../sessions/service-environment.js';
 import { readsOf } from '../sessions/reads-of.js';
 import type { SessionService } from '../sessions/session.service.js';
 import { tracedWork } from '../sessions/tracing/trace.js';
-import type { TracedOperation } from '../sessions/tracing/traced-operation.js';
+import type { TracedOperation } from '../sessions/tracing/operation-channels.js';
 import type { SearchIndex } from '../sessions/storage/search-index.js';
 import type { SessionStorage } from '../sessions/storage/session-storage.js';
 import { EntryBatches } from './entry-batches.js';

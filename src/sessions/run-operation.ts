@@ -1,6 +1,6 @@
 import type { SessionEnvironment } from './session-environment.js';
 import { type Operation, traced } from './tracing/trace.js';
-import type { TracedOperationName } from './tracing/traced-operation.js';
+import type { TracedOperationName } from './tracing/operation-channels.js';
 
 /** Runs an operation of the service: its end is waited for at shutdown, and its channel tells it to who listens. */
 export function runOperation<Request, Result, More = undefined>(

@@ -9,7 +9,7 @@ import { RESERVED } from '../sessions/domain/reserved-words.js';
 import { isInRanges } from '../sessions/domain/seq-ranges.js';
 import type { SessionRecord } from '../sessions/domain/session-record.js';
 import { loggedEvent } from '../sessions/domain/stored-json.js';
-import { visibleRanges } from '../sessions/domain/visible-ranges.js';
+import { visibleRanges } from '../sessions/domain/view-marks.js';
 import { EventFinder } from '../sessions/operations/event-finder.js';
 import type { SessionStorage, StoredSession } from '../sessions/storage/session-storage.js';
 import { type SessionSummary, type SummaryDraft, summaryOf } from './session-summary.js';

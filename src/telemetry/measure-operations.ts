@@ -1,5 +1,5 @@
 import { checkOptions } from '../sessions/domain/given-options.js';
-import { TRACED_OPERATIONS, type TracedOperation, channelOf } from '../sessions/tracing/traced-operation.js';
+import { TRACED_OPERATIONS, type TracedOperation, channelOf } from '../sessions/tracing/operation-channels.js';
 
 /** Boundaries of histograms of how long operations took, in seconds. */
 export const OPERATION_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];

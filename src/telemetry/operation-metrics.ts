@@ -1,5 +1,5 @@
 import type { Attributes, Meter } from '@opentelemetry/api';
-import type { TracedOperation } from '../sessions/tracing/traced-operation.js';
+import type { TracedOperation } from '../sessions/tracing/operation-channels.js';
 import { ATTRIBUTES, LATEST_METRICS, OWN_ATTRIBUTES, OWN_METRICS } from './conventions.js';
 import { type MeasuredOperationHandler, OPERATION_SECONDS } from './measure-operations.js';
 

@@ -11,7 +11,7 @@ import {
 } from '@opentelemetry/api';
 import { BoundedMap } from '../sessions/domain/bounded-map.js';
 import { isId } from '../sessions/domain/ids.js';
-import { TRACED_OPERATIONS, type TracedOperation, channelOf } from '../sessions/tracing/traced-operation.js';
+import { TRACED_OPERATIONS, type TracedOperation, channelOf } from '../sessions/tracing/operation-channels.js';
 import { ATTRIBUTES, OPERATION_NAMES, OWN_ATTRIBUTES } from './conventions.js';
 
 /** Sessions whose last span is kept, so that a fork can be linked to it. */

@@ -4,7 +4,7 @@ import { idProblem } from '../sessions/domain/ids.js';
 import { isCount } from '../sessions/domain/input-checks.js';
 import { type ModelUsage, UNKNOWN_MODEL, usageWith } from '../sessions/domain/usage.js';
 import type { SeqRange } from '../sessions/domain/seq-ranges.js';
-import type { ViewMarks } from '../sessions/domain/visible-ranges.js';
+import type { ViewMarks } from '../sessions/domain/view-marks.js';
 import type { StoredScope } from '../state/scopes.js';
 import type { StateEntries } from '../sessions/storage/session-storage.js';
 import type { PeriodUsage } from '../sessions/storage/transfer-store.js';

@@ -2,7 +2,7 @@ import type { ComponentPlace } from '../sessions/domain/component.js';
 import type { Counters } from '../sessions/domain/counters.js';
 import type { SessionKey, StateOwner } from '../sessions/domain/ids.js';
 import type { ModelUsage } from '../sessions/domain/usage.js';
-import type { ViewMarks } from '../sessions/domain/visible-ranges.js';
+import type { ViewMarks } from '../sessions/domain/view-marks.js';
 import type { StateEntries } from '../sessions/storage/session-storage.js';
 import type { PeriodUsage } from '../sessions/storage/transfer-store.js';
 

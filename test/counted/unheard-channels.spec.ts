@@ -1,5 +1,5 @@
 import { traced } from '../../src/sessions/tracing/trace.js';
-import { channelOf } from '../../src/sessions/tracing/traced-operation.js';
+import { channelOf } from '../../src/sessions/tracing/operation-channels.js';
 
 const CALLS = 100_000;
 const ENVIRONMENT = {};

@@ -1,4 +1,4 @@
-import { RUN_POLICIES, type RunPolicy, isInterrupting } from '../../src/agents/turn/control-events.js';
+import { RUN_POLICIES, type RunPolicy, isInterrupting } from '../../src/agents/turn/run-policy.js';
 import { AgentSessions, type RunHandler } from '../../src/agents/index.js';
 import { type EventInput, SessionService } from '../../src/index.js';
 import type { SessionStorage } from '../../src/storage.js';

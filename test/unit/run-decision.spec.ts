@@ -1,5 +1,5 @@
 import { type MessagePlace, type Sight, type Step, decideStep } from '../../src/agents/ask/run-decision.js';
-import { RUN_POLICIES, type RunPolicy } from '../../src/agents/turn/control-events.js';
+import { RUN_POLICIES, type RunPolicy } from '../../src/agents/turn/run-policy.js';
 
 const PLACES: readonly MessagePlace[] = ['new', 'queued', 'orphaned', 'stored'];
 const WAITING = ['enqueue', 'interrupt', 'rollback', 'merge'] as const;

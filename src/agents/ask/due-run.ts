@@ -9,7 +9,6 @@ import type { AgentEnvironment } from '../turn/agent-environment.js';
 import {
   type TakenMessage,
   inQueueOrder,
-  isInterrupting,
   invocationOfMessage,
   messageIdOf,
   queueEntryOf,
@@ -17,6 +16,7 @@ import {
   dequeuedEvent,
   withdrawnBy,
 } from '../turn/control-events.js';
+import { isInterrupting } from '../turn/run-policy.js';
 import { type QueuePlace, batchLimitsOf, batchWith, isWhole, readMessages } from '../turn/queue-place.js';
 import { readQueue } from './queue.js';
 import type { CheckedRun } from './run-request.js';

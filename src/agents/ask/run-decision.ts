@@ -1,6 +1,6 @@
 import type { LoggedEvent } from '../../sessions/domain/event.js';
 import type { TurnHeldError } from '../../sessions/domain/errors.js';
-import type { RunPolicy } from '../turn/control-events.js';
+import type { RunPolicy } from '../turn/run-policy.js';
 
 /** Where the message of a request is. */
 export type MessagePlace =

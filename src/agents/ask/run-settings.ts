@@ -1,7 +1,7 @@
 import { callable, kindOf, oneOf } from '../../config/setting.js';
 import { stateKeyProblem } from '../../sessions/domain/submitted-state.js';
 import { isStandardSchema } from '../../state/standard-schema.js';
-import { RUN_POLICIES } from '../turn/control-events.js';
+import { RUN_POLICIES } from '../turn/run-policy.js';
 
 /** The longest time of `debounce`: an hour. */
 export const MAX_QUIET_MS = 3_600_000;

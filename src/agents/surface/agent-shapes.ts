@@ -19,7 +19,7 @@ import {
 } from '../../sessions/surface/shape.js';
 import type { RunEvent } from '../turn/run-events.js';
 import type { AskedCall, PendingApproval } from '../invocation/approvals.js';
-import { RUN_POLICIES, type RunPolicy } from '../turn/control-events.js';
+import { RUN_POLICIES, type RunPolicy } from '../turn/run-policy.js';
 import type { PendingApprovalPage } from '../invocation/pending-approvals.js';
 import type { RunResult } from '../ask/run-request.js';
 import { MAX_QUIET_MS } from '../ask/run-settings.js';

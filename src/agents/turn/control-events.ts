@@ -4,12 +4,7 @@ import { RESERVED } from '../../sessions/domain/reserved-words.js';
 import { type Speaker, eventBy } from '../../sessions/domain/open-calls.js';
 import type { Session } from '../../sessions/domain/session.js';
 import { isTempKey } from '../../state/scopes.js';
-
-/** What happens with a message that comes while a turn runs. */
-export const RUN_POLICIES = ['reject', 'enqueue', 'interrupt', 'rollback', 'merge', 'debounce'] as const;
-
-/** What happens with a message that comes while a turn runs. */
-export type RunPolicy = (typeof RUN_POLICIES)[number];
+import { type RunPolicy, isInterrupting } from './run-policy.js';
 
 /** A message that waits in the log for its turn. */
 export interface QueuedMessage {
@@ -243,9 +238,4 @@ export function inQueueOrder<Place extends Pick<QueueEntry, 'policy' | 'handedOv
 ): Place[] {
   const rank = ({ policy, handedOver }: Place): number => (isInterrupting(policy) ? 0 : handedOver ? 1 : 2);
   return [...entries].sort((one, other) => rank(one) - rank(other) || one.seq - other.seq);
-}
-
-/** Whether a message of this policy stops a running turn. */
-export function isInterrupting(policy: RunPolicy): boolean {
-  return policy === 'interrupt' || policy === 'rollback';
 }

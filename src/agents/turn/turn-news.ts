@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import type { LoggedEvent } from '../../sessions/domain/event.js';
 import { isRewind } from '../../sessions/domain/event-inspection.js';
 import { TurnLostError } from '../../sessions/domain/errors.js';
-import { isInterrupting, queueEntryOf, stopRequestOf, withdrawnBy } from './control-events.js';
+import { queueEntryOf, stopRequestOf, withdrawnBy } from './control-events.js';
+import { isInterrupting } from './run-policy.js';
 import { type QueuePlace, placeOf } from './queue-place.js';
 
 type StopReason = 'stopped' | 'interrupted' | 'handed over';

@@ -12,7 +12,7 @@ import type {
   StoredLag,
 } from '../storage/coordination.js';
 import { PARKED, type StoredEntry } from '../storage/entry-store.js';
-import { CONSUMERS, consumerIn, placeOfConsumer, registerConsumer } from './consumer-entries.js';
+import { CONSUMERS, consumerIn, placeOfConsumer, registerConsumer } from './consumer-rules.js';
 import { decide, noAnswer } from './decide.js';
 import { dispatchWork, placesOfDispatch } from './dispatch-work.js';
 import { EntryView } from './entry-view.js';

@@ -2,7 +2,7 @@ import { type Counters, NO_COUNTS, storedCounters } from './counters.js';
 import type { Moment } from './moment.js';
 import type { SessionRecord } from './session-record.js';
 import { storedJson } from './stored-json.js';
-import { NO_MARKS, type ViewMarks } from './visible-ranges.js';
+import { NO_MARKS, type ViewMarks } from './view-marks.js';
 
 /** Checkpoints are at multiples of this `seq`. */
 export const CHECKPOINT_EVERY = 256;

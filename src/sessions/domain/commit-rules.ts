@@ -6,7 +6,7 @@ import { KeptEvent } from './kept-event.js';
 import { bytesAfter } from './state-size.js';
 import { ended, turnRefusal } from './turn-rules.js';
 import { sessionUsageAfter } from './usage.js';
-import { resolveMarks } from './visible-ranges.js';
+import { resolveMarks } from './view-marks.js';
 
 /**
  * Returns why a commit must not be written, or `undefined`. The order of the checks is part of the contract: a retry

@@ -7,7 +7,7 @@ import type { MetadataChange } from './metadata-entries.js';
 import type { EndedPartials } from './partial-event.js';
 import type { StateExcess, StateLimits } from './state-size.js';
 import type { UsageIncrement } from './usage-periods.js';
-import type { ViewMarks } from './visible-ranges.js';
+import type { ViewMarks } from './view-marks.js';
 
 /** A state key with its new value, as opaque JSON text. */
 export interface Upsert {

@@ -1,5 +1,5 @@
 import type { ViewReason } from './view-reason.js';
-import type { ViewMarks } from './visible-ranges.js';
+import type { ViewMarks } from './view-marks.js';
 import type { ViewItem } from './view-item.js';
 import { type GetSessionConfig, isAfter } from './narrow-view.js';
 import { isRewind } from './event-inspection.js';

@@ -9,7 +9,7 @@ import { type ModelRequest, hashesIn, renumberedRequest } from './model-request.
 import { type SeqRange, isInRanges } from './seq-ranges.js';
 import { stateDifference, StateFold } from './state-history.js';
 import { loggedEvent } from './stored-json.js';
-import type { ViewMarks } from './visible-ranges.js';
+import type { ViewMarks } from './view-marks.js';
 
 /** An event to copy into the fork. Its `seq` there is assigned at the end. */
 interface Copy {

@@ -1,7 +1,7 @@
 import { type Counters, NO_COUNTS, addCounters, countsOf, subtractCounters } from './counters.js';
 import type { LoggedEvent } from './event.js';
 import { isInRanges } from './seq-ranges.js';
-import { NO_MARKS, type ViewMarks, marksAfterRewind, marksAfterSummary } from './visible-ranges.js';
+import { NO_MARKS, type ViewMarks, marksAfterRewind, marksAfterSummary } from './view-marks.js';
 
 interface Moment {
   /** Their `covered` counts from the first retained event. */

@@ -1,7 +1,7 @@
 import { type Counters, addCounters, countsOf, subtractCounters } from './counters.js';
 import type { LoggedEvent } from './event.js';
 import { type SeqRange, isInRanges } from './seq-ranges.js';
-import { type ViewMarks, marksAfterRewind, marksAfterSummary } from './visible-ranges.js';
+import { type ViewMarks, marksAfterRewind, marksAfterSummary } from './view-marks.js';
 
 /** Marks and counters of a session after an event. */
 export interface Moment {

@@ -4,7 +4,7 @@ import { NEVER } from './expiry.js';
 import type { SessionKey } from './ids.js';
 import { type StoredTurn, NO_TURN } from './turn.js';
 import { type ModelUsage, sessionUsageAfter } from './usage.js';
-import { type ViewMarks, NO_MARKS } from './visible-ranges.js';
+import { type ViewMarks, NO_MARKS } from './view-marks.js';
 
 /** The metadata of a session that a store keeps besides events and state. Its size does not grow with the log. */
 export interface SessionRecord extends SessionKey, DispatchMark {

@@ -7,7 +7,7 @@ import { isInRanges } from '../domain/seq-ranges.js';
 import { type SessionRecord, retentionProblem } from '../domain/session-record.js';
 import { readableEvent } from '../domain/damaged-event.js';
 import { rewindEndsTurn } from '../domain/turn-rules.js';
-import { marksAfterRewind, marksAfterSummary } from '../domain/visible-ranges.js';
+import { marksAfterRewind, marksAfterSummary } from '../domain/view-marks.js';
 import { type SessionEnvironment, storeCommit } from '../session-environment.js';
 import { LogPoints, readLog, undefinedIfTrimmed } from './read-log.js';
 

@@ -15,7 +15,7 @@ import { stateDifference } from '../domain/state-history.js';
 import { loggedEvent, stateWrites } from '../domain/stored-json.js';
 import { ownRecord } from '../storage/state-entries.js';
 import { viewItemOf } from '../domain/view-item.js';
-import type { ViewMarks } from '../domain/visible-ranges.js';
+import type { ViewMarks } from '../domain/view-marks.js';
 import { type SessionEnvironment, announce, isReadShorter, readFilter } from '../session-environment.js';
 import { getSession } from './get-session.js';
 import { SessionOpener, createWithinQuotas } from './create-session.js';

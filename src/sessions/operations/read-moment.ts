@@ -3,7 +3,7 @@ import { SessionNotFoundError } from '../domain/errors.js';
 import type { SessionKey } from '../domain/ids.js';
 import { newestOf } from '../domain/seq-ranges.js';
 import { type SessionRecord, retentionProblem } from '../domain/session-record.js';
-import { visibleRanges } from '../domain/visible-ranges.js';
+import { visibleRanges } from '../domain/view-marks.js';
 import type { EventWindow, ReadRequest, SessionStorage, StoredSession } from '../storage/session-storage.js';
 import { fromStableLog, LogPoints } from './read-log.js';
 import type { SessionReader } from './read-view.js';

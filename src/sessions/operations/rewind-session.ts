@@ -9,7 +9,7 @@ import { retentionProblem } from '../domain/session-record.js';
 import type { Session } from '../domain/session.js';
 import { stateDifference } from '../domain/state-history.js';
 import { rewindEndsTurn } from '../domain/turn-rules.js';
-import { marksAfterRewind } from '../domain/visible-ranges.js';
+import { marksAfterRewind } from '../domain/view-marks.js';
 import { type SessionEnvironment, storeCommit } from '../session-environment.js';
 import { ownRecord } from '../storage/state-entries.js';
 import type { StoredSession } from '../storage/session-storage.js';

@@ -10,7 +10,7 @@ import { isTrimmed, loggedEvent } from '../domain/stored-json.js';
 import { MAX_PULL_BACK, callsIn } from '../domain/tool-pairs.js';
 import { type ViewFilter, cutView, isFiltering } from '../domain/cut-view.js';
 import { rangesAbove, rangesBelow } from '../domain/seq-ranges.js';
-import { visibleRanges } from '../domain/visible-ranges.js';
+import { visibleRanges } from '../domain/view-marks.js';
 import { type SessionEnvironment, appendFilter } from '../session-environment.js';
 import type { EventWindow, SessionStorage, TrimRequest } from '../storage/session-storage.js';
 import { LogPoints, readLog, undefinedIfTrimmed } from './read-log.js';

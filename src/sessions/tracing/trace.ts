@@ -1,6 +1,6 @@
 import { SessionsError } from '../domain/errors.js';
 import { withNotedFailure } from '../domain/nested-failures.js';
-import { type TracedOperation, type TracedOperationName, channelOf } from './traced-operation.js';
+import { type TracedOperation, type TracedOperationName, channelOf } from './operation-channels.js';
 
 export type Operation<Environment, Request, More, Result> = (
   environment: Environment,

@@ -4,7 +4,7 @@ import { type SeqRange, countOf } from '../../sessions/domain/seq-ranges.js';
 import type { SessionRecord } from '../../sessions/domain/session-record.js';
 import { loggedEvent } from '../../sessions/domain/stored-json.js';
 import { rangesAbove, rangesBelow } from '../../sessions/domain/seq-ranges.js';
-import { visibleRanges } from '../../sessions/domain/visible-ranges.js';
+import { visibleRanges } from '../../sessions/domain/view-marks.js';
 import type { SessionStorage } from '../../sessions/storage/session-storage.js';
 import { coverageOf } from '../session-summary.js';
 import type { CoveredEvents } from '../summary-outlook.js';

@@ -4,7 +4,7 @@ import type { LoggedEvent } from '../../sessions/domain/event.js';
 import { sessionKeyOf } from '../../sessions/domain/ids.js';
 import { type SeqRange, isInRanges, oldestOf, rangesAbove } from '../../sessions/domain/seq-ranges.js';
 import type { SessionRecord } from '../../sessions/domain/session-record.js';
-import { visibleRanges } from '../../sessions/domain/visible-ranges.js';
+import { visibleRanges } from '../../sessions/domain/view-marks.js';
 import type { EventWindow, SessionStorage } from '../../sessions/storage/session-storage.js';
 
 const PAGE_SIZE = 200;

@@ -4,7 +4,7 @@ import { LogReplay } from '../../domain/log-replay.js';
 import type { NumberedEvent } from '../../domain/session-record.js';
 import type { InitialEvent } from '../../domain/session-record.js';
 import { loggedEvent } from '../../domain/stored-json.js';
-import { NO_MARKS } from '../../domain/visible-ranges.js';
+import { NO_MARKS } from '../../domain/view-marks.js';
 import { EventLog } from '../in-memory/event-log.js';
 import { effectiveEvents } from './effective-events.js';
 import { type RecordPart, type Snapshot, recordPart } from './snapshot.js';

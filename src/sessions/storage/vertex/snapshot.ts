@@ -6,7 +6,7 @@ import { UNCOUNTED } from '../../domain/state-size.js';
 import { NO_TURN } from '../../domain/turn.js';
 import { splitStateKey } from '../../../state/scopes.js';
 import { storedJson } from '../../domain/stored-json.js';
-import { NO_MARKS } from '../../domain/visible-ranges.js';
+import { NO_MARKS } from '../../domain/view-marks.js';
 import type { PlannedEntry } from '../planned-write.js';
 import type { StoredState } from '../session-storage.js';
 import { BASE_KEY, METADATA_KEY, SNAPSHOT_KEY, isSessionKey } from './reserved-keys.js';

@@ -20,11 +20,11 @@ const MOST_NOTES = 10;
  * Folds the log of a session into what follows from it. Holds the state and the summaries and rewinds, not the events.
  *
  * @example
- * const fold = new LogFold(record, baseState, limits);
+ * const fold = new LogCheck(record, baseState, limits);
  * for await (const stored of log) fold.add(stored);
  * fold.isWhole && fold.state?.toRecord();
  */
-export class LogFold {
+export class LogCheck {
   /** Missing if it is not known, or too large to be built. */
   state: StateFold | undefined;
   readonly #size: BuiltSize;
