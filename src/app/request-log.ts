@@ -121,7 +121,7 @@ export function operationNameIn(body: unknown): string | undefined {
 const MACHINE_MADE = /^[0-9a-f][0-9a-f-]{14,62}[0-9a-f]$/i;
 
 /** Returns the request id of a gateway, or a new one. */
-export function requestIdOf({ headers }: IncomingMessage): string {
+function requestIdOf({ headers }: IncomingMessage): string {
   const given = headers['x-request-id'];
   return typeof given === 'string' && MACHINE_MADE.test(given) ? given : randomUUID();
 }

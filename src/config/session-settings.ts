@@ -47,9 +47,6 @@ export const HISTORY: SettingsWithDefaults<HistorySettings> = {
   },
 };
 
-/** No limits, and the whole history is retained. */
-export const DEFAULT_HISTORY = defaultsOf(HISTORY);
-
 /** When sessions and shared state expire. Off unless `enabled`; 0 seconds means never. */
 export interface TtlSettings {
   /** Whether anything expires. */

@@ -101,7 +101,7 @@ export type StoreSettings =
   | { readonly provider: 'vertex'; readonly vertex?: VertexSettings | undefined };
 
 /** A day. Sums of limits must fit into a timer. */
-export const LONGEST_TIME_LIMIT_MS = 86_400_000;
+const LONGEST_TIME_LIMIT_MS = 86_400_000;
 
 const milliseconds = wholeNumber(1, LONGEST_TIME_LIMIT_MS);
 

@@ -26,9 +26,6 @@ export function issuePath({ path = [] }: SchemaIssue): string {
   return path.map((step) => `.${String(typeof step === 'object' ? step.key : step)}`).join('');
 }
 
-/** The type of values that a schema returns. */
-export type SchemaOutput<Schema extends StandardSchema> = NonNullable<Schema['~standard']['types']>['output'];
-
 /** The type of values that a schema accepts. */
 export type SchemaInput<Schema extends StandardSchema> = NonNullable<Schema['~standard']['types']>['input'];
 

@@ -106,7 +106,7 @@ const METHOD_NAMES: ReadonlySet<string> = new Set(
  * Lets a `State` be used like a plain object. Stored keys never shadow methods, so that no data can break
  * `state.get(…)`. `__proto__` is an ordinary key.
  */
-export function stateProxyHandler(values: TrackedValues, methodNames: ReadonlySet<string>): ProxyHandler<object> {
+function stateProxyHandler(values: TrackedValues, methodNames: ReadonlySet<string>): ProxyHandler<object> {
   return {
     get(target, key) {
       if (key === VALUES) return values;

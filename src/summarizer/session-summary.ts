@@ -5,7 +5,7 @@ import { isCount } from '../sessions/domain/input-checks.js';
 import type { Session } from '../sessions/domain/session.js';
 
 /** Tells a model that reads the event that its text is a summary. */
-export const HEADING = 'Summary of the conversation so far:\n';
+const HEADING = 'Summary of the conversation so far:\n';
 /** Stands before a part that was added to a summary. Models may read parts as one text. */
 const NEXT_HEADING = '\nSummary of what came next:\n';
 const HEADINGS: readonly string[] = [HEADING, NEXT_HEADING];

@@ -176,12 +176,12 @@ export function isInForce(
 }
 
 /** The name of a session with its trigger on the agenda, for processes that did not see the event. */
-export function triggerNameOf(key: SessionKey, { incarnation, seq }: DueTrigger): string {
+function triggerNameOf(key: SessionKey, { incarnation, seq }: DueTrigger): string {
   return [agendaNameOf(key), incarnation, seq].join(AGENDA_SEPARATOR);
 }
 
 /** Parses a name on the agenda; `undefined` for entries of others. */
-export function parseAgendaName(
+function parseAgendaName(
   name: string,
 ): { readonly key: SessionKey; readonly trigger?: DueTrigger | undefined } | undefined {
   const [kind, appName, userId, sessionId, incarnation, seq] = name.split(AGENDA_SEPARATOR);

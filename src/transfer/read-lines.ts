@@ -112,7 +112,7 @@ function parsedObject(text: string, line: number): Readonly<Record<string, unkno
 }
 
 /** The lines of a text in pieces, without line breaks. */
-export async function* linesOf(input: TransferInput): AsyncGenerator<string> {
+async function* linesOf(input: TransferInput): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let rest = '';
   for await (const piece of input) {

@@ -47,7 +47,7 @@ export function objectOf(value: unknown): Json {
   return isPlainObject(value) ? value : {};
 }
 
-export function objectsOf(value: unknown): readonly Json[] {
+function objectsOf(value: unknown): readonly Json[] {
   return Array.isArray(value) ? value.map(objectOf) : [];
 }
 

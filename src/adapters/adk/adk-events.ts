@@ -35,7 +35,7 @@ export function storedEvent(event: AdkEvent): EventInput {
 }
 
 /** An event of the log for ADK: whole, but for what only ADK may have written. */
-export function adkEvent({ seq: _seq, ...event }: LoggedEvent): AdkEvent {
+function adkEvent({ seq: _seq, ...event }: LoggedEvent): AdkEvent {
   const { actions, ...fields } = event;
   const given = isByUser(event)
     ? { ...without(fields, NOTES_OF_NODES), actions: without(actions, NOTES_OF_AGENTS) }

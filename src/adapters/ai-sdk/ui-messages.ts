@@ -22,7 +22,7 @@ export function answerIdOf(invocationId: string): string {
 }
 
 /** The id that a page knows a message of the user by. */
-export function userMessageId(event: LoggedEvent): string {
+function userMessageId(event: LoggedEvent): string {
   return sdkFieldsOf(event)?.message ?? invocationOfMessage(event) ?? event.id;
 }
 

@@ -7,7 +7,7 @@ export type { SerializedValue } from './message-item.js';
 export type StoredItem = SerializedValue | { readonly seq: number } | { readonly back: number };
 
 /** A list, as what follows the first items of an earlier one. */
-export interface StoredList {
+interface StoredList {
   /** The `seq` of the checkpoint with the earlier list. */
   readonly base?: number;
   /** How many items of the earlier list stay. */

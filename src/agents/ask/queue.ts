@@ -95,7 +95,7 @@ function entriesIn(events: readonly LoggedEvent[], queued: ReadonlySet<string>):
 const FIRST_PAGE = 20;
 
 /** The newest events, from the newest on, as far as one page reaches. */
-export function readNewest(sessions: SessionService, key: SessionKey): Promise<EventPage> {
+function readNewest(sessions: SessionService, key: SessionKey): Promise<EventPage> {
   return sessions.listEvents({ ...key, order: 'desc', limit: 1_000 });
 }
 

@@ -33,7 +33,7 @@ export function userContent(message: unknown, mayBeEmpty = false): Content {
 }
 
 /** Whether a part says something. */
-export function saysSomething(part: Part): boolean {
+function saysSomething(part: Part): boolean {
   if (typeof part.text === 'string' && part.text.trim() !== '') return true;
   return KINDS.some((kind) => part[kind] !== undefined && part[kind] !== null);
 }

@@ -22,13 +22,8 @@ export function endOf(
 }
 
 /** How an invocation ended, by its last events. */
-export function statusOf(events: readonly EventInput[]): RunStatus {
+function statusOf(events: readonly EventInput[]): RunStatus {
   const last = events.at(-1);
   if (last?.interrupted === true) return last.errorCode === 'STOPPED' ? 'stopped' : 'interrupted';
   return last && awaitsApproval(last) ? 'waiting' : 'completed';
-}
-
-/** Whether nothing ended the answer before it was done. */
-export function isWhole(status: RunStatus): boolean {
-  return status === 'completed' || status === 'waiting';
 }

@@ -16,22 +16,22 @@ interface AiSdkSignature {
 }
 
 /** Parts of messages of the AI SDK. */
-export type AiSdkTextPart = { type: 'text'; text: string } & AiSdkSignature;
-export type AiSdkFilePart = {
+type AiSdkTextPart = { type: 'text'; text: string } & AiSdkSignature;
+type AiSdkFilePart = {
   type: 'file';
   data: string;
   mediaType: string;
   filename?: string;
   providerOptions?: { openai: { imageDetail: string } };
 };
-export type AiSdkReasoningPart = { type: 'reasoning'; text: string } & AiSdkSignature;
-export type AiSdkToolCallPart = {
+type AiSdkReasoningPart = { type: 'reasoning'; text: string } & AiSdkSignature;
+type AiSdkToolCallPart = {
   type: 'tool-call';
   toolCallId: string;
   toolName: string;
   input: Record<string, unknown>;
 } & AiSdkSignature;
-export interface AiSdkToolResultPart {
+interface AiSdkToolResultPart {
   type: 'tool-result';
   toolCallId: string;
   toolName: string;
@@ -40,7 +40,7 @@ export interface AiSdkToolResultPart {
     | { type: 'json' | 'error-json'; value: JsonValue }
     | { type: 'content'; value: AiSdkResultContent[] };
 }
-export type AiSdkResultContent =
+type AiSdkResultContent =
   | { type: 'text'; text: string }
   | { type: 'image-data'; data: string; mediaType: string }
   | { type: 'image-url' | 'file-url'; url: string }

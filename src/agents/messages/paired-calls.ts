@@ -4,7 +4,7 @@ import { type UnpairedMessage, type UnpairedPart, partsOfResponse } from './said
 import { toolError } from './tool-errors.js';
 
 /** What a model reads as the result of a call that nobody answered. All vendors refuse a call without a result. */
-export const NO_RESULT = { error: 'No result: the call was not answered.' };
+const NO_RESULT = { error: 'No result: the call was not answered.' };
 
 /** A message with paired calls, and what it was made of. */
 export interface PairedMessage<Said extends UnpairedMessage> {

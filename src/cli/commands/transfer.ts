@@ -18,7 +18,7 @@ import { EXIT } from '../failures.js';
 import { bar, shown } from '../output.js';
 
 /** Options that narrow a transfer. */
-export interface FilterOptions {
+interface FilterOptions {
   readonly app?: string | undefined;
   readonly user?: string | undefined;
   readonly session?: string | undefined;

@@ -21,7 +21,7 @@ export interface DispatcherOptions {
 }
 
 /** The name of the lease. */
-export const DISPATCH_LEASE = 'nestjs-agent-sessions:consumers';
+const DISPATCH_LEASE = 'nestjs-agent-sessions:consumers';
 
 /** After a crash of the dispatcher, the next one starts within this time. */
 const LEASE_MS = 10_000;
@@ -125,7 +125,7 @@ export class Dispatcher {
 const ORDER = { orderBy: 'createTime', order: 'asc' } as const;
 
 /** The next page of older sessions for a consumer, and its position after the page. */
-export async function fillPage(
+async function fillPage(
   storage: SessionStorage,
   consumer: RegisteredConsumer,
 ): Promise<Pick<DispatchRequest, 'work' | 'settings'>> {

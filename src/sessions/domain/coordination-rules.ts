@@ -3,7 +3,7 @@ import { MAX_ID_BYTES } from './ids.js';
 import { assertWholeNumber, textProblem } from './input-checks.js';
 
 /** Fits a short prefix and two ids. */
-export const MAX_LEASE_NAME_BYTES = 400;
+const MAX_LEASE_NAME_BYTES = 400;
 /** Shorter leases would expire before a busy store renews them. */
 export const SHORTEST_LEASE_MS = 100;
 /** Longer work renews its lease. A longer lease would only delay others after a crash. */
@@ -26,7 +26,7 @@ function refuse(problem: string | undefined, path: string): void {
 }
 
 /** Fits a short prefix and the three ids of a session. */
-export const MAX_AGENDA_NAME_BYTES = 800;
+const MAX_AGENDA_NAME_BYTES = 800;
 /** More than a year, for work that is due once a year. */
 export const LONGEST_DELAY_MS = 400 * 24 * 60 * 60 * 1000;
 /** A caller with more due entries asks again. */

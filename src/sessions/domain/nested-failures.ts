@@ -34,7 +34,7 @@ export function noted(error: unknown): unknown {
 }
 
 /** Whether an operation threw this while a function of the app ran. */
-export function isOfOperation(error: unknown): boolean {
+function isOfOperation(error: unknown): boolean {
   return typeof error === 'object' && error !== null && failures.has(error);
 }
 

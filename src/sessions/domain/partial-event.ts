@@ -94,7 +94,7 @@ export function positionText({ seq, partial }: StreamPosition): string {
 export const POSITION_PATTERN = String.raw`^\d{1,15}(\.\d{1,9}-\d{1,7})?$`;
 
 /** Reads what {@link positionText} returned; undefined for other text. */
-export function positionIn(text: string): StreamPosition | undefined {
+function positionIn(text: string): StreamPosition | undefined {
   if (!new RegExp(POSITION_PATTERN).test(text)) return undefined;
   const [seq, turn = 0, index = 0] = text.split(/[.-]/).map(Number) as [number, number?, number?];
   const position = { seq, partial: turn * (MAX_PARTIALS_PER_TURN + 1) + index };

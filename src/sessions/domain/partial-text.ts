@@ -48,7 +48,7 @@ export function lengthOf(parts: readonly TextPart[]): number {
 }
 
 /** The content of a stored partial event. */
-export function partialTextOf({ content, number }: Pick<StoredPartial, 'content' | 'number'>): PartialText {
+function partialTextOf({ content, number }: Pick<StoredPartial, 'content' | 'number'>): PartialText {
   return storedJson(content, `a partial event (${number})`) as PartialText;
 }
 

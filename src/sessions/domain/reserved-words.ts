@@ -54,10 +54,10 @@ export const RESERVED_ACTIONS: ReadonlySet<string> = new Set([
 ]);
 
 /** Authors of events that no agent can be. Clients are the first. */
-export const RESERVED_AUTHORS: readonly string[] = ['user', 'system'];
+const RESERVED_AUTHORS: ReadonlySet<string> = new Set(['user', 'system']);
 
 export function isReservedAuthor(author: string): boolean {
-  return RESERVED_AUTHORS.includes(author.toLowerCase());
+  return RESERVED_AUTHORS.has(author.toLowerCase());
 }
 
 const IDS: readonly string[] = Object.values(RESERVED.ids);

@@ -101,18 +101,18 @@ function titleAt({ title }: Json, path: string): string | undefined {
   return title;
 }
 
-export function statusAt({ status }: Json, path: string): string | undefined {
+function statusAt({ status }: Json, path: string): string | undefined {
   return status === undefined || status === null ? undefined : checkedName(status, childPath(path, 'status'));
 }
 
-export function namesAt(parent: Json, name: string, path: string): string[] {
+function namesAt(parent: Json, name: string, path: string): string[] {
   const names = parent[name] ?? [];
   const place = childPath(path, name);
   if (!Array.isArray(names)) throw new InvalidInputError('must be an array of names', place);
   return [...new Set(names.map((item, index) => checkedName(item, `${place}[${index}]`)))];
 }
 
-export function labelsAt(given: Json, path: string, mayRemove: boolean): Record<string, string | null> {
+function labelsAt(given: Json, path: string, mayRemove: boolean): Record<string, string | null> {
   const place = childPath(path, 'labels');
   const entries = Object.entries(objectAt(given, 'labels', path)).map(([name, value]) => {
     const label = checkedName(name, childPath(place, name));

@@ -18,7 +18,7 @@ export function microsOf(amount: Amount): bigint {
  *
  * @example costOf(usage, { 'gemini-2.5-flash': { input: '0.30', cachedInput: '0.075', output: '2.50' } });
  */
-export function costOf(usage: ModelUsage, prices: PriceTable): number | undefined {
+function costOf(usage: ModelUsage, prices: PriceTable): number | undefined {
   const price = Object.hasOwn(prices, usage.model) ? prices[usage.model] : undefined;
   if (!price) return undefined;
   const { input, cachedInput = input, output, thinking = output } = price;

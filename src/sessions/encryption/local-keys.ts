@@ -19,7 +19,7 @@ export function keyWrapperOf({ keys, keyFile, wrapper }: EncryptionOptions): Key
  *
  * @param keys as `id:base64` of 32 bytes, separated by commas, the current one first
  */
-export function localKeys(keys: string): KeyWrapper {
+function localKeys(keys: string): KeyWrapper {
   const all = keys.split(',').map(keyOf);
   const [current] = all;
   const byId = new Map(all.map((key) => [key.id, key]));

@@ -12,11 +12,7 @@ import { PLACES, ownerOfScope, userOf } from './sealed-writes.js';
 import type { Open } from './owner-cipher.js';
 
 /** The checksum of a store is that of the encrypted text. The tag of the cipher says more. */
-export function openedEvent(
-  { seq, id, digest, appendedAt, payload }: StoredEvent,
-  key: UserKey,
-  open: Open,
-): StoredEvent {
+function openedEvent({ seq, id, digest, appendedAt, payload }: StoredEvent, key: UserKey, open: Open): StoredEvent {
   const owner = userOf(key);
   if (payload === null) return { seq, id, appendedAt, payload, digest: open(owner, PLACES.digest(seq), digest) };
   const isSealed = sealedFormOf(payload) !== undefined;

@@ -12,7 +12,7 @@ import type { GetSessionConfig } from '../domain/narrow-view.js';
 import { omitNulls } from './omit-nulls.js';
 
 /** Returns the fields at this level, including those in fragments. */
-export function selectedFields(
+function selectedFields(
   selections: readonly SelectionNode[],
   { fragments }: Pick<GraphQLResolveInfo, 'fragments'>,
 ): FieldNode[] {

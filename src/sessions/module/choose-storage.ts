@@ -145,7 +145,7 @@ function warn(message: string): void {
 }
 
 /** Makes logs show the error as one message, without a stack trace. */
-export function startFailure(error: unknown): unknown {
+function startFailure(error: unknown): unknown {
   if (error instanceof StoreUnavailableError) {
     const shown = `${error.name}: The store of the sessions cannot be opened. ${error.reason}`;
     Object.defineProperty(error, inspect.custom, { value: () => shown });

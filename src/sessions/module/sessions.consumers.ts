@@ -8,7 +8,7 @@ import { storeNamesIn } from './store-names.js';
 import { STORE_NAME } from './store-providers.js';
 
 /** The metadata of a method that consumes events. */
-export const CONSUME_SESSION_EVENTS = 'nestjs-agent-sessions:consume';
+const CONSUME_SESSION_EVENTS = 'nestjs-agent-sessions:consume';
 
 /** The options of `consume`, without the handler, and whose events these are. */
 export interface ConsumeMethodOptions extends Omit<ConsumeOptions, 'handler'>, ServedSessions {}

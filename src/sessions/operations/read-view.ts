@@ -272,7 +272,7 @@ export interface ReadWindow {
  * Reads the newest events of a window, up to a number of bytes, but at least one event. One read is enough, unless the store
  * ends it early.
  */
-export async function readWindow(
+async function readWindow(
   storage: SessionReader,
   { window, ...request }: ReadRequest & { readonly window: EventWindow },
   maxBytes: number,

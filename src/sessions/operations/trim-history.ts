@@ -103,7 +103,7 @@ const ANCHORS_AT_ONCE = 200;
 const MOST_ANCHORS = 1_000;
 
 /** The first event that this view, a later view, or a rewind to before the current summary needs. */
-export async function firstSeqNeeded(storage: SessionStorage, read: ReadView, filter: ViewFilter): Promise<number> {
+async function firstSeqNeeded(storage: SessionStorage, read: ReadView, filter: ViewFilter): Promise<number> {
   const { record, summary } = read.stored;
   const log = new LogReader(storage, record);
   const needed = isFiltering(filter)

@@ -59,7 +59,7 @@ export const OpensStream = (): MethodDecorator => answersWith('stream');
 
 /** Reserves the memory of answers, and counts streams: {@link LargeAnswer}, {@link OpensStream}. */
 @Injectable()
-export class AnswerInterceptor implements NestInterceptor {
+class AnswerInterceptor implements NestInterceptor {
   constructor(
     @Inject(AccessChecks) private readonly access: AccessChecks,
     @Inject(Reflector) private readonly reflector: Reflector,

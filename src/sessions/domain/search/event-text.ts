@@ -4,7 +4,7 @@ import type { EventLike } from '../event.js';
 import { REDACTED_TEXT } from '../redacted-event.js';
 
 /** The rest of an event is not searched. */
-export const MAX_SEARCHED_CHARACTERS = 8_000;
+const MAX_SEARCHED_CHARACTERS = 8_000;
 
 /** What has no spaces for so long is data, not words. */
 const ENCODED = /^(data:|[\w+/=-]{256,}$)/;

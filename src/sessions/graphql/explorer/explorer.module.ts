@@ -28,7 +28,7 @@ export interface ExplorerOptions {
   readonly inProduction?: boolean | undefined;
 }
 
-export const EXPLORER_OPTIONS = Symbol('EXPLORER_OPTIONS');
+const EXPLORER_OPTIONS = Symbol('EXPLORER_OPTIONS');
 
 /** The options with their defaults. */
 export interface ExplorerSettings {
@@ -48,7 +48,7 @@ export function explorerSettings(options: boolean | ExplorerOptions | undefined)
 /** Serves GraphiQL, to try the schema. */
 @Controller()
 @NotDocumented
-export class ExplorerController {
+class ExplorerController {
   constructor(
     private readonly files: ExplorerFiles,
     @Inject(EXPLORER_OPTIONS) private readonly settings: ExplorerSettings,

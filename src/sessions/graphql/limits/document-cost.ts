@@ -151,7 +151,7 @@ function times(count: number, { complexity, items }: Cost): Cost {
 }
 
 /** How often the response repeats the fields inside a field. */
-export interface FieldCount {
+interface FieldCount {
   readonly count: number;
   /** Whether the field returns a list whose length the caller chooses. */
   readonly isList: boolean;
@@ -166,7 +166,7 @@ const ONE: FieldCount = { count: 1, isList: false };
  * The value of the argument, or its default. A variable can have any value, and a list without a number can be long, so
  * both count as the largest page.
  */
-export function countOf({ arguments: given = [] }: FieldNode, field?: GraphQLField<unknown, unknown>): FieldCount {
+function countOf({ arguments: given = [] }: FieldNode, field?: GraphQLField<unknown, unknown>): FieldCount {
   const argument = SIZES.map((size) => field?.args.find(({ name }) => name === size)).find(
     (each) => each !== undefined,
   );

@@ -38,7 +38,7 @@ function problemsOf({ isTooDeep, aliases, complexity, items }: DocumentCost, lim
 }
 
 /** The part of an Apollo request that is used here. */
-export interface RequestContext {
+interface RequestContext {
   readonly request: { query?: string | undefined };
 }
 

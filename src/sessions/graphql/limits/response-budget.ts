@@ -25,9 +25,6 @@ export function limitResponses(schema: GraphQLSchema, limits: ResponseLimits): v
   limitsOfSchemas.set(schema, limits);
 }
 
-/** For resolvers outside of this folder, which have no types of `graphql`. */
-export type FieldInfo = GraphQLResolveInfo;
-
 /** The part of `GraphQLResolveInfo` that identifies one execution of a document. */
 export type RunInfo = Pick<GraphQLResolveInfo, 'schema' | 'variableValues'>;
 

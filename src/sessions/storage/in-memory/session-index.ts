@@ -9,7 +9,7 @@ import type { ScopeState } from './scope-state.js';
 import type { ModelSums } from './usage-sums.js';
 
 /** Most sessions write to no shared scope. */
-export type SharedWrites = Partial<Record<'user' | 'app', ScopeState>>;
+type SharedWrites = Partial<Record<'user' | 'app', ScopeState>>;
 
 /** A session with all that belongs to it. */
 export interface StoredEntry {

@@ -35,7 +35,7 @@ export function tableNamesOf(dataSource: DataSource): Readonly<Record<TableKey, 
 }
 
 /** Adds the prefix to a name that must be unique in the database, such as the name of an index. */
-export function prefixedName({ options }: DataSource, name: string): string {
+function prefixedName({ options }: DataSource, name: string): string {
   return `${options.entityPrefix ?? ''}${name}`;
 }
 

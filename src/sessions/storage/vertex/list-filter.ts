@@ -10,6 +10,6 @@ export function listFilter(userId: string | undefined, appLabel: string | undefi
 }
 
 /** A string of a filter. The backslash comes first, since escaping adds more of them. */
-export function quoted(text: string): string {
+function quoted(text: string): string {
   return `"${text.replaceAll('\\', String.raw`\\`).replaceAll('"', String.raw`\"`)}"`;
 }

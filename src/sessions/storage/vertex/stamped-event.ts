@@ -8,7 +8,7 @@ import { STAMP_KEY } from './reserved-keys.js';
 import { type VertexEvent, lastPart, microsOf, millisOf } from './wire.js';
 
 /** Several events that count only together. */
-export interface BatchPlace {
+interface BatchPlace {
   /** Unique for each try. */
   readonly id: string;
   readonly index: number;

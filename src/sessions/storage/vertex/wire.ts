@@ -34,7 +34,7 @@ export interface VertexActions {
   readonly requestedAuthConfigs?: unknown;
 }
 
-export interface VertexEventMetadata {
+interface VertexEventMetadata {
   readonly partial?: boolean | undefined;
   readonly turnComplete?: boolean | undefined;
   readonly interrupted?: boolean | undefined;

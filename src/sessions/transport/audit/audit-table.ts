@@ -9,7 +9,7 @@ import type { SessionStorage } from '../../storage/session-storage.js';
 import { type StorageSource, storageOf } from '../../storage-source.js';
 import type { AuditRecord } from './audit-record.js';
 
-export const DEFAULT_KEEP_DAYS = 365;
+const DEFAULT_KEEP_DAYS = 365;
 
 const PAGE = 500;
 

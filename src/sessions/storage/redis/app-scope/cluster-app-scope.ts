@@ -285,7 +285,7 @@ export interface PendingWrites {
 }
 
 /** Encodes writes to app state for the pending hash; '' if there are none. */
-export function encodePending(writes: StateWrites, lifetime: Lifetime | undefined): string {
+function encodePending(writes: StateWrites, lifetime: Lifetime | undefined): string {
   if (!lifetime || changesNothing(writes)) return '';
   return JSON.stringify({ writes, lifetime } satisfies AppWrites);
 }
@@ -304,7 +304,7 @@ export function decodePending(pending: FlatHash): PendingWrites {
 }
 
 /** ARGV of APPLY_APP_WRITES. */
-export function pendingArguments({ writes }: PendingWrites): ScriptArguments {
+function pendingArguments({ writes }: PendingWrites): ScriptArguments {
   return [
     writes.length,
     ...writes.flatMap(({ seq, lifetime, writes: ofEvent, usage }) => [

@@ -23,7 +23,7 @@ const EXPIRES = recordPattern('expires');
  * nothing, 1 if the page ended early, { user id, session id } of those whose record is damaged, { scope, user id, session id,
  * bytes } of state that is too large or nothing }.
  */
-export const LISTED_SESSIONS = String.raw`
+const LISTED_SESSIONS = String.raw`
 local USER_ID, isBackwards, limit = ARGV[2], ARGV[3] == 'desc', tonumber(ARGV[4])
 local CURSOR_TIME, CURSOR_MEMBER, withState, isByCreation = ARGV[5], ARGV[6], ARGV[7] == '1', ARGV[8] == '1'
 local EXPIRES = ARGV[13] == '1' and ${READABLE_RECORD} or ${EXPIRES}

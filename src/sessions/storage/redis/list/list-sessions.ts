@@ -48,7 +48,7 @@ interface UserPage extends ListPage {
  * each user, sorts these, and then reads more sessions only of the first users: at most as many users as the page has
  * sessions. So the cost grows with the number of users, not with the number of sessions.
  */
-export async function listOfApp(scripts: ScriptRunner, keys: RedisKeys, request: ListRequest): Promise<ListPage> {
+async function listOfApp(scripts: ScriptRunner, keys: RedisKeys, request: ListRequest): Promise<ListPage> {
   const { offset = 0, withTotal } = request;
   const limit = Math.min(request.limit, MOST_OF_APP);
   const size = offset + limit;

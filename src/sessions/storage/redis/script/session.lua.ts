@@ -27,7 +27,7 @@ end
 `;
 
 /** The record of a session. Needs TIME and SESSION_KEYS. */
-export const RECORD =
+const RECORD =
   RECORD_TEXT +
   String.raw`
 -- What scripts use of the record, and its text. Nil if the session is missing or has expired.

@@ -73,9 +73,9 @@ function selectCount({ tables, time }: SqlTransaction, request: ListRequest): Sq
 }
 
 /** A list with a filter. */
-export type FilteredRequest = ListRequest & { readonly filter: ListFilter };
+type FilteredRequest = ListRequest & { readonly filter: ListFilter };
 
-export interface FilteredPage {
+interface FilteredPage {
   readonly rows: readonly FoundRow[];
   readonly examinedTo?: ListPosition | undefined;
 }
@@ -92,7 +92,7 @@ interface Examined {
  * Reads a page of a filtered list. It examines a limited number of sessions, in the order of the list, and keeps those
  * with all entries. The subqueries prevent that a planner joins whole tables.
  */
-export async function filteredPage(transaction: SqlTransaction, request: FilteredRequest): Promise<FilteredPage> {
+async function filteredPage(transaction: SqlTransaction, request: FilteredRequest): Promise<FilteredPage> {
   const { tables, time } = transaction;
   const { limit, filter } = request;
   const rarest = await rarestEntry(transaction, request);

@@ -73,7 +73,7 @@ export async function checkHostMysql(runQuery: RunQuery): Promise<void> {
 }
 
 /** The driver escapes quotes with backslashes and sends UTF-8, so the server must accept both. */
-export async function checkMysql(runQuery: RunQuery): Promise<void> {
+async function checkMysql(runQuery: RunQuery): Promise<void> {
   const [{ mode, charset } = { mode: '', charset: '' }] = await runQuery<{ mode: string; charset: string }>(
     'SELECT @@SESSION.sql_mode AS mode, @@SESSION.character_set_client AS charset',
   );

@@ -1,5 +1,5 @@
 /** Replaces each `?` with `$1`, `$2` … The statements contain no other `?`. */
-export function numberPlaceholders(text: string): string {
+function numberPlaceholders(text: string): string {
   let number = 0;
   return text.replaceAll('?', () => `$${(number += 1)}`);
 }

@@ -208,7 +208,7 @@ const TABLES_EXIST = 'it has other tables with the names of the session tables; 
 const CANNOT_BE_OPENED = 'it must be a file that this process may write, or a new one in a folder where it may';
 
 /** Explains why a file could not be opened. Only a locked file is a temporary error. */
-export function openingFailure(error: unknown, database: string): unknown {
+function openingFailure(error: unknown, database: string): unknown {
   if (isBusy(error) || !isError(error)) return storeUnavailable(error, false);
   const reason = REASONS[codeOf(error)] ?? reasonIn(error);
   if (reason === undefined) return storeUnavailable(error, false);
