@@ -8,6 +8,7 @@ import { observedDriver } from '../support/observed-driver.js';
 import { SqliteFile } from '../support/sqlite-file.js';
 import { StatementLog } from '../support/statement-log.js';
 import { KEY } from './operations.js';
+import { NO_COUNTS } from '../../src/sessions/domain/counters.js';
 
 /** A store whose only session has a long log. */
 export interface LongLog {
@@ -35,7 +36,7 @@ export const longLogStores: readonly LongLogStore[] = [
           events: [makeEvent(eventAt(seq), `e-${seq}`)],
           upserts: [],
           removals: [],
-          counterIncrements: { turns: 0, events: 1, contentLength: 0, tokens: 0 },
+          counterIncrements: { ...NO_COUNTS, events: 1 },
           expiry: lifetimesOf(DEFAULT_TTL),
           preconditions: {},
         });

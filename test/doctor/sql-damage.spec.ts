@@ -3,7 +3,7 @@ import { type Finding, diagnose } from '../../src/doctor/index.js';
 import { TypeOrmSessionStorage } from '../../src/typeorm.js';
 import type { SessionStorage } from '../../src/storage.js';
 import { describeChosen } from '../support/processes/shared-stores.js';
-import { updatesOfRecords } from '../support/record-lines.js';
+import { countersLine, updatesOfRecords } from '../support/record-lines.js';
 import { type SqlBench, sqlBenchOfEachKind } from '../support/sql-benches.js';
 import { until } from '../support/until.js';
 
@@ -22,7 +22,7 @@ const DAMAGES: Readonly<Record<string, readonly [damage: Damage, mended: string,
     'STATE_DIFFERS',
   ],
   nokey: [(app) => `DELETE FROM agent_session_state WHERE session_pk = ${pk(app)}`, 'STATE_DIFFERS'],
-  counters: [() => ({ events: 9, turns: 0 }), 'COUNTERS_DIFFER'],
+  counters: [() => ({ counters: countersLine({ events: 9 }) }), 'COUNTERS_DIFFER'],
   marks: [() => ({ hidden: '1-2' }), 'MARKS_DIFFER'],
   tip: [() => ({ tip: 1 }), 'RECORD_DIFFERS'],
   water: [() => ({ water: 0 }), 'RECORD_DIFFERS'],
@@ -156,7 +156,7 @@ describeChosen('Damage in the tables of a $name store', sqlBenchOfEachKind, ({ o
 
   it('is found if the record ends before the log, to which then nothing is appended', async () => {
     await fill('beyond');
-    await changeRecords('beyond', { last: 1, tip: 1, events: 1 });
+    await changeRecords('beyond', { last: 1, tip: 1, counters: countersLine({ events: 1 }) });
     const { findings } = await diagnose({ storage, repair: true });
     expect(codesOf(findings)('beyond', false)).toEqual(
       expect.arrayContaining(['EVENT_BEYOND_END', 'STATE_DIFFERS', 'COUNTERS_DIFFER']),

@@ -12,6 +12,7 @@ import type {
 } from '../../src/storage.js';
 import { describeRedis } from '../support/redis-servers.js';
 import { observedRedis } from '../support/observed-redis.js';
+import { NO_COUNTS } from '../../src/sessions/domain/counters.js';
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 's-1' };
 const SESSION = { appName: 'shop', userId: 'ann', id: 's-1' };
@@ -159,7 +160,7 @@ function plainCommit(first: number, events: number) {
     }),
     upserts: [],
     removals: [],
-    counterIncrements: { turns: 0, events, contentLength: 5 * events, tokens: 0 },
+    counterIncrements: { ...NO_COUNTS, events, contentLength: 5 * events },
     expiry: lifetimesOf(DEFAULT_TTL),
     preconditions: {},
   };

@@ -1,6 +1,6 @@
 import { type SessionService, StoreUnavailableError } from '../../src/index.js';
 import { type SqlBench, describeSqlServers } from '../support/sql-bench.js';
-import { updatesOfRecords } from '../support/record-lines.js';
+import { countersLine, updatesOfRecords } from '../support/record-lines.js';
 import type { RawConnection } from '../support/sql-servers.js';
 import { noTransactionIsOpen, numberFrom, someoneWaitsForLock } from '../support/sql-transactions.js';
 import { until } from '../support/until.js';
@@ -163,8 +163,8 @@ function appendToAll(sessions: SessionService, number: number) {
   return { locked: appends.slice(0, LOCKED), free: appends.slice(LOCKED) };
 }
 
-function lastIs(count: number): Record<'last' | 'tip' | 'events', number> {
-  return { last: count, tip: count, events: count };
+function lastIs(count: number): Record<'last' | 'tip' | 'counters', string | number> {
+  return { last: count, tip: count, counters: countersLine({ events: count }) };
 }
 
 /** Copies the only event to the following numbers. */

@@ -2,7 +2,7 @@ import { payloadChecksum } from '../../src/storage.js';
 import { SESSIONS } from '../../src/sessions/storage/typeorm/schema/session-tables.js';
 import type { EventInput } from '../../src/sessions/domain/event.js';
 import { eventMaker } from './commit-events.js';
-import { aroundTimes, updatesOfRecords } from './record-lines.js';
+import { aroundTimes, countersLine, updatesOfRecords } from './record-lines.js';
 import type { RawConnection, SqlServerName } from './sql-servers.js';
 
 const ROWS_A_STATEMENT = 1_000;
@@ -41,7 +41,7 @@ export async function fillSqlLog(
   const update = updatesOfRecords(session ? [session] : [], (lineOf) => ({
     last,
     tip: last,
-    events: last,
+    counters: countersLine({ events: last }),
     water: now,
     stamp: Number(lineOf('stamp')) + 1,
   }));

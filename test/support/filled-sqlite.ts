@@ -1,7 +1,7 @@
 import type Libsql from 'libsql';
 import { payloadChecksum } from '../../src/storage.js';
 import type { EventInput } from '../../src/sessions/domain/event.js';
-import { aroundTimes, updatesOfRecords } from './record-lines.js';
+import { aroundTimes, countersLine, updatesOfRecords } from './record-lines.js';
 import { eventMaker } from './commit-events.js';
 
 /** Inserts events after the last one of the only session, in one transaction, without the store. */
@@ -25,7 +25,7 @@ export function fillLog(connection: Libsql.Database, count: number, eventAt: (se
   const update = updatesOfRecords([session], (lineOf) => ({
     last,
     tip: last,
-    events: last,
+    counters: countersLine({ events: last }),
     water: now,
     stamp: Number(lineOf('stamp')) + 1,
   }));

@@ -1,3 +1,4 @@
+import { COUNTERS, type Counters } from '../../src/sessions/domain/counters.js';
 import { NEVER } from '../../src/sessions/domain/expiry.js';
 import { newRecord } from '../../src/sessions/domain/session-record.js';
 import { type RecordLine, RECORD_LINES, recordText } from '../../src/sessions/storage/record-text.js';
@@ -42,6 +43,11 @@ const COLUMNS: Partial<Record<RecordLine, string>> = {
   waiting: 'waiting_since',
   stamp: 'stamp',
 };
+
+/** The line of counters with these values; the others are 0. */
+export function countersLine(counters: Partial<Counters>): string {
+  return COUNTERS.map((name) => counters[name] ?? 0).join(' ');
+}
 
 /** Statements that change the records of these rows, which have `pk` and `record`, and their columns. */
 export function updatesOfRecords(

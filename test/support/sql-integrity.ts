@@ -25,10 +25,11 @@ const RECORDS = `
 /** Whether a record has the counters of its events, and its columns have what it says. */
 function hasRightRecord(row: Record<string, unknown>): boolean {
   const line = (name: RecordLine): number => Number(lineOf(row.record, name));
+  const [turns, events] = lineOf(row.record, 'counters').split(' ').map(Number);
   const last = line('last');
   return (
-    line('events') === Number(row.events) &&
-    line('turns') === Number(row.turns) &&
+    turns === Number(row.turns) &&
+    events === Number(row.events) &&
     line('water') >= Number(row.water) &&
     [line('tip'), Number(row.last_seq)].every((seq) => seq === last) &&
     line('updated') === Number(row.last_update_time) &&

@@ -2,6 +2,7 @@ import { beginningOf, checkpointText, storedCheckpoint } from '../../src/session
 import { COUNTERS, NO_COUNTS, countsOf, storedCounters } from '../../src/sessions/domain/counters.js';
 import { parseRecord } from '../../src/sessions/storage/record-text.js';
 import { newText, RECORD_KEY } from '../support/record-lines.js';
+import { countersFrom } from '../../src/testing/storage-contract/support.js';
 
 function tokensOf(totalTokenCount: unknown): number {
   return countsOf({ author: 'agent', usageMetadata: { totalTokenCount: totalTokenCount as number } }).tokens;
@@ -21,7 +22,7 @@ describe('the token count of an event', () => {
 });
 
 describe('counters that were stored before one was added', () => {
-  const ALL = { turns: 1, events: 2, contentLength: 3, tokens: 4 };
+  const ALL = countersFrom(1);
   const cases = COUNTERS.map((name) => {
     const { [name]: _missing, ...older } = ALL;
     return [name, older, { ...ALL, [name]: 0 }] as const;
@@ -32,8 +33,15 @@ describe('counters that were stored before one was added', () => {
   });
 
   it('get the default of the last ones in a record', () => {
-    const { marks } = parseRecord(RECORD_KEY, newText({ covered: '1 2 3' }));
-    expect(marks.covered).toEqual({ ...ALL, tokens: 0 });
+    const older = COUNTERS.slice(0, -1).map((name) => ALL[name]);
+    const line = older.join(' ');
+    const { counters, marks } = parseRecord(RECORD_KEY, newText({ counters: line, covered: line }));
+    expect([counters, marks.covered]).toEqual(Array(2).fill(storedCounters({ ...ALL, [COUNTERS.at(-1) ?? '']: 0 })));
+  });
+
+  it('are read without those that a later version has added', () => {
+    const { counters, dispatchedSeq } = parseRecord(RECORD_KEY, newText({ counters: '1 2 3 4 5 6', dispatched: 7 }));
+    expect([counters, dispatchedSeq]).toEqual([ALL, 7]);
   });
 
   it.each(cases)('get the default of %s in a checkpoint', (_name, older, read) => {

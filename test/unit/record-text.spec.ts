@@ -10,6 +10,7 @@ import {
 } from '../../src/sessions/storage/record-text.js';
 import { NO_USAGE } from '../../src/sessions/domain/usage.js';
 import { newText, RECORD_KEY } from '../support/record-lines.js';
+import { countersFrom } from '../../src/testing/storage-contract/support.js';
 
 /** No two values are the same. */
 const RECORD: SessionRecord = {
@@ -19,7 +20,7 @@ const RECORD: SessionRecord = {
   lastSeq: 40,
   tipSeq: 39,
   highWater: 1_764_352_000_999,
-  counters: { turns: 5, events: 36, contentLength: 7_000, tokens: 800 },
+  counters: countersFrom(7_000),
   marks: {
     hidden: [
       { from: 10, to: 12 },
@@ -27,7 +28,7 @@ const RECORD: SessionRecord = {
     ],
     viewFromSeq: 8,
     summarySeq: 9,
-    covered: { turns: 1, events: 6, contentLength: 1_200, tokens: 150 },
+    covered: countersFrom(1_200),
   },
   marksSeq: 21,
   turn: { number: 4, token: 'token', holder: 'holder', requestId: 'request', expiresAt: 1_764_352_060_000 },

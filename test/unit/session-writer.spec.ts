@@ -20,6 +20,7 @@ import type {
 import type { PlanTime } from '../../src/sessions/storage/plan-time.js';
 import { partialChange, type SessionChange, turnChange } from '../../src/sessions/writes/session-change.js';
 import { SessionWriter } from '../../src/sessions/writes/session-writer.js';
+import { NO_COUNTS } from '../../src/sessions/domain/counters.js';
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 's-1' };
 const NOW = 1_000;
@@ -30,7 +31,7 @@ function commitOf(id: string, parts: Partial<Commit> = {}): Commit {
     events: [{ id, timestamp: NOW, anchor: false, payload: `"${id}"` }],
     upserts: [],
     removals: [],
-    counterIncrements: { turns: 0, events: 1, contentLength: 0, tokens: 0 },
+    counterIncrements: { ...NO_COUNTS, events: 1 },
     preconditions: {},
     ...parts,
   };

@@ -15,7 +15,7 @@ export interface Counters {
 
 export const NO_COUNTS: Counters = { turns: 0, events: 0, contentLength: 0, tokens: 0 };
 
-/** All counters. Stores keep one field or column for each. */
+/** All counters, in the order in which records store them. */
 export const COUNTERS = Object.keys(NO_COUNTS) as readonly (keyof Counters)[];
 
 /** The counters with these values. What was stored before a counter was added lacks it; its default counts. */

@@ -1,4 +1,4 @@
-import { COUNTERS, type Counters, countersWith, NO_COUNTS } from '../domain/counters.js';
+import { COUNTERS, type Counters, NO_COUNTS } from '../domain/counters.js';
 import type { SessionKey } from '../domain/ids.js';
 import type { SeqRange } from '../domain/seq-ranges.js';
 import type { SessionRecord } from '../domain/session-record.js';
@@ -13,7 +13,7 @@ export type RecordText = string;
 /** What most scripts look at comes first. */
 export const RECORD_LINES = [
   ...(['incarnation', 'created', 'expires', 'first', 'last', 'tip', 'water', 'updated'] as const),
-  ...(['turns', 'events', 'length', 'tokens', 'dispatched', 'waiting', 'turnsOnly'] as const),
+  ...(['counters', 'dispatched', 'waiting', 'turnsOnly'] as const),
   ...(['hidden', 'viewFrom', 'summary', 'marks', 'covered', 'stateBytes', 'stamp'] as const),
   ...(['turnExpires', 'turnToken', 'turnNumber', 'turnRequest', 'turnHolder', 'usage'] as const),
 ] as const;
@@ -29,9 +29,8 @@ export function recordText({ record, stamp }: Pick<SessionHead, 'record' | 'stam
   if (known && Object.is(known.stamp, stamp)) return known.text;
   const { incarnation, createTime, expiresAt, firstSeq, lastSeq, tipSeq, highWater, lastUpdateTime, counters } = record;
   const { dispatchedSeq, waitingSince, turnsOnly, marks, marksSeq, stateBytes, turn, usage } = record;
-  const { turns, events, contentLength, tokens } = counters;
   const times = `${incarnation}\n${createTime}\n${expiresAt}\n${firstSeq}\n${lastSeq}\n${tipSeq}\n${highWater}\n${lastUpdateTime}`;
-  const counts = `${turns}\n${events}\n${contentLength}\n${tokens}\n${dispatchedSeq}\n${waitingSince}\n${turnsOnly ? '1' : '0'}`;
+  const counts = `${countersText(counters)}\n${dispatchedSeq}\n${waitingSince}\n${turnsOnly ? '1' : '0'}`;
   const view = `${rangesText(marks.hidden)}\n${marks.viewFromSeq}\n${marks.summarySeq}\n${marksSeq}\n${countersText(marks.covered)}`;
   const ofTurn = `${turn.expiresAt}\n${turn.token}\n${turn.number}\n${turn.requestId}\n${turn.holder}\n${usageText(usage)}`;
   const text = `${times}\n${counts}\n${view}\n${stateBytes}\n${stamp}\n${ofTurn}`;
@@ -59,8 +58,8 @@ export function isReadable(record: SessionRecord): boolean {
     record;
   let sum = createTime + lastUpdateTime + expiresAt + firstSeq + lastSeq + tipSeq + highWater;
   sum += record.marksSeq + record.stateBytes + record.dispatchedSeq + record.waitingSince;
-  sum += counters.turns + counters.events + counters.contentLength + counters.tokens;
-  sum += marks.viewFromSeq + marks.summarySeq + marks.covered.turns + turn.number + turn.expiresAt;
+  sum += marks.viewFromSeq + marks.summarySeq + turn.number + turn.expiresAt;
+  for (const name of COUNTERS) sum += counters[name] + marks.covered[name];
   for (const counts of usage) for (const name of USAGE_COUNTS) sum += counts[name];
   for (const { from, to } of marks.hidden) sum += from + to;
   return !Number.isNaN(sum);
@@ -101,8 +100,22 @@ export class Lines {
     return this.text.slice(from, end < 0 ? undefined : end);
   }
 
-  /** The next line as a number. After the last one, `NaN`. */
-  number(): number {
+  /** The next line as counters. Those that were added since it was written are 0. */
+  counters(): Counters {
+    const counters = { ...NO_COUNTS };
+    let isWhole = false;
+    for (const name of COUNTERS) {
+      if (isWhole) break;
+      counters[name] = this.number(BLANK);
+      isWhole = this.text.charCodeAt(this.#at - 1) !== BLANK;
+    }
+    // Those that were removed since.
+    if (!isWhole) this.word();
+    return counters;
+  }
+
+  /** The next line as a number, or what is before the next `end` in it. After the last line, `NaN`. */
+  number(end = LINE_BREAK): number {
     const { text } = this;
     const from = this.#at;
     let at = from;
@@ -112,7 +125,8 @@ export class Lines {
       if (digit < 0 || digit > 9) break;
       value = value * 10 + digit;
     }
-    const isWhole = text.charCodeAt(at) === LINE_BREAK && value <= Number.MAX_SAFE_INTEGER;
+    const code = text.charCodeAt(at);
+    const isWhole = (code === LINE_BREAK || code === end) && value <= Number.MAX_SAFE_INTEGER;
     if (!isWhole) return from > text.length ? NaN : Number(this.word());
     this.#at = at + 1;
     return value;
@@ -121,6 +135,7 @@ export class Lines {
 
 const DIGIT_0 = 48;
 const LINE_BREAK = 10;
+const BLANK = 32;
 
 /** Decodes a record, line by line as {@link recordText} wrote them. Does not check it: see {@link isReadable}. */
 export function decodedRecord({ appName, userId, sessionId }: SessionKey, lines: Lines): SessionRecord {
@@ -132,12 +147,7 @@ export function decodedRecord({ appName, userId, sessionId }: SessionKey, lines:
   const tipSeq = lines.number();
   const highWater = lines.number();
   const lastUpdateTime = lines.number();
-  const counters = {
-    turns: lines.number(),
-    events: lines.number(),
-    contentLength: lines.number(),
-    tokens: lines.number(),
-  };
+  const counters = lines.counters();
   const dispatchedSeq = lines.number();
   const waitingSince = lines.number();
   const turnsOnly = lines.word() === '1';
@@ -145,7 +155,7 @@ export function decodedRecord({ appName, userId, sessionId }: SessionKey, lines:
   const viewFromSeq = lines.number();
   const summarySeq = lines.number();
   const marksSeq = lines.number();
-  const marks = { hidden, viewFromSeq, summarySeq, covered: countersOf(lines.word()) };
+  const marks = { hidden, viewFromSeq, summarySeq, covered: lines.counters() };
   const stateBytes = lines.number();
   // The stamp belongs to the text, not to the record.
   lines.word();
@@ -218,12 +228,3 @@ function rangesOf(text: string): SeqRange[] {
 function countersText(counters: Counters): string {
   return COUNTERS.map((name) => counters[name]).join(' ');
 }
-
-/** Those that were added later are 0. */
-function countersOf(text: string): Counters {
-  if (text === NOTHING_COUNTED) return NO_COUNTS;
-  const values = text.split(' ').map(Number);
-  return countersWith((name) => values[COUNTERS.indexOf(name)]);
-}
-
-const NOTHING_COUNTED = countersText(NO_COUNTS);

@@ -7,12 +7,13 @@ import {
   creation,
   lives,
   parsed,
+  countersFrom,
   readSession,
   together,
   upsert,
 } from './support.js';
 
-const COVERED = { turns: 1, events: 2, contentLength: 3, tokens: 4 };
+const COVERED = countersFrom(1);
 
 /** Events `e1`, `e2` …, every third of them an anchor, and a record with values that do not follow from the events. */
 function logOf(count: number, changes: Partial<InitialLog> = {}): InitialLog {
@@ -26,7 +27,7 @@ function logOf(count: number, changes: Partial<InitialLog> = {}): InitialLog {
       highWater: 5_000 + index,
     })),
     tipSeq: count - 1,
-    counters: { turns: 3, events: 4, contentLength: 5, tokens: 6 },
+    counters: countersFrom(3),
     marks: { hidden: [{ from: 2, to: 3 }], viewFromSeq: 0, summarySeq: 1, covered: COVERED },
     marksSeq: 3,
     ...changes,
@@ -44,7 +45,7 @@ export const createWithLog = topic<StorageFixture>('create with a log', (test) =
       lastSeq: 5,
       tipSeq: 4,
       highWater: 5_004,
-      counters: { turns: 3, events: 4, contentLength: 5, tokens: 6 },
+      counters: countersFrom(3),
       marks: { hidden: [{ from: 2, to: 3 }], viewFromSeq: 0, summarySeq: 1, covered: COVERED },
       marksSeq: 3,
     });

@@ -11,6 +11,7 @@ import {
   readSession,
   sessionWithEvents,
 } from './support.js';
+import { NO_COUNTS } from '../../sessions/domain/counters.js';
 
 const OTHER = { ...KEY, sessionId: 's-2' };
 
@@ -41,7 +42,7 @@ export const dispatching = topic<StorageFixture>('dispatching to consumers', (te
   test('a session that begins with a log is changed', async ({ storage, clock }) => {
     const event = { id: 'e1', anchor: false, payload: '{}', appendedAt: 1, highWater: 1 };
     const marks = { hidden: [], viewFromSeq: 0, summarySeq: 0 };
-    const counters = { turns: 0, events: 1, contentLength: 0, tokens: 0 };
+    const counters = { ...NO_COUNTS, events: 1 };
     const covered = { ...counters, events: 0 };
     const log = { events: [event], tipSeq: 1, counters, marks: { ...marks, covered }, marksSeq: 0 };
     await storage.create(creation({ log: log as never }));

@@ -7,11 +7,12 @@ import {
   creation,
   readSession,
   sessionWithEvents,
+  countersFrom,
   together,
   upsert,
 } from './support.js';
 
-const COVERED = { turns: 1, events: 20, contentLength: 300, tokens: 4_000 };
+const COVERED = countersFrom(1);
 
 export const preconditions = topic<StorageFixture>('preconditions of a commit', (test) => {
   test('for a known id the stored event is returned and nothing is written', async ({ storage, raw }) => {

@@ -1,6 +1,6 @@
 import { DEFAULT_TTL } from '../../config/session-settings.js';
 import type { Commit, Upsert } from '../../sessions/domain/commit.js';
-import { NO_COUNTS } from '../../sessions/domain/counters.js';
+import { COUNTERS, type Counters, NO_COUNTS, countersWith } from '../../sessions/domain/counters.js';
 import { type Lifetimes, lifetimesOf } from '../../sessions/domain/expiry.js';
 import type { SessionKey } from '../../sessions/domain/ids.js';
 import type { StoredPartial } from '../../sessions/domain/partial-event.js';
@@ -73,6 +73,11 @@ export function batchOf(
     preconditions: {},
     ...changes,
   };
+}
+
+/** Counters that count up from this number, so that each has a value of its own. */
+export function countersFrom(first: number): Counters {
+  return countersWith((name) => first + COUNTERS.indexOf(name));
 }
 
 export function upsert(scope: Upsert['scope'], name: string, value: unknown): Upsert {

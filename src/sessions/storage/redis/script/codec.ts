@@ -75,6 +75,7 @@ export function recordPattern(...fields: readonly RecordLine[]): string {
 const OTHER_LINES: Readonly<Partial<Record<RecordLine, string>>> = {
   incarnation: '[^\\n]+',
   expires: '%d+',
+  counters: '[%d%. -]*',
   hidden: '[%d,-]*',
   covered: '[%d%. ]*',
   turnToken: '[^\\n]*',
