@@ -1,6 +1,6 @@
 import { eventBytes } from '../sessions/domain/byte-budget.js';
 import { readableEvent } from '../sessions/domain/damaged-event.js';
-import { EventLoopShare } from '../sessions/domain/event-loop-share.js';
+import { leaveToOthers } from '../sessions/domain/event-loop-turn.js';
 import { hasEntries } from '../sessions/domain/metadata-entries.js';
 import { isTrimmed } from '../sessions/domain/stored-json.js';
 import type { ScanPosition } from '../sessions/domain/search/search-cursor.js';
@@ -43,7 +43,6 @@ export async function readPart(
   onEvent: (event: ScannedEvent) => void,
 ): Promise<ScannedPart> {
   let [events, bytes, reads] = [0, 0, 0];
-  const share = new EventLoopShare();
   let first: ScanPosition | undefined;
   for await (const session of sessionsFrom(storage, scope, from)) {
     let { beforeSeq } = session;
@@ -56,7 +55,7 @@ export async function readPart(
       if (!read) break;
       first ??= { ...session, beforeSeq: Math.min(beforeSeq, read.record.lastSeq + 1) };
       for (const stored of read.events.toReversed()) {
-        await share.leaveToOthers();
+        await leaveToOthers();
         events++;
         bytes += eventBytes(stored);
         if (isTrimmed(stored)) continue;

@@ -1,8 +1,12 @@
+import { isTurnOfOthers, leaveToOthers } from './domain/event-loop-turn.js';
 import type { SessionEnvironment } from './session-environment.js';
 import { type Operation, traced } from './tracing/trace.js';
 import type { TracedOperationName } from './tracing/operation-channels.js';
 
-/** Runs an operation of the service: its end is waited for at shutdown, and its channel tells it to who listens. */
+/**
+ * Runs an operation of the service: its end is waited for at shutdown, and its channel tells it to who listens. A store in this process
+ * answers at once, so that a loop of operations would never let others in.
+ */
 export function runOperation<Request, Result, More = undefined>(
   env: SessionEnvironment,
   name: TracedOperationName,
@@ -10,5 +14,6 @@ export function runOperation<Request, Result, More = undefined>(
   request: Request,
   more?: More,
 ): Promise<Result> {
-  return env.tasks.track(traced(name, operation, env, request, more));
+  const run = (): Promise<Result> => traced(name, operation, env, request, more);
+  return env.tasks.track(isTurnOfOthers() ? leaveToOthers().then(run) : run());
 }

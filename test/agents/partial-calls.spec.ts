@@ -98,7 +98,8 @@ describe('partial events of a run', () => {
 
   it('are one call for all that the turns of a process said meanwhile, and none more to remove them', async () => {
     const noting = new Noting();
-    const app = appOver(noting, { flushMs: 1 });
+    // Longer than the pieces take, also on a busy machine.
+    const app = appOver(noting, { flushMs: 250 });
     const words = Array.from({ length: 50 }, (_, index) => partial(`${index} `));
     const held = Array.from({ length: 3 }, () => new HeldHandler(words, [text('whole')]));
     const runs = held.map(({ handler }, index) =>

@@ -1,6 +1,6 @@
 import type { EventInput, LoggedEvent } from '../../sessions/domain/event.js';
 import type { InvalidInputError } from '../../sessions/domain/errors.js';
-import { EventLoopShare } from '../../sessions/domain/event-loop-share.js';
+import { leaveToOthers } from '../../sessions/domain/event-loop-turn.js';
 import type { Session } from '../../sessions/domain/session.js';
 import { isByUser } from '../../sessions/domain/event-inspection.js';
 import { AgentContext } from './agent-context.js';
@@ -89,7 +89,6 @@ export class Invocation {
   async run(handler: RunHandler): Promise<RunStatus> {
     if (this.isResumed) this.#early = new EarlyAnswers(handler, this.end.openCalls, this.log);
     const events = iteratorOf(() => handler(new AgentContext(this)));
-    const share = new EventLoopShare();
     try {
       for (;;) {
         const { done, value } = await this.#next(events);
@@ -100,7 +99,7 @@ export class Invocation {
         this.#isTaking = true;
         await this.#take(value);
         this.#isTaking = false;
-        await share.leaveToOthers();
+        await leaveToOthers();
       }
     } catch (error) {
       // A handler that ignores the signal may go on, but nothing that it yields is stored.

@@ -11,6 +11,7 @@ import type { StoredEvent } from '../domain/commit.js';
 import { type Counters, subtractCounters } from '../domain/counters.js';
 import type { LoggedEvent } from '../domain/event.js';
 import { SessionNotFoundError, StoreUnavailableError } from '../domain/errors.js';
+import { leaveToOthers } from '../domain/event-loop-turn.js';
 import { sessionKeyOf } from '../domain/ids.js';
 import {
   type LogStep,
@@ -250,6 +251,7 @@ async function* readLogPages(
 ): AsyncGenerator<readonly StoredEvent[]> {
   const key = sessionKeyOf(record);
   for (let next = from; next <= to;) {
+    await leaveToOthers();
     const range = { from: next, to: Math.min(to, next + PAGE - 1) };
     const page = await storage.read({ key, window: logPage(range) });
     if (page?.record.incarnation !== record.incarnation) throw new SessionNotFoundError(key.sessionId);

@@ -1,6 +1,6 @@
 import { inBatches } from '../domain/batches.js';
 import { MOST_PER_READ } from '../domain/byte-budget.js';
-import { EventLoopShare } from '../domain/event-loop-share.js';
+import { leaveToOthers } from '../domain/event-loop-turn.js';
 import { type UserKey, sessionKeyOf } from '../domain/ids.js';
 import type { SessionRecord } from '../domain/session-record.js';
 import { UnsupportedByStoreError } from '../domain/unsupported-error.js';
@@ -16,13 +16,12 @@ const MOST_LOGS = 100;
  * sessions and each 2,000 events; no texts are read. With a sum in each record, every append would pay for it, and every trim, redaction and repair would have to know old sizes.
  */
 export async function countBytes(storage: Pick<SessionStorage, 'list' | 'tails'>, owner: UserKey): Promise<number> {
-  const share = new EventLoopShare();
   let bytes = 0;
   let parts: TailRequest[] = [];
   const addUp = async (): Promise<void> => {
     for (const some of inBatches(parts, IN_BATCHES)) {
       for (const tail of await storage.tails(some)) bytes += bytesIn(tail);
-      await share.leaveToOthers();
+      await leaveToOthers();
     }
     parts = [];
   };

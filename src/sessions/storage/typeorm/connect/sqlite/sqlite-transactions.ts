@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { DataSource, QueryRunner } from 'typeorm';
 import type { Clock } from '../../../../domain/clock.js';
 import { StoreUnavailableError } from '../../../../domain/errors.js';
+import { leaveToOthers } from '../../../../domain/event-loop-turn.js';
 import type { SessionHead } from '../../../planned-write.js';
 import type { PlanTime } from '../../../plan-time.js';
 import type {
@@ -170,6 +171,7 @@ export class SqliteTransactions implements Transactions, DirectWrites {
 
   /** Retries while another process or the app holds the lock. Time in the queue behind that lock counts as waiting. */
   async #retryWhileBusy<Result>(attempt: () => Promise<Attempt<Result>>, calledAt: number): Promise<Result> {
+    await leaveToOthers();
     for (;;) {
       const attempted = await attempt();
       if ('result' in attempted) return attempted.result;
