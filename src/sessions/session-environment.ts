@@ -23,7 +23,9 @@ import { type Lifetimes, lifetimesOf } from './domain/expiry.js';
 import { checkedIds } from './domain/generated-ids.js';
 import type { SessionKey } from './domain/ids.js';
 import { checkedSettings } from './domain/input-checks.js';
+import { LatestWork } from './domain/latest-work.js';
 import { type MisspelledFieldHandler, warningOfMisspelledField } from './domain/misspelled-fields.js';
+import type { SessionRecord } from './domain/session-record.js';
 import { type StateLimits, stateLimitsOf } from './domain/state-size.js';
 import { type UnsavedStateHandler, warningOfUnsavedState } from './domain/unsaved-state.js';
 import type { ViewFilter } from './domain/cut-view.js';
@@ -60,6 +62,8 @@ export interface SessionEnvironment {
   readonly hooks: SessionHooks;
   readonly requestTexts: RequestTexts;
   readonly tasks: TaskTracker;
+  /** Saves checkpoints, of each session one after the other. */
+  readonly checkpoints: LatestWork<SessionRecord>;
   /** Learns about damaged events that are read. */
   readonly damage: DamageReports;
   readonly signals: SessionSignals;
@@ -167,6 +171,7 @@ export function environmentOf(options: SessionServiceOptions, hooks: SessionHook
       maxBytes: limits.maxPromptBytes,
     }),
     tasks: new TaskTracker(onBackgroundError),
+    checkpoints: new LatestWork(),
     damage: new DamageReports(onBackgroundError),
     signals: options.signals ?? signalsOf(options.storage),
     changeBell: bellOf(options.storage),

@@ -13,7 +13,7 @@ import {
 } from '../domain/errors.js';
 import { isSameEvent, timestampOf } from '../domain/event-digest.js';
 import type { EventInput, LoggedEvent } from '../domain/event.js';
-import type { SessionKey } from '../domain/ids.js';
+import { type SessionKey, sessionNameOf } from '../domain/ids.js';
 import { metadataLimitText } from '../domain/metadata-entries.js';
 import { lastGiven } from '../domain/model-request.js';
 import type { SessionRecord } from '../domain/session-record.js';
@@ -219,7 +219,7 @@ function startInBackground({ tasks }: SessionEnvironment, work: Promise<void> | 
 
 /**
  * Saves a checkpoint once every {@link CHECKPOINT_EVERY} events: of the session as it is, or else derived from the events
- * since the last one. After a failure, the next run derives it.
+ * since the last one. After a failure, the next run derives it. One at a time, since each begins where the last one ended.
  *
  * @param appended the number of events that the last commit added
  */
@@ -228,7 +228,9 @@ export function saveCheckpoints(
   record: SessionRecord,
   appended: number,
 ): Promise<void> | undefined {
-  return record.lastSeq % CHECKPOINT_EVERY < appended ? save(env, record).catch(ignoreGone) : undefined;
+  if (record.lastSeq % CHECKPOINT_EVERY >= appended) return undefined;
+  const saving = env.checkpoints.run(sessionNameOf(record), record, (latest) => save(env, latest).catch(ignoreGone));
+  return env.tasks.name('checkpoints', saving);
 }
 
 async function save({ storage, stateLimits }: SessionEnvironment, record: SessionRecord): Promise<void> {
