@@ -80,7 +80,9 @@ function describePoolers(): void {
     expect(failed).toHaveLength(1);
     const error: unknown = failed[0];
     expect(error).toBeInstanceOf(StoreUnavailableError);
-    expect(String(error)).toContain(`did not answer within ${timeLimitMs} ms on a new connection (a pooler may`);
+    expect(String(error)).toContain(
+      `did not answer within ${timeLimitMs} ms (timeLimitMs) on a new connection (a pooler may`,
+    );
     expect(String(error)).toContain(FULL);
   });
 

@@ -99,7 +99,7 @@ export function databaseTimedOut(
   isMute = false,
 ): StoreUnavailableError {
   const hint = isMute ? ` on a new connection (${POOLER_IS_FULL})` : '';
-  return unavailable(server, `did not answer within ${timeLimitMs} ms${hint}.`, outcomeUnknown);
+  return unavailable(server, `did not answer within ${timeLimitMs} ms (timeLimitMs)${hint}.`, outcomeUnknown);
 }
 
 function unavailable(
