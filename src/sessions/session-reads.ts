@@ -9,7 +9,10 @@ import type { SessionEnvironment } from './session-environment.js';
 /** Where a read goes that must have an event of its session. */
 type EnvironmentFor = (minSeq: number) => SessionEnvironment;
 
-/** The reads that may be a little old. They are methods of `SessionService`, too, where they are never old. */
+/**
+ * The reads of a `SessionService`, where they are never old, and of `readsOf`, where they may be a little old.
+ * @example const { events } = await readsOf(sessions).listEvents({ appName: 'shop', userId: 'ann', sessionId, minSeq: 4 });
+ */
 export class SessionReads {
   readonly #for: EnvironmentFor;
 
@@ -17,24 +20,36 @@ export class SessionReads {
     this.#for = environmentFor;
   }
 
-  /** @example const names = await readsOf(sessions).listApps(); */
+  /**
+   * Lists the names of all apps that have sessions, and perhaps of some that had, in the order of their bytes.
+   * @example for (const appName of await sessions.listApps()) console.log(appName, await sessions.getUsage({ appName }));
+   */
   async listApps(): Promise<string[]> {
     return run(this.#for(0), 'listApps', ({ storage }) => storage.consumers.apps(), undefined);
   }
 
-  /** @example const { sessions: page } = await readsOf(sessions).listSessions({ appName: 'shop', userId: 'ann' }); */
+  /**
+   * Lists the sessions of a user or of an app, page by page: newest update first, without events.
+   * @example const { sessions: page, nextCursor } = await sessions.listSessions({ appName: 'shop', userId: 'ann', limit: 20 });
+   */
   async listSessions(request: operations.ListSessionsRequest): Promise<operations.SessionPage> {
     return run(this.#for(0), 'list', operations.listSessions, checkedRequest('listSessions', request));
   }
 
-  /** @example const { events } = await readsOf(sessions).listEvents({ appName: 'shop', userId: 'ann', sessionId, minSeq: 4 }); */
+  /**
+   * Lists the log, page by page, including rewound and summarised events.
+   * @example const { events, nextCursor } = await sessions.listEvents({ appName: 'shop', userId: 'ann', sessionId });
+   */
   async listEvents(request: operations.ListEventsRequest): Promise<operations.EventPage> {
     const checked = checkedRequest('listEvents', request);
     const seq = lastOf(checked, request.afterSeq, seqIn(request, logCursor));
     return run(this.#for(seq), 'listEvents', operations.listEvents, checked);
   }
 
-  /** @example const { view } = await readsOf(sessions).explainView({ appName: 'shop', userId: 'ann', sessionId }); */
+  /**
+   * Says of each event of the log, page by page, why it is in the view, or not. Throws `SessionNotFoundError`.
+   * @example const { events } = await sessions.explainView({ appName: 'shop', userId: 'ann', sessionId });
+   */
   async explainView(request: operations.ExplainViewRequest): Promise<operations.ViewExplanation> {
     const checked = checkedRequest('explainView', request);
     const { atSeq, since } = request;
@@ -42,19 +57,28 @@ export class SessionReads {
     return run(this.#for(seq), 'explainView', operations.explainView, checked);
   }
 
-  /** @example const report = await readsOf(sessions).getModelRequest({ appName: 'shop', userId: 'ann', sessionId, seq: 4 }); */
+  /**
+   * Says what a model was given for an answer, and what changed since it was asked before. `undefined` if the event does not say it.
+   * @example const { given, change } = (await sessions.getModelRequest({ appName: 'shop', userId: 'ann', sessionId, seq: 4 })) ?? {};
+   */
   async getModelRequest(request: operations.ModelRequestQuery): Promise<ModelRequestReport | undefined> {
     const checked = checkedRequest('getModelRequest', request);
     return run(this.#for(lastOf(checked, request.seq)), 'getModelRequest', operations.getModelRequest, checked);
   }
 
-  /** @example const { state } = await readsOf(sessions).stateAt({ appName: 'shop', userId: 'ann', sessionId, seq: 4 }); */
+  /**
+   * Reads the session's state as it was after an event. Throws `InvalidInputError` for events that were trimmed.
+   * @example const { state } = await sessions.stateAt({ appName: 'shop', userId: 'ann', sessionId, seq: 4 });
+   */
   async stateAt(request: operations.StateAtRequest): Promise<operations.StateAtMoment> {
     const checked = checkedRequest('stateAt', request);
     return run(this.#for(lastOf(checked, request.seq)), 'stateAt', operations.stateAt, checked);
   }
 
-  /** @example const { changes } = await readsOf(sessions).stateChanges({ appName: 'shop', userId: 'ann', sessionId }); */
+  /**
+   * Lists which event of this session changed which state key from what to what, by pages, of which some may be empty.
+   * @example const { changes, nextCursor } = await sessions.stateChanges({ appName: 'shop', userId: 'ann', sessionId });
+   */
   async stateChanges(request: operations.StateChangesRequest): Promise<operations.StateChangePage> {
     const checked = checkedRequest('stateChanges', request);
     const seq = lastOf(
@@ -65,7 +89,10 @@ export class SessionReads {
     return run(this.#for(seq), 'stateChanges', operations.stateChanges, checked);
   }
 
-  /** @example const { total } = await readsOf(sessions).getUsage({ appName: 'shop', userId: 'ann' }); */
+  /**
+   * Returns the tokens that a session, a user or an app used, by model, and what they cost.
+   * @example const { total, costMicros } = await sessions.getUsage({ appName: 'shop', userId: 'ann', period: 'month' });
+   */
   async getUsage(request: operations.GetUsageRequest): Promise<operations.UsageReport> {
     return run(this.#for(0), 'getUsage', operations.getUsage, checkedRequest('getUsage', request));
   }

@@ -3,7 +3,6 @@ import { type ConsumeOptions, type SessionConsumer, SessionConsumers } from './c
 import type { EventLike, LoggedEvent } from './domain/event.js';
 import type { SessionKey, UserKey } from './domain/ids.js';
 import type { Session } from './domain/session.js';
-import type { ModelRequestReport } from './domain/request-report.js';
 import type { ChangeSessionRequest, ChangedSession, DecideChange } from './operations/change-session.js';
 import * as operations from './operations/index.js';
 import { checkedRequest } from './request-fields.js';
@@ -21,19 +20,22 @@ import { traced } from './tracing/trace.js';
  * const sessions = new SessionService({ storage: new InMemorySessionStorage() });
  * const session = await sessions.createSession({ appName: 'shop', userId: 'ann' });
  */
-export class SessionService {
-  readonly hooks: SessionHooks = new SessionHooks();
+export class SessionService extends SessionReads {
+  readonly hooks: SessionHooks;
   readonly consumers: SessionConsumers;
   /** Whether events that left the view stay in the log (`history.keepHistory`). */
   readonly keepsHistory: boolean;
   readonly #env: SessionEnvironment;
-  readonly #reads = new SessionReads(() => this.#env);
 
   constructor(options: SessionServiceOptions) {
     checkServiceOptions('SessionService', options);
-    this.#env = keepEnvironment(this, environmentOf(options, this.hooks));
-    this.keepsHistory = this.#env.history.keepHistory;
-    this.consumers = new SessionConsumers(this.#env);
+    const hooks = new SessionHooks();
+    const env = environmentOf(options, hooks);
+    super(() => env);
+    this.hooks = hooks;
+    this.#env = keepEnvironment(this, env);
+    this.keepsHistory = env.history.keepHistory;
+    this.consumers = new SessionConsumers(env);
   }
 
   /**
@@ -61,51 +63,11 @@ export class SessionService {
   }
 
   /**
-   * Lists the names of all apps that have sessions, and perhaps of some that had, in the order of their bytes.
-   * @example for (const appName of await sessions.listApps()) console.log(appName, await sessions.getUsage({ appName }));
-   */
-  async listApps(): Promise<string[]> {
-    return this.#reads.listApps();
-  }
-
-  /**
-   * Lists the sessions of a user or of an app, page by page: newest update first, without events.
-   * @example const { sessions: page, nextCursor } = await sessions.listSessions({ appName: 'shop', userId: 'ann', limit: 20 });
-   */
-  async listSessions(request: operations.ListSessionsRequest): Promise<operations.SessionPage> {
-    return this.#reads.listSessions(request);
-  }
-
-  /**
    * Deletes the session with its events, and its component state if `ComponentsModule` keeps any. A missing session is no error.
    * @example await sessions.deleteSession({ appName: 'shop', userId: 'ann', sessionId });
    */
   async deleteSession(request: operations.DeleteSessionRequest): Promise<void> {
     await run(this.#env, 'delete', operations.deleteSession, checkedRequest('deleteSession', request));
-  }
-
-  /**
-   * Lists the log, page by page, including rewound and summarised events.
-   * @example const { events, nextCursor } = await sessions.listEvents({ appName: 'shop', userId: 'ann', sessionId });
-   */
-  async listEvents(request: operations.ListEventsRequest): Promise<operations.EventPage> {
-    return this.#reads.listEvents(request);
-  }
-
-  /**
-   * Says of each event of the log, page by page, why it is in the view, or not. Throws `SessionNotFoundError`.
-   * @example const { events } = await sessions.explainView({ appName: 'shop', userId: 'ann', sessionId });
-   */
-  async explainView(request: operations.ExplainViewRequest): Promise<operations.ViewExplanation> {
-    return this.#reads.explainView(request);
-  }
-
-  /**
-   * Says what a model was given for an answer, and what changed since it was asked before. `undefined` if the event does not say it.
-   * @example const { given, change } = (await sessions.getModelRequest({ appName: 'shop', userId: 'ann', sessionId, seq: 4 })) ?? {};
-   */
-  async getModelRequest(request: operations.ModelRequestQuery): Promise<ModelRequestReport | undefined> {
-    return this.#reads.getModelRequest(request);
   }
 
   /**
@@ -115,22 +77,6 @@ export class SessionService {
    */
   watch(request: operations.WatchSessionRequest): AsyncIterableIterator<operations.WatchedEvent> {
     return operations.watchSession(this.#env, checkedRequest('watch', request));
-  }
-
-  /**
-   * Reads the session's state as it was after an event. Throws `InvalidInputError` for events that were trimmed.
-   * @example const { state } = await sessions.stateAt({ appName: 'shop', userId: 'ann', sessionId, seq: 4 });
-   */
-  async stateAt(request: operations.StateAtRequest): Promise<operations.StateAtMoment> {
-    return this.#reads.stateAt(request);
-  }
-
-  /**
-   * Lists which event of this session changed which state key from what to what, by pages, of which some may be empty.
-   * @example const { changes, nextCursor } = await sessions.stateChanges({ appName: 'shop', userId: 'ann', sessionId });
-   */
-  async stateChanges(request: operations.StateChangesRequest): Promise<operations.StateChangePage> {
-    return this.#reads.stateChanges(request);
   }
 
   /**
@@ -287,14 +233,6 @@ export class SessionService {
    */
   async updateAppState(request: { appName: string } & operations.SharedStateChanges): Promise<Record<string, unknown>> {
     return run(this.#env, 'updateAppState', operations.updateAppState, checkedRequest('updateAppState', request));
-  }
-
-  /**
-   * Returns the tokens that a session, a user or an app used, by model, and what they cost.
-   * @example const { total, costMicros } = await sessions.getUsage({ appName: 'shop', userId: 'ann', period: 'month' });
-   */
-  async getUsage(request: operations.GetUsageRequest): Promise<operations.UsageReport> {
-    return this.#reads.getUsage(request);
   }
 
   /**

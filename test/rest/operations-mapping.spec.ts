@@ -3,6 +3,7 @@ import * as sessionErrors from '../../src/sessions/domain/errors.js';
 import { SessionSearch } from '../../src/search/index.js';
 import { SummarizerSessionManager } from '../../src/summarizer/index.js';
 import * as summaryErrors from '../../src/summarizer/summary-errors.js';
+import { methodsOf } from '../support/methods-of.js';
 import { ERROR_SAMPLES } from '../transports/error-samples.js';
 import { type Case, asJson, casesOf } from '../transports/made-cases.js';
 import type { Values } from '../transports/made-requests.js';
@@ -116,9 +117,7 @@ function tagsFor({ status }: Answer, method: string, reply: unknown, body: unkno
 
 describe('the table of operations', () => {
   it('has every method of the services, or says why no client reaches it', () => {
-    const methods = [SessionService, SummarizerSessionManager, SessionSearch]
-      .flatMap(({ prototype }) => Object.getOwnPropertyNames(prototype))
-      .filter((method) => method !== 'constructor');
+    const methods = [SessionService, SummarizerSessionManager, SessionSearch].flatMap(methodsOf);
     const called = ROW_NAMES.filter((name) => !AGENT_ROWS.includes(name)).map(methodOf);
     expect([...new Set([...called, ...Object.keys(NOT_REMOTE)])].toSorted()).toEqual([...new Set(methods)].toSorted());
   });

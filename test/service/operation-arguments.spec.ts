@@ -1,9 +1,10 @@
 import { InMemorySessionService, InvalidInputError, SessionService } from '../../src/index.js';
 import { DatabaseSessionService } from '../../src/typeorm.js';
+import { methodsOf } from '../support/methods-of.js';
 
 /** The methods without an argument, or with an optional one. */
-const NOTHING_REQUIRED = new Set(['constructor', 'purgeExpired', 'whenIdle', 'finish', 'close', 'listApps']);
-const REQUIRED = Object.getOwnPropertyNames(SessionService.prototype).filter((name) => !NOTHING_REQUIRED.has(name));
+const NOTHING_REQUIRED = new Set(['purgeExpired', 'whenIdle', 'finish', 'close', 'listApps']);
+const REQUIRED = methodsOf(SessionService).filter((name) => !NOTHING_REQUIRED.has(name));
 
 describe('the argument of an operation', () => {
   it.each(REQUIRED)('is required: %s', async (name) => {

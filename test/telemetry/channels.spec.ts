@@ -2,13 +2,13 @@ import { tracingChannel } from 'node:diagnostics_channel';
 import { AgentSessions } from '../../src/agents/index.js';
 import { InMemorySessionStorage, SessionService } from '../../src/index.js';
 import { TRACED_OPERATIONS, type TracedOperation, measureOperations } from '../../src/telemetry/index.js';
+import { methodsOf } from '../support/methods-of.js';
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 'cart' };
 const USER = { appName: 'shop', userId: 'ann' };
 
 /** The methods of the service that have no channel, and why. */
 const UNTRACED = {
-  constructor: 'is no operation',
   watch: 'lives as long as its reader wants',
   whenIdle: 'only waits for operations',
   finish: 'ends the service',
@@ -78,7 +78,7 @@ describe('the channels of operations', () => {
       eraseUser: () => sessions.eraseUser(USER),
       purgeExpired: () => sessions.purgeExpired(),
     };
-    const methods = Object.getOwnPropertyNames(SessionService.prototype).filter((name) => !(name in UNTRACED));
+    const methods = methodsOf(SessionService).filter((name) => !(name in UNTRACED));
     expect(methods.sort()).toEqual(Object.keys(calls).sort());
     const told: string[] = [];
     for (const [method, call] of Object.entries(calls)) {

@@ -1,6 +1,7 @@
 import { SessionService } from '../../src/index.js';
 import { SessionSearch } from '../../src/search/index.js';
 import { SummarizerSessionManager } from '../../src/summarizer/index.js';
+import { methodsOf } from '../support/methods-of.js';
 
 /** A call of the service. */
 export interface Call {
@@ -31,10 +32,10 @@ export class RecordingService {
   }
 
   #standIn<Service extends object>(Class: abstract new (...args: never[]) => Service): Service {
-    const methods = Object.getOwnPropertyNames(Class.prototype);
+    const methods = methodsOf(Class);
     return new Proxy(Object.create(Class.prototype as object) as Service, {
       get: (target, name) => {
-        if (!methods.includes(String(name)) || name === 'constructor') return Reflect.get(target, name);
+        if (!methods.includes(String(name))) return Reflect.get(target, name);
         return (request: object = {}) => this.#answer(String(name), request);
       },
     });
