@@ -89,7 +89,7 @@ export class Requests {
   async send(method: string, path: string, options: RequestOptions, signal: AbortSignal): Promise<Response> {
     const { url, headers, fetch: send = fetch } = this.#options;
     const own = typeof headers === 'function' ? await headers() : headers;
-    const query = this.seen.tell(method, path, options.query);
+    const query = this.seen.tell(path, options.query);
     const response = await send(url + path + queryOf(query), {
       method,
       headers: { ...(options.body && { 'Content-Type': 'application/json' }), ...own, ...options.headers },

@@ -8,15 +8,6 @@ const MAX_SESSIONS = 1_000;
 
 const SESSION = /^(?<session>\/apps\/[^/]+\/users\/[^/]+\/sessions\/[^/?]+)(?<rest>\/.*)?$/;
 
-/** The reads that may be a little old, below the path of a session. */
-const READS: ReadonlySet<string | undefined> = new Set([
-  '/events',
-  '/view/explanation',
-  '/model-request',
-  '/state/at',
-  '/state/changes',
-]);
-
 /** What answers with the number of the last event. Others may answer with what users wrote. */
 const TELLING: ReadonlySet<string | undefined> = new Set([
   undefined,
@@ -40,11 +31,11 @@ export const NEWEST = 999_999_999_999_999;
 export class SeenEvents {
   readonly #seqs = new BoundedMap<number>(MAX_SESSIONS);
 
-  /** The query of a request, with what was seen. */
-  tell(method: string, path: string, query: Query | undefined): Query | undefined {
-    const { session, rest } = placeOf(path);
-    const seen = method === 'GET' && READS.has(rest) ? this.#seqs.get(session) : undefined;
-    return seen === undefined ? query : { ...query, minSeq: Math.max(seen, Number(query?.minSeq ?? 0)) };
+  /** The query of a request, with what was seen if it may be a little old: if it has `minSeq`, which may be undefined. */
+  tell(path: string, query: Query | undefined): Query | undefined {
+    if (!query || !('minSeq' in query)) return query;
+    const seen = this.#seqs.get(placeOf(path).session);
+    return seen === undefined ? query : { ...query, minSeq: Math.max(seen, Number(query.minSeq ?? 0)) };
   }
 
   /** Looks at an answer, or at an event of a stream. */

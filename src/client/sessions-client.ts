@@ -128,18 +128,18 @@ export class SessionsClient extends AgentsClient {
    * Returns a page of the whole log, including rewound and summarised events.
    * @example const { events } = await client.listEvents({ ...key, order: 'desc', limit: 10 });
    */
-  async listEvents({ appName, userId, sessionId, ...query }: ListEventsRequest): Promise<EventPage> {
+  async listEvents({ appName, userId, sessionId, minSeq, ...range }: ListEventsRequest): Promise<EventPage> {
     const path = `${sessionOf({ appName, userId, sessionId })}/events`;
-    return this.#requests.json('GET', path, { query, isRepeatable: true });
+    return this.#requests.json('GET', path, { query: { ...range, minSeq }, isRepeatable: true });
   }
 
   /**
    * Says of each event of the log why it is in the view that `getSession` returns with the same limits, or not.
    * @example const { events } = await client.explainView({ ...key, numRecentEvents: 20 });
    */
-  async explainView({ appName, userId, sessionId, ...query }: RemoteExplainRequest): Promise<ViewExplanation> {
+  async explainView({ appName, userId, sessionId, minSeq, ...view }: RemoteExplainRequest): Promise<ViewExplanation> {
     const path = `${sessionOf({ appName, userId, sessionId })}/view/explanation`;
-    return this.#requests.json('GET', path, { query, isRepeatable: true });
+    return this.#requests.json('GET', path, { query: { ...view, minSeq }, isRepeatable: true });
   }
 
   /**
