@@ -106,6 +106,7 @@ export const AGENTS = surface({
         at: `POST ${SESSION}/stop`,
         status: 200,
         answers: 'Whether there was something to stop.',
+        holds: 'little',
         body: { name: 'StopAgent', example: { invocationId: 'inv-7' } },
       },
       graphql: {
@@ -125,7 +126,7 @@ export const AGENTS = surface({
       result: APPROVAL_PAGE,
       run: (request: UserKey & { readonly limit?: number; readonly cursor?: string }, { services, within }) =>
         services.agents.pendingApprovals({ ...request, filter: within }),
-      route: { at: `GET ${USER}/approvals`, answers: 'The pending approvals of a page of sessions.', holds: 'much' },
+      route: { at: `GET ${USER}/approvals`, answers: 'The pending approvals of a page of sessions.' },
       graphql: { type: 'query', name: 'pendingApprovals' },
     }),
     answerApproval: row({

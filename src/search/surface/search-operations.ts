@@ -106,7 +106,7 @@ export const SEARCH = surface({
       },
       result: SEARCH_PAGE,
       run: (request: SearchEventsRequest, { services, within }) => services.search.searchEvents({ ...request, within }),
-      route: { at: `GET ${USER}/search`, answers: 'A page of hits.', holds: 'much' },
+      route: { at: `GET ${USER}/search`, answers: 'A page of hits.' },
       graphql: { type: 'query', name: 'searchEvents' },
     }),
     searchStatus: row({
@@ -116,7 +116,7 @@ export const SEARCH = surface({
       isFiltered: true,
       result: SEARCH_STATUS,
       run: (user: Parameters<SessionSearch['status']>[0], { services }) => services.search.status(user),
-      route: { at: `GET ${USER}/search/status`, answers: 'The status.' },
+      route: { at: `GET ${USER}/search/status`, answers: 'The status.', holds: 'little' },
       graphql: { type: 'query', name: 'searchStatus' },
     }),
     eventsAround: row({
@@ -129,7 +129,7 @@ export const SEARCH = surface({
       },
       result: EVENT_PAGE,
       run: (request: EventsAroundRequest, { services }): Promise<EventPage> => services.search.eventsAround(request),
-      route: { at: `GET ${SESSION}/events/around`, answers: 'The events, in the order of the log.', holds: 'much' },
+      route: { at: `GET ${SESSION}/events/around`, answers: 'The events, in the order of the log.' },
       graphql: { type: 'query', name: 'eventsAround' },
     }),
   },

@@ -20,7 +20,7 @@ export function Route(operationId: string, operation: RoutedOperation): MethodDe
     RequestMapping({ path, method: RequestMethod[method as keyof typeof RequestMethod] }),
     ...ownStatus(operation),
     RequireAccess(action, target, writesOf(operation)),
-    ...memoryFor(route),
+    ...memoryFor(operation),
     ApiOperation({ operationId, summary, ...(description !== undefined && { description }) }),
     ...idsIn(route).map((name) => ApiParam({ name, schema: { ...ID, example: ID_EXAMPLES[name] } })),
     ...(route.takes ?? []).map((header) => ApiHeader({ required: false, ...header })),
@@ -70,8 +70,9 @@ function writesOf({ access: [, , writes], route }: RoutedOperation): AccessRequi
   return is === undefined || !writes ? writes : (input) => writes({ [is]: input });
 }
 
-function memoryFor({ holds }: RouteOf): MethodDecorator[] {
-  if (holds === undefined) return [];
+function memoryFor(operation: Answered): MethodDecorator[] {
+  const { holds = answerOf(operation) ? 'much' : 'little' } = operation.route;
+  if (holds === 'little') return [];
   return [
     { much: LargeAnswer, 'its body': AnswersItsBody, 'what it did': AnswersWithWork, 'a stream': OpensStream }[holds](),
   ];

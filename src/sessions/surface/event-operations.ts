@@ -88,7 +88,7 @@ export const EVENT_OPERATIONS = surface({
       },
       result: EVENT_PAGE,
       run: (request: ListEventsRequest, { services }) => readsOf(services.sessions).listEvents(request),
-      route: { at: `GET ${SESSION}/events`, answers: 'A page of events.', holds: 'much' },
+      route: { at: `GET ${SESSION}/events`, answers: 'A page of events.' },
       graphql: { type: 'query', name: 'events' },
     }),
     explainView: row({
@@ -102,7 +102,7 @@ export const EVENT_OPERATIONS = surface({
         { services },
       ) =>
         readsOf(services.sessions).explainView({ ...request, config: { numRecentEvents, afterTimestamp, afterSeq } }),
-      route: { at: `GET ${SESSION}/view/explanation`, answers: 'A page of explained events.', holds: 'much' },
+      route: { at: `GET ${SESSION}/view/explanation`, answers: 'A page of explained events.' },
       graphql: { type: 'query', name: 'explainView' },
     }),
     getModelRequest: row({
@@ -127,7 +127,6 @@ export const EVENT_OPERATIONS = surface({
       route: {
         at: `GET ${SESSION}/model-request`,
         answers: 'The request.',
-        holds: 'much',
         others: [{ status: 204, description: 'The event does not say what a model was given.' }],
       },
       graphql: { type: 'query', name: 'modelRequest', isNullable: true },

@@ -65,8 +65,8 @@ export interface Route<Request = never, Result = never, Prepared = unknown> {
     readonly is?: string;
     readonly shape?: Shape;
   };
-  /** What the answer may hold: a view or a page, the body of the request, what the work wrote, or a stream. Default: little. */
-  readonly holds?: 'much' | 'its body' | 'what it did' | 'a stream';
+  /** What the answer may hold: the body of the request, what the work wrote, a stream, or little. Default: a view or a page. */
+  readonly holds?: 'its body' | 'what it did' | 'a stream' | 'little';
   /** Request headers, for the docs. */
   readonly takes?: readonly { readonly name: string; readonly description: string; readonly schema: JsonSchema }[];
   /** Changes the request, from headers of its own or where the query has other fields. */

@@ -49,7 +49,6 @@ const versionOf = ({ version }: Session): number => version;
 /** A route that creates a session. */
 const CREATED = {
   answers: 'The new session.',
-  holds: 'much',
   etag: versionOf,
   creates: true,
   problems: EXISTS,
@@ -124,7 +123,6 @@ const list = (
     route: {
       at: `GET ${at}`,
       answers: 'A page of sessions.',
-      holds: 'much',
       prepare: ({ status, tag, label, includeState = true, ...request }: ListQuery): ListSessionsRequest => ({
         ...request,
         filter: filterIn({ status, tag, label }),
@@ -219,7 +217,7 @@ export const SESSION_OPERATIONS = surface({
         if (!session) throw new SessionNotFoundError(sessionId);
         return session;
       },
-      route: { at: `GET ${SESSION}`, answers: 'The session.', holds: 'much', etag: versionOf },
+      route: { at: `GET ${SESSION}`, answers: 'The session.', etag: versionOf },
     }),
     deleteSession: row({
       summary: 'Deletes the session with its events; shared state stays',
@@ -249,7 +247,6 @@ export const SESSION_OPERATIONS = surface({
         status: 200,
         answers: 'The session as it is now.',
         body: { name: 'Rewind', description: 'Exactly one of the two fields.', example: { toSeq: 1 } },
-        holds: 'much',
         etag: versionOf,
         prepare(wanted: RewindSessionRequest) {
           if ((wanted.toSeq === undefined) !== (wanted.invocationId === undefined)) return wanted;

@@ -39,7 +39,7 @@ const CHANGE_BODY = {
   example: { stateDelta: { step: 3, language: 'de' }, stateRemovals: ['draft'] },
 };
 
-const SHARED = { answers: 'The state.', example: SHARED_STATE_EXAMPLE, holds: 'much' } as const;
+const SHARED = { answers: 'The state.', example: SHARED_STATE_EXAMPLE } as const;
 const CHANGED_SHARED = { ...SHARED, answers: 'The state as it is now.', body: CHANGE_BODY } as const;
 
 const row = rowOf<{ sessions: SessionService }>();
@@ -62,7 +62,6 @@ export const STATE_OPERATIONS = surface({
         at: `GET ${SESSION}/state`,
         answers: 'The state.',
         example: STATE_EXAMPLE,
-        holds: 'much',
         etag: ({ version }: Session) => version,
         reply: ({ state }: Session) => state.toJSON(),
       },
@@ -132,7 +131,7 @@ export const STATE_OPERATIONS = surface({
       request: { seq: integer('The last event of that moment; 0 for the initial state.'), ...SEEN },
       result: STATE_AT,
       run: (request: StateAtRequest, { services }) => readsOf(services.sessions).stateAt(request),
-      route: { at: `GET ${SESSION}/state/at`, answers: 'The state at that moment.', holds: 'much' },
+      route: { at: `GET ${SESSION}/state/at`, answers: 'The state at that moment.' },
       graphql: { type: 'query', name: 'sessionStateAt' },
     }),
     listStateChanges: row({
@@ -146,7 +145,7 @@ export const STATE_OPERATIONS = surface({
       },
       result: STATE_CHANGE_PAGE,
       run: (request: StateChangesRequest, { services }) => readsOf(services.sessions).stateChanges(request),
-      route: { at: `GET ${SESSION}/state/changes`, answers: 'A page of changes.', holds: 'much' },
+      route: { at: `GET ${SESSION}/state/changes`, answers: 'A page of changes.' },
       graphql: { type: 'query', name: 'sessionStateChanges' },
     }),
   },

@@ -67,6 +67,7 @@ export const TURNS = surface({
       route: {
         at: `GET ${SESSION}/turn`,
         answers: 'The holder.',
+        holds: 'little',
         others: [{ status: 204, description: 'No turn is held.' }],
       },
       graphql: { type: 'query', name: 'turn', isNullable: true },
@@ -84,6 +85,7 @@ export const TURNS = surface({
       route: {
         at: `POST ${SESSION}/turn`,
         answers: 'The turn.',
+        holds: 'little',
         body: { name: 'NewTurn', example: { holder: 'worker-7', ttlMs: 30_000 } },
         problems: { 409: { description: 'The turn is held by `holder` until `expiresAt`.', code: 'TURN_HELD' } },
       },
@@ -99,6 +101,7 @@ export const TURNS = surface({
       route: {
         at: `PATCH ${SESSION}/turn`,
         answers: 'The turn.',
+        holds: 'little',
         body: { name: 'TurnRenewal', example: { ttlMs: 30_000 } },
         problems: LOST,
       },

@@ -95,7 +95,7 @@ const report = (
     request: { period: PERIOD, ...graphql?.request },
     result: USAGE_REPORT,
     run: (request: GetUsageRequest, { services }) => readsOf(services.sessions).getUsage(request),
-    route: { at: `GET ${at}/usage`, answers: 'The tokens, and what they cost.' },
+    route: { at: `GET ${at}/usage`, answers: 'The tokens, and what they cost.', holds: 'little' },
     ...(graphql && {
       graphql: { type: 'query', ...graphql, items: ({ models }: UsageReport) => models.length + 1 },
     }),

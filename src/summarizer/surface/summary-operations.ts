@@ -140,7 +140,6 @@ export const SUMMARIES = surface({
       route: {
         at: `GET ${SESSION}/summary`,
         answers: 'The summary.',
-        holds: 'much',
         missing: ({ sessionId }: GetSummaryRequest) => new SummaryNotFoundError(sessionId),
         problems: { 404: NOT_FOUND },
       },
@@ -180,7 +179,7 @@ export const SUMMARIES = surface({
       request: { branch: optional(text('Of a summary of this branch. Default: of the whole conversation.')) },
       result: SUMMARY_OUTLOOK,
       run: (request: GetSummaryRequest, { services }) => services.summaries.outlook(request),
-      route: { at: `GET ${SESSION}/summary/outlook`, answers: 'The outlook.', holds: 'much' },
+      route: { at: `GET ${SESSION}/summary/outlook`, answers: 'The outlook.' },
       graphql: { type: 'query', name: 'summaryOutlook' },
     }),
     listSummaries: row({
@@ -196,7 +195,7 @@ export const SUMMARIES = surface({
         const limit = checkedLimit(request.limit);
         return { summaries: await services.summaries.listSummaries({ ...request, limit }), limit };
       },
-      route: { at: `GET ${SESSION}/summaries`, answers: 'The summaries.', holds: 'much' },
+      route: { at: `GET ${SESSION}/summaries`, answers: 'The summaries.' },
       graphql: {
         type: 'query',
         name: 'sessionSummaries',
