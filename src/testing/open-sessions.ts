@@ -4,38 +4,21 @@ import { SessionService } from '../sessions/session.service.js';
 import type { CreateStorage } from './describe-session-storage.js';
 import type { RawData } from './open-storage.js';
 
-/** The methods that the contract of the service calls: those of `SessionService`, or of a client. */
-export type SessionClient = Pick<
+/** What the contract asks of `SessionService`, or of a client: all that is not for the process of the server or its operators alone. */
+export type SessionClient = Omit<
   SessionService,
-  | 'createSession'
-  | 'getSession'
-  | 'getOrCreateSession'
-  | 'listSessions'
-  | 'deleteSession'
-  | 'listEvents'
-  | 'explainView'
-  | 'getModelRequest'
-  | 'watch'
-  | 'stateAt'
-  | 'stateChanges'
-  | 'appendEvent'
-  | 'append'
-  | 'appendEvents'
-  | 'appendBatch'
-  | 'updateSession'
-  | 'beginTurn'
-  | 'renewTurn'
-  | 'endTurn'
-  | 'getTurn'
-  | 'rewindSession'
-  | 'redactEvent'
-  | 'forkSession'
-  | 'getUserState'
-  | 'updateUserState'
-  | 'getAppState'
-  | 'updateAppState'
-  | 'purgeExpired'
-  | 'whenIdle'
+  | 'hooks'
+  | 'consumers'
+  | 'keepsHistory'
+  | 'listApps'
+  | 'consume'
+  | 'change'
+  | 'withTurn'
+  | 'getUsage'
+  | 'checkBudget'
+  | 'eraseUser'
+  | 'finish'
+  | 'close'
 >;
 
 /** The settings that a test of the contract needs. */

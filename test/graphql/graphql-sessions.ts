@@ -14,10 +14,12 @@ import type { ModelRequestReport } from '../../src/sessions/domain/request-repor
 import type { SessionRecord } from '../../src/storage.js';
 import type { SessionClient } from '../../src/testing/open-sessions.js';
 import { VIEW_REASONS, type ViewReason } from '../../src/sessions/domain/view-reason.js';
+import { ROWS, type RowName } from '../transports/rows.js';
 import type { GraphqlApp } from './graphql-app.js';
 import { LiveWatch } from './live-watch.js';
 import { RemoteError } from './remote-error.js';
 import { documentOf } from './schema-documents.js';
+import { variablesOf } from './variables.js';
 
 /** Of an event, the body has everything. */
 const ONLY = { Event: ['body'] };
@@ -84,57 +86,36 @@ export class GraphqlSessions implements SessionClient {
   }
 
   async getSession({ config = {}, ...key }: Parameters<SessionClient['getSession']>[0]): Promise<Session | undefined> {
-    const session = await this.#ask<SessionAnswer | null>('session', { ...key, ...config });
+    const session = await this.#ask<SessionAnswer | null>('getSession', { ...key, ...config });
     return session === null ? undefined : sessionOf(session);
   }
 
-  async listSessions({
-    limit,
-    cursor,
-    order,
-    orderBy,
-    ...owner
-  }: Parameters<SessionClient['listSessions']>[0]): ReturnType<SessionClient['listSessions']> {
-    const how = { first: limit, after: cursor, order: order?.toUpperCase(), orderBy: orderBy && snakeCase(orderBy) };
-    const { nodes, pageInfo } = await this.#ask<Page>('sessions', { ...owner, ...how });
-    return { sessions: nodes.map(sessionOf), limit: limit ?? 100, ...cursorOf(pageInfo) };
+  async listSessions(request: Parameters<SessionClient['listSessions']>[0]): ReturnType<SessionClient['listSessions']> {
+    const { nodes, pageInfo } = await this.#ask<Page>('listAppSessions', request);
+    return { sessions: nodes.map(sessionOf), limit: request.limit ?? 100, ...cursorOf(pageInfo) };
   }
 
   async deleteSession(key: SessionKey): Promise<void> {
     await this.#ask('deleteSession', key);
   }
 
-  async listEvents({
-    limit,
-    cursor,
-    order,
-    ...rest
-  }: Parameters<SessionClient['listEvents']>[0]): ReturnType<SessionClient['listEvents']> {
-    const how = { first: limit, after: cursor, order: order?.toUpperCase() };
-    const { nodes, pageInfo, ...seqs } = await this.#ask<EventPageAnswer>('events', { ...rest, ...how });
+  async listEvents(request: Parameters<SessionClient['listEvents']>[0]): ReturnType<SessionClient['listEvents']> {
+    const { nodes, pageInfo, ...seqs } = await this.#ask<EventPageAnswer>('listEvents', request);
     return { events: nodes.map(({ body }) => body), ...seqs, ...cursorOf(pageInfo) };
   }
 
   async getModelRequest(
     request: Parameters<SessionClient['getModelRequest']>[0],
   ): ReturnType<SessionClient['getModelRequest']> {
-    const answer = await this.#ask<ModelRequestReport | null>('modelRequest', request);
+    const answer = await this.#ask<ModelRequestReport | null>('getModelRequest', request);
     return answer === null ? undefined : withoutNulls(answer);
   }
 
   async explainView({
     config,
-    limit,
-    cursor,
-    order,
     ...rest
   }: Parameters<SessionClient['explainView']>[0]): ReturnType<SessionClient['explainView']> {
-    const how = { first: limit, after: cursor, order: order?.toUpperCase() };
-    const { nodes, pageInfo, ...others } = await this.#ask<ExplanationAnswer>('explainView', {
-      ...rest,
-      ...config,
-      ...how,
-    });
+    const { nodes, pageInfo, ...others } = await this.#ask<ExplanationAnswer>('explainView', { ...rest, ...config });
     const events = nodes.map(({ by, reason, ...event }) => ({
       ...event,
       reason: reasonOf(reason),
@@ -144,16 +125,11 @@ export class GraphqlSessions implements SessionClient {
   }
 
   async stateAt(request: Parameters<SessionClient['stateAt']>[0]): ReturnType<SessionClient['stateAt']> {
-    return this.#ask('sessionStateAt', request);
+    return this.#ask('getSessionStateAt', request);
   }
 
-  async stateChanges({
-    limit,
-    cursor,
-    ...rest
-  }: Parameters<SessionClient['stateChanges']>[0]): ReturnType<SessionClient['stateChanges']> {
-    const variables = { ...rest, first: limit, after: cursor };
-    const { nodes, pageInfo, ...seqs } = await this.#ask<ChangePageAnswer>('sessionStateChanges', variables);
+  async stateChanges(request: Parameters<SessionClient['stateChanges']>[0]): ReturnType<SessionClient['stateChanges']> {
+    const { nodes, pageInfo, ...seqs } = await this.#ask<ChangePageAnswer>('listStateChanges', request);
     const changes = nodes.map(({ hadBefore, before, hasAfter, after, ...place }) => ({
       ...place,
       ...(hadBefore && { before }),
@@ -235,7 +211,7 @@ export class GraphqlSessions implements SessionClient {
   }
 
   async getTurn(key: SessionKey): ReturnType<SessionClient['getTurn']> {
-    return (await this.#ask<TurnHolder | null>('turn', key)) ?? undefined;
+    return (await this.#ask<TurnHolder | null>('getTurn', key)) ?? undefined;
   }
 
   async forkSession(request: Parameters<SessionClient['forkSession']>[0]): Promise<Session> {
@@ -243,7 +219,7 @@ export class GraphqlSessions implements SessionClient {
   }
 
   async getUserState(user: Parameters<SessionClient['getUserState']>[0]): Promise<Record<string, unknown>> {
-    return this.#ask('userState', user);
+    return this.#ask('getUserState', user);
   }
 
   async updateUserState(request: Parameters<SessionClient['updateUserState']>[0]): Promise<Record<string, unknown>> {
@@ -251,7 +227,7 @@ export class GraphqlSessions implements SessionClient {
   }
 
   async getAppState(app: Parameters<SessionClient['getAppState']>[0]): Promise<Record<string, unknown>> {
-    return this.#ask('appState', app);
+    return this.#ask('getAppState', app);
   }
 
   async updateAppState(request: Parameters<SessionClient['updateAppState']>[0]): Promise<Record<string, unknown>> {
@@ -265,7 +241,10 @@ export class GraphqlSessions implements SessionClient {
     return sessionOf(await this.#ask<SessionAnswer>(operation, request));
   }
 
-  async #ask<Result>(field: string, variables: object): Promise<Result> {
+  async #ask<Result>(name: RowName, request: object): Promise<Result> {
+    // A session with its view is no field of a row.
+    const field = ROWS[name].graphql?.name ?? 'session';
+    const variables = variablesOf(name, { ...request });
     const { data, errors } = await this.app.ask(documentOf(this.app.schema, field, ONLY), variables);
     const [error] = errors;
     if (error) throw new RemoteError(error);
@@ -289,10 +268,6 @@ function tokenOf(turn: TurnReference | undefined): string | undefined {
 
 function cursorOf({ endCursor }: Page['pageInfo']): { nextCursor?: string } {
   return endCursor === null ? {} : { nextCursor: endCursor };
-}
-
-function snakeCase(name: string): string {
-  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
 }
 
 /** The names of enums in GraphQL are in capitals. */

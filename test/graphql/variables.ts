@@ -6,10 +6,8 @@ export function variablesOf(name: RowName, { limit, cursor, ...request }: Values
   const fields = ROWS[name].request ?? {};
   const written = Object.entries(request).map(([field, value]) => [
     field,
-    fields[field]?.kind === 'choice'
-      ? String(value)
-          .replaceAll(/[A-Z]/g, (letter) => `_${letter}`)
-          .toUpperCase()
+    fields[field]?.kind === 'choice' && typeof value === 'string'
+      ? value.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()
       : value,
   ]);
   return { first: limit, after: cursor, ...(Object.fromEntries(written) as object) };

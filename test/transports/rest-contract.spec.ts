@@ -7,7 +7,7 @@ import { FASTIFY_OPTIONS, ProblemFilter, limitBodies, SessionsRestModule } from 
 import { type CreateSessions, type Skip, describeSessionService, sessionsOver } from '../../src/testing/index.js';
 import { AppPool } from '../support/app-pool.js';
 import { testStores } from '../support/stores.js';
-import { RemoteSessions, withHandledRejections } from '../rest/remote/remote-sessions.js';
+import { remoteSessions } from '../rest/remote/remote-sessions.js';
 import { type Framework, frameworks } from '../rest/rest-app.js';
 import { OpenPrompts } from './open-prompts.js';
 
@@ -60,7 +60,7 @@ function overRest(create: CreateSessions, apps: AppPool<INestApplication>): Crea
     const filter = { newest: maxEvents, maxAgeMs: eventTtlSeconds * 1000 };
     const now = (): number => options.clock.now();
     return {
-      sessions: withHandledRejections(new RemoteSessions({ url: await pooled.app.getUrl(), filter, now, service })),
+      sessions: remoteSessions({ url: await pooled.app.getUrl(), filter, now, service }),
       raw,
       async destroy() {
         await destroy();

@@ -2,7 +2,7 @@ import { InMemorySessionStorage, SessionService } from '../../src/index.js';
 import { ManualClock, type SessionClient } from '../../src/testing/index.js';
 import { GraphqlApp } from '../graphql/graphql-app.js';
 import { GraphqlSessions } from '../graphql/graphql-sessions.js';
-import { RemoteSessions } from '../rest/remote/remote-sessions.js';
+import { remoteSessions } from '../rest/remote/remote-sessions.js';
 import { RestApp, frameworks } from '../rest/rest-app.js';
 import { tellStory } from './story.js';
 
@@ -65,7 +65,7 @@ describe('the story of a session', () => {
     const overRest = await storyOver(async (service, clock) => {
       const app = await RestApp.start(framework, { services: { sessions: service } });
       const now = (): number => clock.now();
-      const sessions = new RemoteSessions({ url: app.url, filter: NO_LIMITS, now, service });
+      const sessions = remoteSessions({ url: app.url, filter: NO_LIMITS, now, service });
       return { sessions, close: () => app.close() };
     });
     expect(overRest).toEqual(onService);

@@ -18,71 +18,69 @@ interface RemoteSetting {
   readonly service: SessionService;
 }
 
-type Asked = Parameters<typeof refusalOf>[1];
+/** The methods that take and return the same at the client as at the service. */
+type Same = {
+  [Name in keyof SessionClient & keyof SessionsClient]: SessionsClient[Name] extends SessionClient[Name] ? Name : never;
+}[keyof SessionClient & keyof SessionsClient];
 
-/** Sessions over REST with the interface of the service, for the contract of the service. */
-export class RemoteSessions implements SessionClient {
-  readonly #client: SessionsClient;
+/**
+ * Sessions over REST with the interface of the service, for the contract of the service: methods of {@link OwnMethods}, or else of the
+ * client, with the errors of the service.
+ */
+export function remoteSessions(setting: RemoteSetting): SessionClient {
+  const client = new SessionsClient({ url: setting.url });
+  const remote = new Proxy(new OwnMethods(client, setting), {
+    get(own, name) {
+      const owner = name in own ? own : client;
+      const member: unknown = Reflect.get(owner, name);
+      if (typeof member !== 'function') return member;
+      return (...given: Given[]): unknown => {
+        const answer: unknown = Reflect.apply(member, owner, given);
+        return answer instanceof Promise ? told(askedIn(...given), answer) : answer;
+      };
+    },
+  });
+  return remote as OwnMethods & Pick<SessionClient, Same>;
+}
+
+/** What differs between the client and the service. */
+class OwnMethods implements Omit<SessionClient, Same> {
   readonly #saves = new WeakMap<Session, { readonly changes: string; readonly eventId: string }>();
 
-  constructor(private readonly setting: RemoteSetting) {
-    this.#client = new SessionsClient({ url: setting.url });
-  }
+  constructor(
+    private readonly client: SessionsClient,
+    private readonly setting: RemoteSetting,
+  ) {}
 
   async createSession(request: Parameters<SessionClient['createSession']>[0]): Promise<Session> {
-    return this.#told(request, async () => sessionObject(await this.#client.createSession(request)));
+    return sessionObject(await this.client.createSession(request));
   }
 
   async getSession({ config, ...key }: Parameters<SessionClient['getSession']>[0]): Promise<Session | undefined> {
-    return this.#told(key, async () => {
-      const remote = await this.#client.getSession({ ...key, ...config });
-      return remote && sessionObject(remote);
-    });
+    const remote = await this.client.getSession({ ...key, ...config });
+    return remote && sessionObject(remote);
   }
 
   async getOrCreateSession(request: Parameters<SessionClient['getOrCreateSession']>[0]): Promise<Session> {
-    return this.#told(request, async () => sessionObject(await this.#client.getOrCreateSession(request)));
+    return sessionObject(await this.client.getOrCreateSession(request));
   }
 
   async listSessions(request: Parameters<SessionClient['listSessions']>[0]): ReturnType<SessionClient['listSessions']> {
-    return this.#told({}, async () => {
-      const { sessions, ...page } = await this.#client.listSessions(request);
-      return { ...page, sessions: sessions.map(sessionObject) };
-    });
+    const { sessions, ...page } = await this.client.listSessions(request);
+    return { ...page, sessions: sessions.map(sessionObject) };
   }
 
-  async deleteSession(key: Parameters<SessionClient['deleteSession']>[0]): Promise<void> {
-    await this.#told(key, () => this.#client.deleteSession(key));
-  }
-
-  async listEvents(request: Parameters<SessionClient['listEvents']>[0]): ReturnType<SessionClient['listEvents']> {
-    return this.#told(request, () => this.#client.listEvents({ ...request }));
-  }
-
-  async explainView(request: Parameters<SessionClient['explainView']>[0]): ReturnType<SessionClient['explainView']> {
-    const { config, ...part } = request;
-    return this.#told(part, () => this.#client.explainView({ ...part, ...config }));
-  }
-
-  async getModelRequest(
-    request: Parameters<SessionClient['getModelRequest']>[0],
-  ): ReturnType<SessionClient['getModelRequest']> {
-    return this.#told(request, () => this.#client.getModelRequest(request));
-  }
-
-  async stateAt(request: Parameters<SessionClient['stateAt']>[0]): ReturnType<SessionClient['stateAt']> {
-    return this.#told(request, () => this.#client.stateAt(request));
-  }
-
-  async stateChanges(request: Parameters<SessionClient['stateChanges']>[0]): ReturnType<SessionClient['stateChanges']> {
-    const { key: _key, ...asked } = request;
-    return this.#told(asked, () => this.#client.stateChanges(request));
+  async explainView({
+    config,
+    ...part
+  }: Parameters<SessionClient['explainView']>[0]): ReturnType<SessionClient['explainView']> {
+    return this.client.explainView({ ...part, ...config });
   }
 
   watch(request: Parameters<SessionClient['watch']>[0]): ReturnType<SessionClient['watch']> {
-    const watch = this.#client.watch(request);
+    const watch = this.client.watch(request);
     return {
-      next: () => this.#told(request, () => watch.next()) as Promise<IteratorResult<LoggedEvent, undefined>>,
+      next: () => told(request, watch.next()) as Promise<IteratorResult<LoggedEvent, undefined>>,
       return: async () => ({ done: true, value: (await watch.return?.())?.value as undefined }),
       [Symbol.asyncIterator]() {
         return this;
@@ -92,30 +90,23 @@ export class RemoteSessions implements SessionClient {
 
   async append(request: Parameters<SessionClient['append']>[0]): ReturnType<SessionClient['append']> {
     const { session, event, expectedVersion, turn, endTurn } = request;
-    const key = keyOf(session);
-    const asked = { ...key, eventId: event?.id, expectedVersion };
-    const appended = await this.#told(asked, () =>
-      this.#client.append({ ...key, event, expectedVersion, turn, endTurn }),
-    );
+    const appended = await this.client.append({ ...keyOf(session), event, expectedVersion, turn, endTurn });
     if (session instanceof SessionObject) {
       const { filter, now } = this.setting;
-      await bringUpToDate(session, event, appended, { client: this.#client, filter, now: now() });
+      await bringUpToDate(session, event, appended, { client: this.client, filter, now: now() });
     }
     return appended;
   }
 
   async appendBatch(request: Parameters<SessionClient['appendBatch']>[0]): ReturnType<SessionClient['appendBatch']> {
     const { session, events, expectedVersion, turn, endTurn } = request;
-    const key = keyOf(session);
-    const asked = { ...key, expectedVersion };
-    const { events: stored, duplicate } = await this.#told(asked, () =>
-      this.#client.appendBatch({ ...key, events, expectedVersion, turn, endTurn }),
-    );
+    const batch = { ...keyOf(session), events, expectedVersion, turn, endTurn };
+    const { events: stored, duplicate } = await this.client.appendBatch(batch);
     if (session instanceof SessionObject) {
       const { filter, now } = this.setting;
       for (const [index, event] of stored.entries()) {
         if (event.partial) continue;
-        const update = { client: this.#client, filter, now: now() };
+        const update = { client: this.client, filter, now: now() };
         await bringUpToDate(session, events[index] ?? {}, { event, duplicate }, update);
       }
     }
@@ -130,7 +121,7 @@ export class RemoteSessions implements SessionClient {
     const { event } = request;
     const answer: EventInput =
       event?.partial === true
-        ? await this.#client.appendEvent({ ...keyOf(request.session), event })
+        ? await this.client.appendEvent({ ...keyOf(request.session), event })
         : (await this.append(request)).event;
     return answer as never;
   };
@@ -152,29 +143,14 @@ export class RemoteSessions implements SessionClient {
   }
 
   async rewindSession(request: Parameters<SessionClient['rewindSession']>[0]): Promise<Session> {
-    return this.#told(request, async () => sessionObject(await this.#client.rewindSession(request)));
-  }
-
-  async redactEvent(request: Parameters<SessionClient['redactEvent']>[0]): ReturnType<SessionClient['redactEvent']> {
-    return this.#told(request, () => this.#client.redactEvent(request));
+    return sessionObject(await this.client.rewindSession(request));
   }
 
   async forkSession(request: Parameters<SessionClient['forkSession']>[0]): Promise<Session> {
-    return this.#told(request, async () => sessionObject(await this.#client.forkSession(request)));
+    return sessionObject(await this.client.forkSession(request));
   }
 
-  beginTurn: SessionClient['beginTurn'] = (request) =>
-    this.#told(request, () => this.#client.beginTurn({ holder: 'client', ...request }));
-  renewTurn: SessionClient['renewTurn'] = (turn) => this.#told(turn, () => this.#client.renewTurn(turn));
-  endTurn: SessionClient['endTurn'] = (turn) => this.#told(turn, () => this.#client.endTurn(turn));
-  getTurn: SessionClient['getTurn'] = (key) => this.#told(key, () => this.#client.getTurn(key));
-
-  getUserState: SessionClient['getUserState'] = (owner) => this.#told({}, () => this.#client.getUserState(owner));
-  updateUserState: SessionClient['updateUserState'] = (change) =>
-    this.#told({}, () => this.#client.updateUserState(change));
-  getAppState: SessionClient['getAppState'] = (owner) => this.#told({}, () => this.#client.getAppState(owner));
-  updateAppState: SessionClient['updateAppState'] = (change) =>
-    this.#told({}, () => this.#client.updateAppState(change));
+  beginTurn: SessionClient['beginTurn'] = (request) => this.client.beginTurn({ holder: 'client', ...request });
 
   purgeExpired: SessionClient['purgeExpired'] = (options) => this.setting.service.purgeExpired(options);
   whenIdle: SessionClient['whenIdle'] = () => this.setting.service.whenIdle();
@@ -188,29 +164,29 @@ export class RemoteSessions implements SessionClient {
     this.#saves.set(session, { changes, eventId });
     return eventId;
   }
-
-  async #told<Result>(asked: Asked, work: () => Promise<Result>): Promise<Result> {
-    try {
-      return await work();
-    } catch (error) {
-      throw refusalOf(error, asked);
-    }
-  }
 }
 
-/** Otherwise errors that are awaited one after the other would count as unhandled rejections. */
-export function withHandledRejections(sessions: SessionClient): SessionClient {
-  return new Proxy(sessions, {
-    get(target, name, receiver) {
-      const member: unknown = Reflect.get(target, name, receiver);
-      if (typeof member !== 'function') return member;
-      return (...given: unknown[]): unknown => {
-        const answer: unknown = Reflect.apply(member, target, given);
-        if (answer instanceof Promise) answer.catch(() => undefined);
-        return answer;
-      };
-    },
+type Asked = Parameters<typeof refusalOf>[1];
+
+/** A request, a session or options. */
+type Given = Asked & {
+  readonly id?: string;
+  readonly session?: SessionReference;
+  readonly event?: EventInput;
+};
+
+function askedIn(request?: Given, options?: Given): Asked {
+  const { id, session, event, sessionId = session?.id ?? id, newSessionId, expectedVersion } = request ?? {};
+  return { sessionId, newSessionId, eventId: event?.id, expectedVersion: expectedVersion ?? options?.expectedVersion };
+}
+
+/** The answer, or the error of the service. Several that are awaited one after the other are no unhandled rejections. */
+function told<Result>(asked: Asked, answer: Promise<Result>): Promise<Result> {
+  const converted = answer.catch((error: unknown) => {
+    throw refusalOf(error, asked);
   });
+  converted.catch(() => undefined);
+  return converted;
 }
 
 function keyOf({ appName, userId, id }: SessionReference): { appName: string; userId: string; sessionId: string } {
