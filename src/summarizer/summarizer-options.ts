@@ -15,18 +15,8 @@ import type { SessionService } from '../sessions/session.service.js';
 import { ExtractiveSummaryModel } from './models/extractive-summary-model.js';
 import { modelAtAddress } from './models/model-at-address.js';
 import type { SummaryModel } from './models/summary-model.js';
-import {
-  NEVER,
-  type Threshold,
-  allOf,
-  anyOf,
-  contentOver,
-  eventsOver,
-  idleOver,
-  importantOver,
-  tokensOver,
-  turnsOver,
-} from './thresholds.js';
+import { MEASURES } from './summary-outlook.js';
+import { NEVER, THRESHOLDS, type Threshold, allOf, anyOf } from './thresholds.js';
 
 /** When conversations are summarised, and by which model. */
 export interface SummarizerOptions extends Partial<SummarizerSettings> {
@@ -116,16 +106,8 @@ function assertThreshold(threshold: unknown, path: string): void {
 /** The thresholds that are not 0. */
 function thresholdsOf(settings: SummarizerSettings, checkers: readonly Threshold[] = []): Threshold[] {
   for (const [index, checker] of checkers.entries()) assertThreshold(checker, `summarizer.checkers[${index}]`);
-  const { turns, events, contentLength, tokens, idleSeconds, importantLength } = settings;
-  return [
-    ...(turns > 0 ? [turnsOver(turns)] : []),
-    ...(events > 0 ? [eventsOver(events)] : []),
-    ...(contentLength > 0 ? [contentOver(contentLength)] : []),
-    ...(tokens > 0 ? [tokensOver(tokens)] : []),
-    ...(idleSeconds > 0 ? [idleOver(idleSeconds)] : []),
-    ...(importantLength > 0 ? [importantOver(importantLength)] : []),
-    ...checkers,
-  ];
+  const kinds = MEASURES.filter((kind) => settings[kind] > 0);
+  return [...kinds.map((kind) => THRESHOLDS[kind](settings[kind])), ...checkers];
 }
 
 function checkedSummarizerSettings(given: Partial<SummarizerSettings>): SummarizerSettings {

@@ -43,8 +43,7 @@ export interface Measure {
  * @example SummarizerModule.forRoot({ when: turnsOver(50) });
  */
 export function turnsOver(limit: number): Threshold {
-  assertLimit('turnsOver', limit);
-  return ofCounts({ kind: 'turns', limit, read: ({ since }) => since.turns });
+  return ofCounts('turnsOver', { kind: 'turns', limit, read: ({ since }) => since.turns });
 }
 
 /**
@@ -53,8 +52,7 @@ export function turnsOver(limit: number): Threshold {
  * @example SummarizerModule.forRoot({ when: eventsOver(40) });
  */
 export function eventsOver(limit: number): Threshold {
-  assertLimit('eventsOver', limit);
-  return ofCounts({ kind: 'events', limit, read: ({ since }) => since.events });
+  return ofCounts('eventsOver', { kind: 'events', limit, read: ({ since }) => since.events });
 }
 
 /**
@@ -63,8 +61,7 @@ export function eventsOver(limit: number): Threshold {
  * @example SummarizerModule.forRoot({ when: contentOver(40_000) });
  */
 export function contentOver(limit: number): Threshold {
-  assertLimit('contentOver', limit);
-  return ofCounts({ kind: 'contentLength', limit, read: ({ since }) => since.contentLength });
+  return ofCounts('contentOver', { kind: 'contentLength', limit, read: ({ since }) => since.contentLength });
 }
 
 /**
@@ -73,8 +70,7 @@ export function contentOver(limit: number): Threshold {
  * @example SummarizerModule.forRoot({ when: tokensOver(4_000) });
  */
 export function tokensOver(limit: number): Threshold {
-  assertLimit('tokensOver', limit);
-  return ofCounts({ kind: 'tokens', limit, read: ({ since }) => since.tokens });
+  return ofCounts('tokensOver', { kind: 'tokens', limit, read: ({ since }) => since.tokens });
 }
 
 /**
@@ -83,8 +79,7 @@ export function tokensOver(limit: number): Threshold {
  * @example SummarizerModule.forRoot({ when: anyOf(turnsOver(50), idleOver(3_600)) });
  */
 export function idleOver(seconds: number): Threshold {
-  assertLimit('idleOver', seconds);
-  const threshold = ofCounts({ kind: 'idleSeconds', limit: seconds, read: ({ idleMs }) => idleMs / 1000 });
+  const threshold = ofCounts('idleOver', { kind: 'idleSeconds', limit: seconds, read: ({ idleMs }) => idleMs / 1000 });
   return Object.assign(threshold, { recheckMs: seconds * 1000 });
 }
 
@@ -94,9 +89,22 @@ export function idleOver(seconds: number): Threshold {
  * @example SummarizerModule.forRoot({ when: importantOver(2_000) });
  */
 export function importantOver(limit: number): Threshold {
-  assertLimit('importantOver', limit);
-  return measured({ kind: 'importantLength', limit, read: ({ event }) => (event ? longestText(event) : 0) });
+  return measured('importantOver', {
+    kind: 'importantLength',
+    limit,
+    read: ({ event }) => (event ? longestText(event) : 0),
+  });
 }
+
+/** The threshold of each setting. */
+export const THRESHOLDS: { readonly [Kind in Measure['kind']]: (limit: number) => Threshold } = {
+  turns: turnsOver,
+  events: eventsOver,
+  contentLength: contentOver,
+  tokens: tokensOver,
+  idleSeconds: idleOver,
+  importantLength: importantOver,
+};
 
 /** Never met. */
 export const NEVER: Threshold = Object.assign(() => false, { isOfCounts: true, parts: [] });
@@ -144,11 +152,12 @@ function assertConditions(name: string, thresholds: readonly unknown[]): void {
   throw new ConfigurationError([`${name}(): ${problem}; give at least one, such as turnsOver(50).`]);
 }
 
-function ofCounts(measure: Measure): Threshold {
-  return Object.assign(measured(measure), { isOfCounts: true });
+function ofCounts(name: string, measure: Measure): Threshold {
+  return Object.assign(measured(name, measure), { isOfCounts: true });
 }
 
-function measured(measure: Measure): Threshold {
+function measured(name: string, measure: Measure): Threshold {
+  assertLimit(name, measure.limit);
   const isOver = (facts: SummaryFacts): boolean => measure.read(facts) > measure.limit;
   return Object.assign(isOver, { measure });
 }

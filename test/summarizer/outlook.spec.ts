@@ -1,7 +1,9 @@
 import type { EventInput } from '../../src/index.js';
 import { anyOf, allOf, eventsOver, tokensOver } from '../../src/summarizer/index.js';
+import { MEASURES } from '../../src/summarizer/summary-outlook.js';
 import { inMemory } from './in-memory.js';
 import { KEY, SESSION, SummarizedSessions, turns } from './summarized-sessions.js';
+import { SAMPLES } from './threshold-samples.js';
 
 function says(text: string, branch?: string): EventInput {
   return { author: 'agent', branch, content: { parts: [{ text }] } };
@@ -11,26 +13,26 @@ describe('The outlook on the next summary', () => {
   let open: SummarizedSessions;
   afterEach(() => open.destroy());
 
-  it('says how far each threshold of the settings is', async () => {
-    const thresholds = { turns: 3, events: 9, contentLength: 100, tokens: 50, idleSeconds: 60, importantLength: 9 };
-    open = await SummarizedSessions.open(inMemory, { ...thresholds, keepRecentEvents: 2 });
-    await open.append(
-      { author: 'user', content: { parts: [{ text: 'Hello' }] } },
-      { author: 'agent', content: { parts: [{ text: '0123456789' }] }, usageMetadata: { totalTokenCount: 7 } },
-    );
-    open.clock.advance(61_000);
-    expect(await open.summaries.outlook(KEY)).toEqual({
-      // There are not more events than `keepRecentEvents`.
-      isDue: false,
-      thresholds: [
-        { kind: 'turns', value: 1, limit: 3, isMet: false },
-        { kind: 'events', value: 2, limit: 9, isMet: false },
-        { kind: 'contentLength', value: 15, limit: 100, isMet: false },
-        { kind: 'tokens', value: 7, limit: 50, isMet: false },
-        { kind: 'idleSeconds', value: 61, limit: 60, isMet: true },
-        { kind: 'importantLength', value: 10, limit: 9, isMet: true },
-      ],
-    });
+  it.each(MEASURES)('says how far %s is', async (kind) => {
+    const { limit, reach, exceed } = SAMPLES[kind];
+    open = await SummarizedSessions.open(inMemory, { [kind]: limit, autoSummarize: false, keepRecentEvents: 0 });
+    await reach(open);
+    const thresholds = [{ kind, value: limit, limit, isMet: false }];
+    expect(await open.summaries.outlook(KEY)).toMatchObject({ isDue: false, thresholds });
+    await exceed(open);
+    const met = await open.summaries.outlook(KEY);
+    expect(met).toMatchObject({ isDue: true, thresholds: [{ kind, limit, isMet: true }] });
+    expect(met.thresholds[0]?.value).toBeGreaterThan(limit);
+  });
+
+  it('has all thresholds of the settings, also with fewer events than stay', async () => {
+    const limits = Object.fromEntries(MEASURES.map((kind) => [kind, 1]));
+    open = await SummarizedSessions.open(inMemory, { ...limits, keepRecentEvents: 2 });
+    await open.append(...turns(1, 1));
+    const { isDue, thresholds } = await open.summaries.outlook(KEY);
+    expect(isDue).toBe(false);
+    expect(thresholds.map(({ kind }) => kind)).toEqual(MEASURES);
+    expect(thresholds[1]).toEqual({ kind: 'events', value: 2, limit: 1, isMet: true });
   });
 
   it('looks into combined thresholds, and asks conditions in code', async () => {

@@ -1,21 +1,18 @@
-import {
-  type Threshold,
-  allOf,
-  anyOf,
-  contentOver,
-  eventsOver,
-  idleOver,
-  importantOver,
-  tokensOver,
-  turnsOver,
-} from '../../src/summarizer/thresholds.js';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import * as published from '../../src/summarizer/index.js';
+import { MEASURES } from '../../src/summarizer/summary-outlook.js';
+import { THRESHOLDS, type Threshold, allOf, anyOf, turnsOver } from '../../src/summarizer/thresholds.js';
 
-const LIMITED = { turnsOver, eventsOver, contentOver, tokensOver, idleOver, importantOver };
+const DOCS = readFileSync(join(__dirname, '../../docs/summaries.md'), 'utf8');
 const COMBINED = { anyOf, allOf };
 
 const refusal = (problem: string): object => ({ code: 'CONFIGURATION_INVALID', problems: [problem] });
 
-describe.each(Object.entries(LIMITED))('%s', (name, threshold) => {
+describe.each(MEASURES)('the threshold %s', (kind) => {
+  const threshold = THRESHOLDS[kind];
+  const { name } = threshold;
+
   it.each<[unknown, string]>([
     [undefined, 'the limit is missing'],
     ['20', 'the limit is "20"'],
@@ -29,7 +26,15 @@ describe.each(Object.entries(LIMITED))('%s', (name, threshold) => {
   });
 
   it('takes 0, and parts of a whole', () => {
-    expect([threshold(0).measure?.limit, threshold(0.5).measure?.limit]).toEqual([0, 0.5]);
+    expect([threshold(0).measure, threshold(0.5).measure]).toMatchObject([
+      { kind, limit: 0 },
+      { kind, limit: 0.5 },
+    ]);
+  });
+
+  it('is public, and has a row in docs/summaries.md', () => {
+    expect(published).toHaveProperty(name, threshold);
+    expect(DOCS).toMatch(new RegExp(`^\\| \`${kind}\`.* \\| \`${name}\` \\|`, 'm'));
   });
 });
 

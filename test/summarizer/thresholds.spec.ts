@@ -1,9 +1,9 @@
 import type { SummarizerOptions } from '../../src/summarizer/summarizer-options.js';
+import { MEASURES } from '../../src/summarizer/summary-outlook.js';
 import { type Threshold, allOf, anyOf, eventsOver, tokensOver, turnsOver } from '../../src/summarizer/thresholds.js';
 import { firstStore, storeOfEachKind } from '../support/stores.js';
 import { SESSION, SummarizedSessions, agent, turns, user } from './summarized-sessions.js';
-
-const spent = (totalTokenCount: number) => ({ ...agent('a'), usageMetadata: { totalTokenCount } });
+import { SAMPLES } from './threshold-samples.js';
 
 let open: SummarizedSessions;
 
@@ -16,43 +16,26 @@ describe.each(firstStore)('thresholds of summaries on $name', (store) => {
     open = await SummarizedSessions.open(store, { keepRecentEvents: 0, ...options });
   }
 
-  const exact: [string, SummarizerOptions, () => ReturnType<typeof user>[], ReturnType<typeof user>[]][] = [
-    ['turns', { turns: 3 }, () => turns(1, 3), [user('q4')]],
-    ['events', { events: 6 }, () => turns(1, 3), [agent('one more')]],
-    ['contentLength', { contentLength: 12 }, () => turns(1, 3), [agent('x')]],
-    ['tokens', { tokens: 30 }, () => [user('q'), spent(10), spent(20)], [spent(1)]],
-    ['importantLength', { importantLength: 5 }, () => [user('12345'), agent(' 12345 ')], [agent('123456')]],
-    ['all of them', { match: 'all', turns: 1, events: 3 }, () => [user('q1'), user('q2'), agent('a')], [agent('b')]],
-    ['any of them', { match: 'any', turns: 9, events: 3 }, () => [user('q1'), user('q2'), agent('a')], [agent('b')]],
-  ];
-
-  it.each(exact)('trigger no summary at the limit of %s, and one above it', async (_name, options, upTo, over) => {
-    await start(options);
-    await open.append(...upTo());
+  it.each(MEASURES)('trigger no summary at the limit of %s, and one above it', async (kind) => {
+    const { limit, reach, exceed } = SAMPLES[kind];
+    await start({ [kind]: limit });
+    await reach(open);
     await open.settle();
-    expect(open.model.requests).toHaveLength(0);
-    await open.append(...over, agent('so that the turn is over'));
-    await open.settle();
-    expect(open.model.requests.length).toBeGreaterThan(0);
-    expect((await open.view())[0]).toMatch(/^= summary/);
-  });
-
-  it('trigger no summary at the idle limit, and one with the first sweep after it', async () => {
-    await start({ idleSeconds: 600 });
-    await open.append(...turns(1, 2));
-    await open.settle();
-    for (const seconds of [60, 539, 1]) {
-      open.clock.advanceSeconds(seconds);
-      await open.summaries.sweep();
-      await open.settle();
-      expect(open.model.requests).toHaveLength(0);
-    }
-    // Checked exactly at the limit, when no sweep runs.
     expect(await open.summaries.createSessionSummary({ session: SESSION })).toBeUndefined();
-    open.clock.advance(1);
-    expect(await open.summaries.sweep()).toBe(1);
+    expect(open.model.requests).toHaveLength(0);
+    await exceed(open);
     await open.settle();
     expect(await open.view()).toEqual(['= summary 1']);
+  });
+
+  it.each(['any', 'all'] as const)('trigger a summary once %s of them are met', async (match) => {
+    await start({ match, turns: match === 'all' ? 1 : 9, events: 3 });
+    await open.append(user('q1'), user('q2'), agent('a'));
+    await open.settle();
+    expect(open.model.requests).toHaveLength(0);
+    await open.append(agent('b'));
+    await open.settle();
+    expect(open.model.requests).toHaveLength(1);
   });
 
   it('measure the idle time since the last append', async () => {
@@ -115,7 +98,7 @@ describe.each(firstStore)('thresholds of summaries on $name', (store) => {
 
   it('can be nested', async () => {
     await start({ when: anyOf(turnsOver(10), allOf(eventsOver(2), tokensOver(5))) });
-    await open.append(user('q'), spent(6));
+    await open.append(user('q'), { ...agent('a'), usageMetadata: { totalTokenCount: 6 } });
     await open.settle();
     expect(open.model.requests).toHaveLength(0);
     await open.append(agent('third'));
