@@ -37,9 +37,9 @@ const explorer = explorerSettings(!isProduction(process.env));
     AgentsModule.forRoot({ isGlobal: true }),
     SessionAccessModule.forRootAsync({
       inject: [appConfig.KEY],
-      useFactory: ({ auth, streams, audit }: AppConfig) => ({
+      useFactory: ({ auth, streams, trustedProxies, audit }: AppConfig) => ({
         ...(auth ? { auth } : { access: OpenAccess }),
-        streams,
+        streams: { ...streams, trustedProxies },
         audit,
       }),
     }),

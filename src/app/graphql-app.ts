@@ -72,11 +72,12 @@ class GraphqlAppModule {
   }
 }
 
-function graphqlOptions({ allowedOrigins: origins, graphql: limits, trustedProxies }: AppConfig) {
+function graphqlOptions({ allowedOrigins: origins, graphql, streams, trustedProxies }: AppConfig) {
+  const { stallSeconds, maxBufferedBytes } = streams;
   return sessionsGraphqlOptions({
     introspection: !isProduction(process.env),
     origins,
-    limits,
+    limits: { ...graphql, stallSeconds, maxBufferedBytes },
     addressOf: (request) => addressOf(request, trustedProxies),
   });
 }

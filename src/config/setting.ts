@@ -1,12 +1,12 @@
-/** What a setting accepts, in options and in variables. */
-export interface Kind {
+/** What a setting accepts, in options and in variables. `Value` is what its variable gives. */
+export interface Kind<Value = unknown> {
   /** Follows "must be" in messages and in the docs. */
   readonly allowed: string;
   readonly fits: (value: unknown) => boolean;
   /** A sentence on what to write instead of a value that does not fit, if it looks like something known. */
   readonly hint?: ((value: unknown) => string | undefined) | undefined;
   /** Parses the text of a variable. Text that cannot be parsed is returned unchanged, and does not fit. */
-  readonly read: (text: string) => unknown;
+  readonly read: (text: string) => Value | string;
 }
 
 /** A setting: everything that the checks, the docs and `.env.example` say about it. */
@@ -106,14 +106,18 @@ export function isRecord(value: unknown): value is Readonly<Record<string, unkno
 }
 
 /** A kind that only options have, or whose variables are plain text. */
-export const kindOf = (allowed: string, fits: Kind['fits']): Kind => ({ allowed, fits, read: (given) => given });
+export const kindOf = (allowed: string, fits: Kind['fits']): Kind<string> => ({
+  allowed,
+  fits,
+  read: (given) => given,
+});
 
 /** Decimal numbers only: `Number` also accepts `0x10` and `1e3`. */
-function asNumber(given: string): unknown {
+function asNumber(given: string): number | string {
   return /^-?\d+(\.\d+)?$/.test(given) ? Number(given) : given;
 }
 
-export const wholeNumber = (least = 0, most = Infinity): Kind => ({
+export const wholeNumber = (least = 0, most = Infinity): Kind<number> => ({
   allowed: `a whole number from ${least} ${most === Infinity ? 'on' : `to ${most}`}`,
   fits: (value) => Number.isSafeInteger(value) && isNumber(value) && value >= least && value <= most,
   read: asNumber,
@@ -125,14 +129,14 @@ export const port = wholeNumber(1, HIGHEST_PORT);
 /** Up to a hundred years. */
 export const days = wholeNumber(1, 36_525);
 
-export const seconds: Kind = {
+export const seconds: Kind<number> = {
   allowed: 'a number of seconds from 0 on',
   fits: (value) => isNumber(value) && value >= 0 && Number.isFinite(value),
   read: asNumber,
 };
 
 /** A timeout, limited by the range of timers. */
-export const secondsUpTo = (most: number, { canBeZero }: { readonly canBeZero: boolean }): Kind => ({
+export const secondsUpTo = (most: number, { canBeZero }: { readonly canBeZero: boolean }): Kind<number> => ({
   allowed: canBeZero ? `a number of seconds from 0 to ${most}` : `a number of seconds above 0, up to ${most}`,
   fits: (value) => isNumber(value) && (value > 0 || (canBeZero && value === 0)) && value <= most,
   read: asNumber,
@@ -143,18 +147,18 @@ const FLAGS: ReadonlyMap<string, boolean> = new Map([
   ['false', false],
 ]);
 
-export const flag: Kind = {
+export const flag: Kind<boolean> = {
   allowed: 'true or false',
   fits: (value) => typeof value === 'boolean',
   read: (given) => FLAGS.get(given.toLowerCase()) ?? given,
 };
 
-export const oneOf = (...choices: readonly string[]): Kind =>
+export const oneOf = (...choices: readonly string[]): Kind<string> =>
   kindOf(`one of ${choices.join(', ')}`, (value) => isText(value) && choices.includes(value));
 
 export const text = kindOf('text', isText);
 
-export const matching = (pattern: RegExp, allowed: string): Kind =>
+export const matching = (pattern: RegExp, allowed: string): Kind<string> =>
   kindOf(allowed, (value) => isText(value) && pattern.test(value));
 
 /** A host name or address. IPv6 addresses need no brackets. */
@@ -164,7 +168,7 @@ export const host = matching(
 );
 
 /** Values that are separated by commas, each of which matches. */
-export const listOf = (pattern: RegExp, allowed: string): Kind => ({
+export const listOf = (pattern: RegExp, allowed: string): Kind<readonly string[]> => ({
   allowed,
   fits: (value) => Array.isArray(value) && value.length > 0 && value.every((item) => pattern.test(String(item))),
   read: (given) =>

@@ -1,4 +1,7 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { configurationFrom } from '../../src/config/app.config.js';
+import { APP_ROWS } from '../../src/config/app-rows.js';
 import { ConfigurationError } from '../../src/config/index.js';
 import { isProduction } from '../../src/config/sessions-environment.js';
 
@@ -86,6 +89,11 @@ const mistakes: readonly (readonly [env: NodeJS.ProcessEnv, ...problems: unknown
   ],
 ];
 
+/** The last name of each place. */
+function placesIn(rows: object): string[] {
+  return Object.entries(rows).flatMap(([place, each]) => ('name' in each ? [place] : placesIn(each)));
+}
+
 describe('the configuration of the app', () => {
   it.each([
     [undefined, 3000],
@@ -113,7 +121,6 @@ describe('the configuration of the app', () => {
         stallSeconds: 60,
         maxBufferedBytes: 67_108_864,
         maxStreamsPerClient: 100,
-        trustedProxies: 0,
       },
       graphql: {
         maxTextBytes: 65_536,
@@ -123,8 +130,6 @@ describe('the configuration of the app', () => {
         handshakeSeconds: 5,
         maxConnections: 1_000,
         maxConnectionsPerAddress: 100,
-        stallSeconds: 60,
-        maxBufferedBytes: 67_108_864,
       },
       hasMetrics: false,
       hasSearch: false,
@@ -132,6 +137,14 @@ describe('the configuration of the app', () => {
       healthTimeLimitMs: 2000,
       shutdown: { delaySeconds: 0, limitSeconds: 20 },
     });
+  });
+
+  it('has only values that the source uses', () => {
+    const sources = readdirSync('src', { recursive: true, encoding: 'utf8' })
+      .filter((path) => path.endsWith('.ts') && !path.endsWith('app-rows.ts'))
+      .map((path) => readFileSync(resolve('src', path), 'utf8'));
+    const used = new Set(sources.flatMap((text) => text.match(/\w+/g) ?? []));
+    expect(placesIn(APP_ROWS).filter((place) => !used.has(place))).toEqual([]);
   });
 
   it.each(['localhost', '127.0.0.1', '127.1.2.3', '::1', '[::1]', '::ffff:127.0.0.1'])(
