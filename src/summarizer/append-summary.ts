@@ -12,7 +12,7 @@ import { coverageOf } from './session-summary.js';
 
 /**
  * Appends a summary. Its id is derived from its branch and the last event that it covers, so that it is stored once. Returns `undefined` if the
- * session has changed in the meantime: the input was rewound, or another process was faster.
+ * session has changed in the meantime: the input was rewound or redacted, or another process was faster.
  *
  * @param record of the session as it was when the input was read
  */

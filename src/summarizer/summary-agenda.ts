@@ -5,6 +5,7 @@ import { InvalidInputError } from '../sessions/domain/errors.js';
 import { isCount } from '../sessions/domain/input-checks.js';
 import type { SessionKey } from '../sessions/domain/ids.js';
 import type { SessionRecord } from '../sessions/domain/session-record.js';
+import { lastChangeOf } from '../sessions/domain/view-marks.js';
 import { TaskTracker } from '../sessions/lifecycle.js';
 import type { Agenda, AgendaEntry } from '../sessions/storage/coordination.js';
 import { BoundedMap } from '../sessions/domain/bounded-map.js';
@@ -170,9 +171,9 @@ export function assertTrigger(dueSince: unknown): void {
 
 export function isInForce(
   { incarnation, seq }: DueTrigger,
-  record: Pick<SessionRecord, 'incarnation' | 'marksSeq'>,
+  record: Pick<SessionRecord, 'incarnation' | 'marks'>,
 ): boolean {
-  return incarnation === record.incarnation && record.marksSeq < seq;
+  return incarnation === record.incarnation && lastChangeOf(record.marks) < seq;
 }
 
 /** The name of a session with its trigger on the agenda, for processes that did not see the event. */

@@ -208,12 +208,16 @@ export class SummaryWorker {
 
   async #write(key: SessionKey, { force, branch, signal, trigger }: SummarizeOptions): Promise<SummaryOutcome> {
     const { check, writer } = this.#options;
-    const isOfWhole = branch === undefined;
-    const isDue = async (): Promise<boolean> => isOfWhole && !force && check.isStillDue(key, signal, trigger);
+    const isAsked = force || branch !== undefined;
+    const isDue = async (): Promise<boolean> => !isAsked && check.isStillDue(key, signal, trigger);
     let summary: SessionSummary | undefined;
     // Repeats: events that were appended while the model worked may have made the next summary due.
-    for (let isLeft = force || !isOfWhole || (await isDue()); isLeft;) {
+    for (let isLeft = isAsked || (await isDue()); isLeft;) {
       const outcome = await writer.write(key, { isForced: force, branch }, signal);
+      if (outcome.kind === 'overtaken') {
+        isLeft = isAsked || (await isDue());
+        continue;
+      }
       if (outcome.kind !== 'written') return { kind: 'done', summary, isCancelled: outcome.kind === 'cancelled' };
       ({ summary } = outcome);
       isLeft = outcome.isPart || (await isDue());

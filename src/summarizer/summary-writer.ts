@@ -66,10 +66,13 @@ export type WritingOutcome =
     }
   /** A hook cancelled it, or the due events have no text. */
   | { readonly kind: 'cancelled' }
-  /** Nothing is left to summarise, or the input was rewound or summarised in the meantime. */
-  | { readonly kind: 'nothing' };
+  /** Nothing is left to summarise. */
+  | { readonly kind: 'nothing' }
+  /** The input was rewound, redacted or summarised in the meantime. */
+  | { readonly kind: 'overtaken' };
 
 const NOTHING = { kind: 'nothing' } as const;
+const OVERTAKEN = { kind: 'overtaken' } as const;
 const CANCELLED = { kind: 'cancelled' } as const;
 
 /** Writes one summary: reads the events, calls the hooks and the model, checks the answer and appends it. */
@@ -106,7 +109,7 @@ export class SummaryWriter {
     signal.throwIfAborted();
     const event = branch === undefined ? summaryEvent(text, draft, kept) : branchSummaryEvent(text, draft, branch);
     const stored = await appendSummary(this.options.sessions, input.record, event);
-    if (!stored) return NOTHING;
+    if (!stored) return OVERTAKEN;
     const summary = summaryOf(key.sessionId, stored, stored.seq);
     this.options.hooks.stored(key, summary, this.options.onListenerError);
     return { kind: 'written', summary, isPart: input.isPart };

@@ -32,7 +32,7 @@ export interface Preconditions {
   readonly lastSeq?: number | undefined;
   /** This is the first retained event. Set by a rewind. */
   readonly firstSeq?: number | undefined;
-  /** No summary and no rewind follows this event. Set by a summary. */
+  /** No summary, rewind or redaction follows this event. Set by a summary. */
   readonly marksSeq?: number | undefined;
   /** The log has this event: a model was given it. */
   readonly knownSeq?: number | undefined;

@@ -23,7 +23,7 @@ export interface SessionRecord extends SessionKey, DispatchMark {
   readonly highWater: number;
   readonly counters: Counters;
   readonly marks: ViewMarks;
-  /** The event that set the marks. */
+  /** The event that set the marks: a summary or a rewind, or a redaction, which sets them to what they were. */
   readonly marksSeq: number;
   readonly turn: StoredTurn;
   /** Whether events need a turn. Set at creation. */
@@ -109,7 +109,7 @@ export interface InitialLog {
   readonly tipSeq: number;
   readonly counters: Counters;
   readonly marks: ViewMarks;
-  /** The event that set the marks. */
+  /** The event that set the marks: a summary or a rewind, or a redaction, which sets them to what they were. */
   readonly marksSeq: number;
   /** Of a session that another store had. Its events follow with `TransferStore.restoreEvents`. */
   readonly origin?: LogOrigin | undefined;

@@ -63,6 +63,11 @@ export function marksAfterRewind(marksThen: ViewMarks, toSeq: number, ownSeq: nu
   return { ...marksThen, hidden: [...marksThen.hidden, { from: toSeq + 1, to: ownSeq }] };
 }
 
+/** The last summary or rewind; 0 if there is none. */
+export function lastChangeOf({ hidden, summarySeq }: ViewMarks): number {
+  return hidden.reduce((last, { to }) => Math.max(last, to), summarySeq);
+}
+
 /** What a record of a session says of its log. */
 interface MarkedLog {
   readonly marks: ViewMarks;

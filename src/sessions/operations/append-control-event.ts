@@ -11,14 +11,14 @@ import { marksAfterRewind, marksAfterSummary } from '../domain/view-marks.js';
 import { type SessionEnvironment, storeCommit } from '../session-environment.js';
 import { LogPoints, readLog, undefinedIfTrimmed } from './read-log.js';
 
-/** The parts of a commit that a summary or a rewind sets. */
+/** The parts of a commit that such an event sets. */
 type ControlPart = Pick<Commit, 'marks' | 'counterIncrements' | 'preconditions' | 'endsPartials' | 'endsTurn'>;
 
 /** No log ends here, so a commit with this precondition is always refused, by the first check that fails. */
 const NO_SEQ = -1;
 
 /**
- * Appends a summary or a rewind, and the events of its batch. What it does depends on the session's current state. So it is planned from
+ * Appends a summary, a rewind or the news of a redaction, and the events of its batch. What it does depends on the session's current state. So it is planned from
  * a read, and planned again if another writer was faster.
  */
 export async function appendControlEvent(
@@ -84,14 +84,13 @@ async function controlPart(
   commit: Commit,
 ): Promise<ControlPart> {
   if (actions.rewind) return { ...(await rewindPart(env, record, actions.rewind)), endsTurn: rewindEndsTurn(commit) };
+  const part = { counterIncrements: NO_COUNTS, preconditions: { marksSeq: record.marksSeq } };
   // It leaves the view of the whole as it is.
-  if (actions.branchSummary) return { counterIncrements: NO_COUNTS, preconditions: { marksSeq: record.marksSeq } };
+  if (actions.branchSummary) return part;
+  // The marks stay, but are set anew: no summary of what was said before is accepted after it.
+  if (actions.redacts) return { ...part, marks: record.marks };
   const { toSeq } = actions.compaction ?? { toSeq: 0 };
-  return {
-    marks: marksAfterSummary(record.marks, toSeq, await coveredBy(toSeq, env, record)),
-    counterIncrements: NO_COUNTS,
-    preconditions: { marksSeq: record.marksSeq },
-  };
+  return { ...part, marks: marksAfterSummary(record.marks, toSeq, await coveredBy(toSeq, env, record)) };
 }
 
 /** Counts the few events after the summary instead of the many that it covers. */

@@ -35,8 +35,8 @@ export interface AppendEventRequest {
    */
   transaction?: AppTransaction | undefined;
   /**
-   * For summaries: refuse with `StaleSessionError` unless this is still the last summary or rewind; 0 for none. Keeps
-   * events that were rewound in the meantime out of the summary.
+   * For summaries: refuse with `StaleSessionError` unless this is still the last summary, rewind or redaction; 0 for none. Keeps
+   * what was rewound or redacted in the meantime out of the summary.
    */
   expectedMarksSeq?: number | undefined;
 }
@@ -106,7 +106,10 @@ export async function commitEvents(
   const commit = endsTurn || endsPartials ? { ...append.commit, endsTurn, endsPartials } : append.commit;
   if (request.transaction !== undefined) {
     if (event)
-      throw new InvalidInputError('is not possible for summaries and rewinds: append them without it', 'transaction');
+      throw new InvalidInputError(
+        'is not possible for summaries, rewinds and redactions: append them without it',
+        'transaction',
+      );
     return appendWithin(env, { ...append, commit }, request.transaction, learner);
   }
   let outcome: AppendOutcome;
@@ -131,7 +134,7 @@ export async function takeQuotas(
 }
 
 function isControl({ submitted: { event } }: PreparedEvent): boolean {
-  return isAnySummary(event) || isRewind(event);
+  return isAnySummary(event) || isRewind(event) || Boolean(event.actions.redacts);
 }
 
 /** The events to append together, and their session. */

@@ -81,11 +81,12 @@ async function redact(
   { record, event }: FoundEvent,
 ): Promise<RedactedEvent> {
   const { key, takesState, turn } = request;
-  const alsoIn = await otherPlaces(env, record, event);
   if (takesState) await removeState(env, request, event);
   const next = await whileNobodyReplaces(env.storage, key, async () => replace(env, request));
   await env.storage.search?.replace(record.incarnation, event.id, undefined);
   await commitEvent(env, { session: referenceTo(key), event: redactionNews(next), turn });
+  // Now nobody can add to them: summaries of the old text are refused from here on.
+  const alsoIn = await otherPlaces(env, record, event);
   return { event: next, duplicate: isRedacted(event), alsoIn };
 }
 
@@ -115,7 +116,7 @@ async function readEvent({ storage, holds }: SessionEnvironment, { key, seq }: C
   throw problem ?? new InvalidInputError('must be the number of an event that is kept', 'seq');
 }
 
-/** Reads what came later. */
+/** Reads what came later. The session may be gone by now. */
 async function otherPlaces(
   { storage }: SessionEnvironment,
   record: SessionRecord,
@@ -123,7 +124,9 @@ async function otherPlaces(
 ): Promise<number[]> {
   const [texts, values] = [textsOf(event).join('\n'), valuesIn(event)];
   const found: number[] = [];
-  for await (const stored of readLog(storage, record, { from: event.seq + 1, to: record.lastSeq })) {
+  const read = await storage.read({ key: sessionKeyOf(record) });
+  if (read?.record.incarnation !== record.incarnation) return found;
+  for await (const stored of readLog(storage, record, { from: event.seq + 1, to: read.record.lastSeq })) {
     if (isTrimmed(stored)) continue;
     const other = readableEvent(stored);
     const covers = coversEvent(other, event);
