@@ -8,7 +8,10 @@ import { loggedEvent } from './stored-json.js';
 export interface ViewItem {
   readonly seq: number;
   readonly event: LoggedEvent;
-  /** The earlier of the event's timestamp and the time of its append. */
+  /**
+   * The earlier of the event's timestamp and the time of its append. What is stored does not tell whether a caller gave the timestamp,
+   * for something that was said long ago, or a process by its own clock.
+   */
   readonly time: number;
 }
 
