@@ -1,7 +1,7 @@
 import { InvalidInputError } from '../sessions/domain/errors.js';
 import { ComponentNotFoundError } from './component-errors.js';
 import { ComponentSession, type ComponentSessionKey, identifierOf } from './component-session.js';
-import type { SaveStateOptions, StateModule } from './state-module.js';
+import { type SaveStateOptions, type StateModule, componentNameOf } from './state-module.js';
 
 /**
  * Saves and loads several components of a session together, one after the other. Components of which nothing is saved stay
@@ -34,9 +34,11 @@ export class ComponentManager {
   }
 
   add(...modules: readonly StateModule[]): this {
+    const names = new Set(this.#modules.map(componentNameOf));
     for (const [index, each] of modules.entries()) {
-      if (typeof each?.saveTo === 'function' && typeof each.loadIfExists === 'function') continue;
-      throw new InvalidInputError('must have saveTo and loadIfExists', `modules[${index}]`);
+      const problem = problemOf(each, names);
+      if (problem) throw new InvalidInputError(problem, `modules[${index}]`);
+      names.add(componentNameOf(each));
     }
     this.#modules.push(...modules);
     return this;
@@ -85,4 +87,16 @@ export class ComponentManager {
     if (this.#components) return this.#components;
     throw new InvalidInputError('is missing: say where the components are kept, with in(components)', 'components');
   }
+}
+
+/** The second of two with the same name would replace what the first has saved. */
+function problemOf(
+  module: Partial<StateModule> | undefined,
+  names: ReadonlySet<string | undefined>,
+): string | undefined {
+  if (typeof module?.saveTo !== 'function' || typeof module.loadIfExists !== 'function')
+    return 'must have saveTo and loadIfExists';
+  const name = componentNameOf(module as StateModule);
+  if (name === undefined || !names.has(name)) return undefined;
+  return `is the second one with the name ${JSON.stringify(name)}: give it a name of its own with StateModuleOf`;
 }

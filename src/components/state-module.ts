@@ -83,6 +83,14 @@ interface LoadedList {
 /** What an object last loaded or saved, by session. */
 type Loaded = Map<string, { fields: KnownFields; readonly lists: Map<string, LoadedList> }>;
 
+/** The names of objects of {@link StateModuleOf}. */
+const componentNames = new WeakMap<object, string>();
+
+/** The name under which an object is saved, if it is of a class of `StateModuleOf`. */
+export function componentNameOf(module: StateModule): string | undefined {
+  return componentNames.get(module);
+}
+
 /**
  * A base class whose objects save and load the fields with {@link Saved} and {@link SavedList}, under this name.
  *
@@ -91,6 +99,10 @@ type Loaded = Map<string, { fields: KnownFields; readonly lists: Map<string, Loa
 export function StateModuleOf(component: string): new () => StateModule {
   return class implements StateModule {
     readonly #loaded: Loaded = new Map();
+
+    constructor() {
+      componentNames.set(this, component);
+    }
 
     async saveTo(
       components: ComponentSession,

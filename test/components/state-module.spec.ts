@@ -255,4 +255,16 @@ describe('A component manager', () => {
     expect(() => ComponentManager.forSession('')).toThrow('session');
     expect(() => ComponentManager.forSession('s').add({} as Agent)).toThrow('modules[0]');
   });
+
+  it('refuses a second component of the same name, which would replace the first', async () => {
+    const components = open();
+    const manager = ComponentManager.forSession('s').in(components);
+    expect(() => manager.add(new Agent(), new Expert())).toThrow('modules[1]: is the second one with the name "agent"');
+    manager.add(new Agent());
+    expect(() => manager.add(new Expert())).toThrow('give it a name of its own with StateModuleOf');
+    const own = { saveTo: jest.fn(), loadFrom: jest.fn(), loadIfExists: jest.fn() };
+    await manager.add(own, { ...own }).save();
+    expect(own.saveTo).toHaveBeenCalledTimes(2);
+    expect(await components.listNames('s')).toEqual(['agent', 'agent.messages']);
+  });
 });
