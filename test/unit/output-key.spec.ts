@@ -1,5 +1,6 @@
+import { checkedRun } from '../../src/agents/ask/run-request.js';
 import { type OutputRule, withOutput } from '../../src/agents/invocation/output-key.js';
-import { Event, type EventInput, InMemorySessionService, type Part } from '../../src/index.js';
+import { Event, type EventInput, InMemorySessionService, InvalidInputError, type Part } from '../../src/index.js';
 import type { StandardSchema } from '../../src/state/standard-schema.js';
 
 const RULE: OutputRule = { author: 'writer', outputKey: 'draft' };
@@ -97,6 +98,16 @@ describe('The output key', () => {
     },
   );
 
+  it.each(['', 'user:', undefined, 'k'.repeat(600)])('is refused where a run refuses it: %j', (outputKey) => {
+    const rule = { ...RULE, outputKey: outputKey as string };
+    const problem = 'outputKey: must be a state key, such as answer or user:answer';
+    expect(() => withOutput(byWriter(says('Hello')), rule)).toThrow(problem);
+    expect(() => withOutput(by('other', []), rule)).toThrow(InvalidInputError);
+    if (outputKey === undefined) return;
+    const request = { appName: 'shop', userId: 'ann', newMessage: 'hi', outputKey };
+    expect(() => checkedRun(request, () => 'r')).toThrow(problem);
+  });
+
   it('leaves a retried event the same event', async () => {
     const sessions = new InMemorySessionService();
     const session = await sessions.createSession({ appName: 'shop', userId: 'ann' });
@@ -138,6 +149,20 @@ describe('The output key with a schema', () => {
   it('saves JSON that breaks the schema as it is, and reports it', () => {
     expect(saved(byWriter(says('{"stars": "4"}')), rule)).toEqual({ stars: '4' });
     expect(problems).toEqual(['The output for "draft" does not fit its schema: stars must be a number']);
+  });
+
+  it.each([{}, { '~standard': {} }, () => ({ value: 1 })])('refuses what is no schema', (outputSchema) => {
+    const given = { ...rule, outputSchema: outputSchema as never };
+    expect(() => saved(byWriter(says('{}')), given)).toThrow(
+      'outputSchema: must be a schema of a library with Standard',
+    );
+  });
+
+  it.each([null, undefined, 'four'])('refuses a schema that answers %j', (answer) => {
+    const outputSchema: StandardSchema = {
+      '~standard': { version: 1, vendor: 'own', validate: () => answer as never },
+    };
+    expect(() => saved(byWriter(says('{}')), { ...rule, outputSchema })).toThrow(InvalidInputError);
   });
 
   it('refuses a schema that answers later', () => {

@@ -1,6 +1,5 @@
-import { callable, kindOf, oneOf } from '../../config/setting.js';
-import { stateKeyProblem } from '../../sessions/domain/submitted-state.js';
-import { isStandardSchema } from '../../state/standard-schema.js';
+import { kindOf, oneOf } from '../../config/setting.js';
+import { OUTPUT_SETTINGS } from '../invocation/output-key.js';
 import { RUN_POLICIES } from '../turn/run-policy.js';
 
 /** The longest time of `debounce`: an hour. */
@@ -18,11 +17,7 @@ export const RUN_SETTINGS = {
       (value) => typeof value === 'number' && value >= 0 && value <= MAX_QUIET_MS,
     ),
   },
-  outputKey: {
-    kind: kindOf('a state key, such as answer or user:answer', (value) => stateKeyProblem(value) === undefined),
-  },
-  outputSchema: { kind: kindOf('a schema of a library with Standard Schema, such as zod', isStandardSchema) },
-  onMismatch: { kind: callable },
+  ...OUTPUT_SETTINGS,
 } as const;
 
 /** Users are the authors of their messages by this name. */

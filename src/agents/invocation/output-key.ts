@@ -1,7 +1,11 @@
+import { callable, kindOf } from '../../config/setting.js';
+import { InvalidInputError } from '../../sessions/domain/errors.js';
 import { isFinalResponse } from '../../sessions/domain/event-inspection.js';
 import { type EventInput, type EventLike, keepFilledInTimestamp } from '../../sessions/domain/event.js';
+import { checkSetting } from '../../sessions/domain/input-checks.js';
+import { stateKeyProblem } from '../../sessions/domain/submitted-state.js';
 import type { TurnLog } from '../turn/turn-log.js';
-import { type StandardSchema, validateWith } from '../../state/standard-schema.js';
+import { type SchemaResult, type StandardSchema, isStandardSchema, validateWith } from '../../state/standard-schema.js';
 
 /** Which output of which agent is saved under which state key. */
 export interface OutputRule {
@@ -15,6 +19,15 @@ export interface OutputRule {
   readonly onMismatch?: (problem: string) => void;
 }
 
+/** What agents, requests and rules may say of an output. */
+export const OUTPUT_SETTINGS = {
+  outputKey: {
+    kind: kindOf('a state key, such as answer or user:answer', (value) => stateKeyProblem(value) === undefined),
+  },
+  outputSchema: { kind: kindOf('a schema of a library with Standard Schema, such as zod', isStandardSchema) },
+  onMismatch: { kind: callable },
+} as const;
+
 /**
  * The event with its output in `actions.stateDelta`, or the event itself if there is nothing to save. The output is the
  * text of the final response of `author`, without thoughts. An event without text saves nothing.
@@ -24,6 +37,7 @@ export interface OutputRule {
  * // { author: 'writer', content: …, actions: { stateDelta: { draft: 'Done.' } } }
  */
 export function withOutput<E extends EventInput>(event: E, rule: OutputRule): E {
+  assertRule(rule);
   const output = outputOf(event, rule);
   if (output === undefined) return event;
   const { stateDelta, stateRemovals, ...actions } = event.actions ?? {};
@@ -37,6 +51,12 @@ export function withOutput<E extends EventInput>(event: E, rule: OutputRule): E 
   };
   keepFilledInTimestamp(event, saved);
   return saved;
+}
+
+function assertRule({ outputKey, outputSchema, onMismatch }: OutputRule): void {
+  checkSetting(OUTPUT_SETTINGS.outputKey, outputKey, 'outputKey');
+  if (outputSchema !== undefined) checkSetting(OUTPUT_SETTINGS.outputSchema, outputSchema, 'outputSchema');
+  if (onMismatch !== undefined) checkSetting(OUTPUT_SETTINGS.onMismatch, onMismatch, 'onMismatch');
 }
 
 function outputOf(event: EventInput, rule: OutputRule): { readonly value: unknown } | undefined {
@@ -61,7 +81,10 @@ function parsedOutput(text: string, { outputKey, onMismatch }: OutputRule, schem
     onMismatch?.(`The output for ${JSON.stringify(outputKey)} is no JSON. Its text was saved.`);
     return text;
   }
-  const result = validateWith(schema, parsed);
+  const result: SchemaResult<unknown> | null | undefined = validateWith(schema, parsed);
+  if (typeof result !== 'object' || result === null) {
+    throw new InvalidInputError('answered neither a value nor issues, as Standard Schema has it', 'outputSchema');
+  }
   if (!result.issues) return result.value;
   const problems = result.issues.map(({ message }) => message).join('; ');
   onMismatch?.(`The output for ${JSON.stringify(outputKey)} does not fit its schema: ${problems}`);
