@@ -1,7 +1,7 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import disk, { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ConfigurationError, InvalidInputError } from '../../src/index.js';
+import { ConfigurationError, InvalidInputError, StoreUnavailableError } from '../../src/index.js';
 import { TypeOrmSessionStorage } from '../../src/typeorm.js';
 import { SqliteFile } from '../support/sqlite-file.js';
 
@@ -44,6 +44,22 @@ describe('a SQLite file that cannot be opened', () => {
       await expect(storage.open()).rejects.toThrow('database: must be the path of a file');
     },
   );
+
+  it('says that the disk is full if it is, and is opened once there is room', async () => {
+    const database = join(folder, 'sessions.db');
+    await mkdir(database);
+    const full = jest.spyOn(disk, 'statfs').mockResolvedValue({ bavail: 12, bsize: 4_096 } as never);
+    const storage = new TypeOrmSessionStorage({ database });
+    const error: unknown = await storage.open().catch((thrown: unknown) => thrown);
+    expect(full).toHaveBeenCalledWith(folder);
+    full.mockRestore();
+    expect(error).toBeInstanceOf(StoreUnavailableError);
+    expect((error as StoreUnavailableError).message).toContain(`SQLite cannot open ${database}: its disk is full`);
+    expect((error as StoreUnavailableError).publicMessage).not.toContain(folder);
+    await rm(database, { recursive: true });
+    await expect(storage.open()).resolves.toBeUndefined();
+    await storage.close();
+  });
 
   it('opens once the problem is fixed', async () => {
     const database = join(folder, 'a-folder');

@@ -1,10 +1,10 @@
-import { mkdir, open } from 'node:fs/promises';
+import { mkdir, open, statfs } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { ConfigurationError } from '../../../../../config/configuration-error.js';
 import { type Clock, systemClock } from '../../../../domain/clock.js';
-import { InvalidInputError } from '../../../../domain/errors.js';
+import { InvalidInputError, StoreUnavailableError } from '../../../../domain/errors.js';
 import { appTransactionsOf } from '../../append/append-within.js';
 import { migrationsTableName, SESSION_MIGRATIONS } from '../../schema/migrations.js';
 import { SearchPlace } from '../../search/search-place.js';
@@ -39,7 +39,7 @@ export async function openSqlite(
     await retryWhileBusy(deadline, () => (check ?? migrate)(dataSource));
   } catch (error) {
     if (dataSource.isInitialized) await dataSource.destroy();
-    throw openingFailure(error, options.database);
+    throw await openingFailure(error, options.database);
   }
   return sqliteDatabaseOf(dataSource, { ...options, creates: !check, close: () => closeFile(dataSource) });
 }
@@ -56,7 +56,7 @@ export async function withSqlite<Result>(
     await retryWhileBusy(deadline, () => dataSource.initialize());
     return await retryWhileBusy(deadline, () => work(dataSource));
   } catch (error) {
-    throw openingFailure(error, options.database);
+    throw await openingFailure(error, options.database);
   } finally {
     if (dataSource.isInitialized) await dataSource.destroy();
   }
@@ -197,7 +197,6 @@ const REASONS: Partial<Record<string, string>> = {
   SQLITE_NOTADB: 'it is no SQLite file; give another path',
   SQLITE_CORRUPT: 'it is damaged; restore it, or give another path',
   SQLITE_READONLY: 'it is read-only; let this process write there, or give another path',
-  SQLITE_FULL: 'the disk is full; make room, or give another path',
   EACCES: 'this process may not write there; allow it, or give another path',
   EPERM: 'this process may not write there; allow it, or give another path',
   EROFS: 'the disk is read-only; give another path',
@@ -207,13 +206,32 @@ const REASONS: Partial<Record<string, string>> = {
 const TABLES_EXIST = 'it has other tables with the names of the session tables; set tablePrefix, or give another path';
 const CANNOT_BE_OPENED = 'it must be a file that this process may write, or a new one in a folder where it may';
 
-/** Explains why a file could not be opened. Only a locked file is a temporary error. */
-function openingFailure(error: unknown, database: string): unknown {
+/** Explains why a file could not be opened. Only a locked file and a full disk are temporary errors. */
+async function openingFailure(error: unknown, database: string): Promise<unknown> {
   if (isBusy(error) || !isError(error)) return storeUnavailable(error, false);
-  const reason = REASONS[codeOf(error)] ?? reasonIn(error);
+  const code = codeOf(error);
+  const reason = REASONS[code] ?? reasonIn(error);
+  const isFull = /^(SQLITE_FULL|ENOSPC)$/.test(code) || (reason === CANNOT_BE_OPENED && (await isDiskFull(database)));
+  const cause = new Error(`The database driver reported ${code || 'that it cannot open the file'}`);
+  if (isFull) return diskIsFull(database, cause);
   if (reason === undefined) return storeUnavailable(error, false);
-  const cause = new Error(`The database driver reported ${codeOf(error) || 'that it cannot open the file'}`);
   return new ConfigurationError([`SQLite cannot open ${resolve(database)}: ${reason}.`], { cause });
+}
+
+/** SQLite also cannot open a file if there is no room for the files beside it, and then does not say why. */
+const NEEDED_BYTES = 262_144;
+
+async function isDiskFull(database: string): Promise<boolean> {
+  const free = await statfs(dirname(resolve(database))).catch(() => undefined);
+  return free !== undefined && free.bavail * free.bsize < NEEDED_BYTES;
+}
+
+function diskIsFull(database: string, cause: Error): StoreUnavailableError {
+  const publicReason = 'The database cannot be opened: its disk is full.';
+  return new StoreUnavailableError(`SQLite cannot open ${resolve(database)}: its disk is full.`, false, {
+    publicReason,
+    cause,
+  });
 }
 
 /** Recognises errors by message or by codes of drivers. */
