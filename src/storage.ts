@@ -43,6 +43,7 @@ export { type StateWrites, changesNothing, isTrimmed, writesOf } from './session
 export { type PartialOutcome, partialsLeft, type StoredPartial } from './sessions/domain/partial-event.js';
 export { storageOf } from './sessions/storage-source.js';
 export { newStamp } from './sessions/domain/stamp.js';
+export { storeClosed } from './sessions/domain/store-closed.js';
 export type { SearchMatch, SearchPosition, WeightedGroup } from './sessions/domain/search/search-groups.js';
 export type { SearchTerm } from './sessions/domain/search/terms.js';
 export type { SeqRange } from './sessions/domain/seq-ranges.js';

@@ -10,7 +10,7 @@ export interface RequestsOptions {
   readonly url: string;
   /** Sent with every request, such as `Authorization`. A function is called for each request. */
   readonly headers?:
-    Readonly<Record<string, string>> | (() => Record<string, string> | Promise<Record<string, string>>);
+    Readonly<Record<string, string>> | (() => Record<string, string> | Promise<Record<string, string>>) | undefined;
   /** How often to retry without a response or after 429, 502, 503 or 504. Default: 4. */
   readonly retries?: number | undefined;
   /** The timeout of a request. Default: 10,000 ms. */

@@ -170,8 +170,11 @@ export class SummaryWriter {
   }
 
   /** A custom model may return anything. */
-  #checkedAnswer(answer: SummaryAnswer | null | undefined): string {
+  #checkedAnswer(answer: SummaryAnswer | string | null | undefined): string {
     const { model } = this.options;
+    if (typeof answer === 'string') {
+      throw new SummaryFailedError(model.name, 'it answered with a string, where { text } is wanted');
+    }
     const { text, unfinished } = answer ?? {};
     if (unfinished !== undefined) throw new SummaryFailedError(model.name, `it did not finish (${unfinished})`);
     return this.#cleaned(text, 'its answer was empty');

@@ -66,6 +66,7 @@ describe.each(firstStore)('the answer of a model on $name', (store) => {
     ['the heading alone', { text: HEADING }, 'its answer was empty'],
     ['the heading alone, 25,000 times', { text: HEADING.repeat(25_000) }, 'its answer was empty'],
     ['a number', { text: 4711 }, 'its answer was empty'],
+    ['a string', 'Ann wants a chair.', 'it answered with a string, where { text } is wanted'],
     ['an unfinished answer', { text: 'Ann wants', unfinished: 'length' }, 'it did not finish (length)'],
   ])('stores no summary if it is empty or unfinished: %s', async (_title, answer, reason) => {
     jest.spyOn(Logger.prototype, 'warn').mockImplementation();

@@ -2,7 +2,7 @@ import { InvalidInputError } from './errors.js';
 import { allFields } from './event-inspection.js';
 import type { EventInput, EventLike } from './event.js';
 import { Event, EventActions } from './event.js';
-import { isPlainObject } from './json-value.js';
+import { classOf, isPlainObject } from './json-value.js';
 
 type Kind = 'string' | 'boolean' | 'array' | 'object';
 
@@ -30,7 +30,7 @@ const EXAMPLES = {
 
 /** Refuses an event whose known fields have the wrong type. The JSON check covers the rest. */
 export function assertEventShape(event: EventLike): void {
-  if (!isEvent(event)) throw new InvalidInputError(`an event must be an object, such as ${EXAMPLES.event}`, '$');
+  assertObject(event);
   const actions: unknown = event.actions;
   if (isSet(actions) && !(actions instanceof EventActions) && !isPlainObject(actions)) {
     throw new InvalidInputError(`must be an object, such as ${EXAMPLES.actions}`, '$.actions');
@@ -58,8 +58,10 @@ export function assertAuthor({ author }: EventInput): void {
   );
 }
 
-function isEvent(event: unknown): boolean {
-  return event instanceof Event || isPlainObject(event);
+function assertObject(event: unknown): void {
+  if (event instanceof Event || isPlainObject(event)) return;
+  const kind = typeof event === 'object' && event !== null ? `a plain object, not ${classOf(event)}` : 'an object';
+  throw new InvalidInputError(`an event must be ${kind}, such as ${EXAMPLES.event}`, '$');
 }
 
 function assertParts(parts: unknown): void {

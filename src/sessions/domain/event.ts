@@ -133,8 +133,8 @@ interface EventFields {
  * an object has that you pass on, such as an event of ADK, is kept.
  */
 export interface EventInput extends EventFields {
-  content?: ContentInput | null;
-  actions?: EventActionsInput;
+  content?: ContentInput | null | undefined;
+  actions?: EventActionsInput | undefined;
 }
 
 /** What only the product writes: most of it runs do. */

@@ -174,7 +174,7 @@ class JsonWalk {
   }
 
   #copyOfProperties(value: object, depth: number): Record<string, unknown> {
-    if (!isPlainObject(value)) return this.#refuse(`must be a plain object, not ${kindOf(value)}`, depth);
+    if (!isPlainObject(value)) return this.#refuse(`must be a plain object, not ${classOf(value)}`, depth);
     const copy: Record<string, unknown> = {};
     for (const key of Object.keys(value)) {
       const item = value[key];
@@ -252,7 +252,8 @@ function hasMethod(value: object, name: string): boolean {
   return typeof (value as Record<string, unknown>)[name] === 'function';
 }
 
-function kindOf(value: object): string {
+/** What an object is called that is no plain one. */
+export function classOf(value: object): string {
   const constructor: unknown = (value as { constructor?: unknown }).constructor;
   return typeof constructor === 'function' && constructor.name ? constructor.name : 'an object of another kind';
 }

@@ -54,6 +54,7 @@ import type {
 import type { SessionStore, StampedSession } from '../storage/session-store.js';
 import type { AuditPage, AuditRequest } from '../storage/store-audit.js';
 import type { RestoreEventsRequest } from '../storage/transfer-store.js';
+import { storeClosed } from '../domain/store-closed.js';
 
 /**
  * The storage over a store: what becomes of a write is decided here, on what this process knows of its session, and the store compares
@@ -214,7 +215,7 @@ export class DecidingStorage<Store extends SessionStore> implements SessionStora
   }
 
   get #writer(): Writer {
-    if (this.#isClosed) throw new StoreUnavailableError('The session store is closed.', false);
+    if (this.#isClosed) throw storeClosed();
     return this.#openWriter;
   }
 }

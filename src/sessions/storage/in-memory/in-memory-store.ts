@@ -1,6 +1,5 @@
 import { checkedClock } from '../../domain/checked-clock.js';
 import type { Clock } from '../../domain/clock.js';
-import { StoreUnavailableError } from '../../domain/errors.js';
 import { type Lifetime, isExpired } from '../../domain/expiry.js';
 import { type SessionKey, type StateOwner, type UserKey, scopeOfOwner } from '../../domain/ids.js';
 import { remembered } from '../remembered.js';
@@ -35,6 +34,7 @@ import { SharedStates } from './shared-states.js';
 import { tailOf } from './log-tail.js';
 import { type Snapshot, snapshotOf } from './snapshot.js';
 import { UsageSums } from './usage-sums.js';
+import { storeClosed } from '../../domain/store-closed.js';
 
 const NO_EVENTS = { events: [] };
 const NO_STATE: StoredState = { session: [], user: [], app: [] };
@@ -44,7 +44,7 @@ export class InMemoryStore implements SessionStore {
   readonly isInProcess = true;
   readonly #clock: Clock;
   readonly #now = (): number => {
-    if (this.#isClosed) throw new StoreUnavailableError('The session store is closed.', false);
+    if (this.#isClosed) throw storeClosed();
     return this.#clock.now();
   };
   readonly #sessions = new SessionIndex();

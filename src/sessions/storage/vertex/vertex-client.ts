@@ -1,10 +1,10 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { StoreUnavailableError } from '../../domain/errors.js';
 import { backoffMs, callWithin } from '../../domain/timeouts.js';
 import { retryAfterMs } from './retry-after.js';
 import { VertexError, refusalError, refusesRawEvent } from './vertex-error.js';
 import type { AccessTokenSource } from './vertex-options.js';
+import { storeClosed } from '../../domain/store-closed.js';
 
 /** A request to the API. */
 export interface VertexRequest {
@@ -52,7 +52,7 @@ export class VertexClient {
 
   /** Ends all calls; later ones fail. */
   close(): void {
-    this.#closing.abort(new StoreUnavailableError('The session store is closed.', false));
+    this.#closing.abort(storeClosed());
   }
 
   assertOpen(): void {

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Cluster, type Redis } from 'ioredis';
-import { StoreUnavailableError } from '../../../domain/errors.js';
+import type { StoreUnavailableError } from '../../../domain/errors.js';
 import { withTimeout } from '../../../domain/timeouts.js';
 import type { RedisKeys } from '../redis-keys.js';
 import type { Script, ScriptCall, ScriptRunner } from '../script/script.js';
@@ -24,6 +24,7 @@ import {
   type WaitReplicas,
 } from './redis-options.js';
 import { runAndReplicate, runScript } from './run-script.js';
+import { storeClosed } from '../../../domain/store-closed.js';
 
 interface RunOptions {
   readonly isWrite: boolean;
@@ -192,7 +193,7 @@ export class RedisConnection implements ScriptRunner {
 
   /** Waits for a connection. Commands are not queued, so none is sent after its caller has timed out. */
   async #ready(deadline: number): Promise<void> {
-    if (this.#isClosed) throw new StoreUnavailableError('The session store is closed.', false);
+    if (this.#isClosed) throw storeClosed();
     const tooLate = (): Error => {
       const isAccepted = this.#client.status === 'connect' || this.#client.status === 'ready';
       const hidesTls = hidesTlsErrors(this.#client);

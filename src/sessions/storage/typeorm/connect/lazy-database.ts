@@ -1,10 +1,10 @@
-import { StoreUnavailableError } from '../../../domain/errors.js';
 import type { ChangeFeed } from '../../session-changes.js';
 import type { DirectWrites } from '../append/direct-writes.js';
 import type { WrittenAppend } from '../append/append-within.js';
 import type { SearchPlace } from '../search/search-place.js';
 import type { Transactions } from '../sql/transaction.js';
 import type { AppTransactions } from './app-transactions.js';
+import { storeClosed } from '../../../domain/store-closed.js';
 
 /** An open database. */
 export interface OpenDatabase {
@@ -34,7 +34,7 @@ export class LazyDatabase {
   }
 
   open(): Promise<OpenDatabase> {
-    if (this.#isClosed) throw new StoreUnavailableError('The session store is closed.', false);
+    if (this.#isClosed) throw storeClosed();
     this.#opening ??= this.#open().catch((error: unknown) => {
       this.#opening = undefined;
       throw error;

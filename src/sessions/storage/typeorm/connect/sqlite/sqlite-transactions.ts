@@ -40,6 +40,7 @@ import {
 import { sessionsKeyOf, tablesOf } from '../../tables.js';
 import { codeOf, isBusy, storeUnavailable } from '../driver-errors.js';
 import { type DriverConnection, execute, SqliteStatements } from './sqlite-statements.js';
+import { storeClosed } from '../../../../domain/store-closed.js';
 
 /** Waits for the write lock of another process must not block the event loop. */
 const LONGEST_BACKOFF_MS = 20;
@@ -162,7 +163,7 @@ export class SqliteTransactions implements Transactions, DirectWrites {
     calledAt: number,
     prepare?: () => void,
   ): Promise<Result> {
-    if (this.#isClosed) throw new StoreUnavailableError('The session store is closed.', false);
+    if (this.#isClosed) throw storeClosed();
     const attempt = (): Promise<Attempt<Result>> => this.#attempt(mode, work, prepare);
     const result = this.#tail.then(() => this.#retryWhileBusy(attempt, calledAt));
     this.#tail = result.catch(() => undefined);
