@@ -141,6 +141,7 @@ describe.each(storesAboveThePort)('the quota of stored bytes on $name', ({ open 
     // Events are trimmed 64 at a time. All of them are five times as much as may be stored.
     for (let second = 0; second < 500; second++) {
       await append(sessions, 's', 'x'.repeat(2_300));
+      await sessions.whenIdle();
       clock.advanceSeconds(1);
     }
     expect(await stored()).toBeLessThan(250_000);
