@@ -1,4 +1,5 @@
 import type { Redis } from 'ioredis';
+import { RECORD_LINES } from '../../../src/sessions/storage/record-text.js';
 import { keysUnder } from '../redis-store.js';
 import { isOfEntries, problemsOfStoredEntries } from './redis-entries-integrity.js';
 import type { RedisClusterDescription, RedisDescription } from './store-description.js';
@@ -64,13 +65,10 @@ function knownSession(contents: Contents, key: string, record: Content): KnownSe
   return { appName, userId, sessionId, record: fieldsOf(record), part };
 }
 
-/** The first lines of a record. */
-const LINES = 'incarnation created expires first last tip water updated turns events length tokens dispatched waiting';
-
 /** The fields of a session's hash, and the lines of its record. */
 function fieldsOf(hash: Content): Content {
   const lines = hash.get('record')?.split('\n') ?? [];
-  return new Map([...hash, ...LINES.split(' ').map((name, index) => [name, lines[index] ?? ''] as const)]);
+  return new Map([...hash, ...RECORD_LINES.map((name, index) => [name, lines[index] ?? ''] as const)]);
 }
 
 /** Whether a key is of a known kind, has a session, and is no unfinished work. */
