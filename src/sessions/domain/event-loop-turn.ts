@@ -18,9 +18,17 @@ export function isTurnOfOthers(): boolean {
   return false;
 }
 
+/** What waits for others now. All of it goes on together, so that appends stay one batch. */
+let pause: Promise<void> | undefined;
+
 /** Leaves the event loop to others if it is their turn. */
 export async function leaveToOthers(): Promise<void> {
-  if (isTurnOfOthers()) await turnOfOthers();
+  if (isTurnOfOthers()) await (pause ??= pauseForOthers());
+}
+
+async function pauseForOthers(): Promise<void> {
+  await turnOfOthers();
+  pause = undefined;
 }
 
 function begin(): void {
