@@ -70,8 +70,8 @@ describe('A search without an index', () => {
     const search = new SessionSearch({ sessions });
     const session = await sessions.createSession(USER);
     await sessions.appendEvents({ session, events: Array.from({ length: 100 }, () => said('my order')) });
-    let [time, turns] = [0, 0];
-    // Each look at the clock is 10 ms later.
+    let [time, turns] = [performance.now(), 0];
+    // Each look at the clock is 10 ms later. The first look after a turn of others only notes it.
     const clock = jest.spyOn(performance, 'now').mockImplementation(() => (time += 10));
     const takeTurns = (): void => {
       turns++;
@@ -82,7 +82,7 @@ describe('A search without an index', () => {
     clearImmediate(waiting);
     clock.mockRestore();
     expect(hits).toHaveLength(50);
-    expect(turns).toBeGreaterThan(99);
+    expect(turns).toBeGreaterThan(40);
     await sessions.close();
   });
 
