@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
 import { type AgentContext, type RunHandler, agentLoop, defineTool } from '../../src/agents/index.js';
 import { type EventInput, InMemorySessionStorage } from '../../src/index.js';
@@ -94,7 +95,11 @@ describe('the loop of an agent', () => {
     expect(app.errors.splice(0)).toMatchObject([{ name: 'ToolError', tool: 'pay' }]);
   });
 
-  it('takes what a model streams, and what came with merge in between', async () => {
+  it.each([
+    ['at once', new InMemorySessionStorage()],
+    ['late', lateReads(new InMemorySessionStorage())],
+  ])('takes a stream, and what came with merge in between, if the store answers %s', async (_when, storage) => {
+    app = new AgentApp(storage);
     const model = new ScriptedModel([{ calls: [{ name: 'wait' }] }, 'Two words']);
     const { promise, resolve } = withResolver();
     const loop = agentLoop({
@@ -220,6 +225,16 @@ async function* streamOf(given: readonly unknown[]): AsyncGenerator {
 function withResolver(): { readonly promise: Promise<void>; readonly resolve: () => void } {
   const resolvers: (() => void)[] = [];
   return { promise: new Promise<void>((done) => void resolvers.push(done)), resolve: () => resolvers[0]?.() };
+}
+
+/** The store, whose reads take a turn of the event loop. */
+function lateReads(storage: InMemorySessionStorage): InMemorySessionStorage {
+  const read = storage.read.bind(storage);
+  storage.read = async (request) => {
+    await setImmediate();
+    return read(request);
+  };
+  return storage;
 }
 
 /** Waits until the message is in the log. */

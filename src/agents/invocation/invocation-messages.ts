@@ -78,6 +78,7 @@ export class InvocationMessages {
 
   async #take(): Promise<readonly Content[]> {
     const { env, key, news } = this.log;
+    await this.log.caughtUp();
     const [places = []] = inBatches(news.messages, batchLimitsOf(env.sessions));
     if (places.length === 0) return [];
     const entries = await readMessages(env, key, places);
