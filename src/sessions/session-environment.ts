@@ -64,6 +64,8 @@ export interface SessionEnvironment {
   readonly tasks: TaskTracker;
   /** Saves checkpoints, of each session one after the other. */
   readonly checkpoints: LatestWork<SessionRecord>;
+  /** Trims histories, of each session one after the other. */
+  readonly trims: LatestWork<SessionRecord>;
   /** Learns about damaged events that are read. */
   readonly damage: DamageReports;
   readonly signals: SessionSignals;
@@ -172,6 +174,7 @@ export function environmentOf(options: SessionServiceOptions, hooks: SessionHook
     }),
     tasks: new TaskTracker(onBackgroundError),
     checkpoints: new LatestWork(),
+    trims: new LatestWork(),
     damage: new DamageReports(onBackgroundError),
     signals: options.signals ?? signalsOf(options.storage),
     changeBell: bellOf(options.storage),

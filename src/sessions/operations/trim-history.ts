@@ -1,7 +1,7 @@
 import { eventDigest } from '../domain/event-digest.js';
 import { isAnchor, isRewind } from '../domain/event-inspection.js';
 import type { LoggedEvent } from '../domain/event.js';
-import { sessionKeyOf } from '../domain/ids.js';
+import { sessionKeyOf, sessionNameOf } from '../domain/ids.js';
 import { beginningBefore } from '../domain/log-replay.js';
 import { type SeqRange, isInRanges, newestOf } from '../domain/seq-ranges.js';
 import type { SessionRecord } from '../domain/session-record.js';
@@ -18,13 +18,14 @@ import { type ReadView, readView } from './read-view.js';
 
 /** History is trimmed every so many events, so that most appends do not pay for it. */
 const TRIM_EVERY = 64;
-/** Maximum number of events per trim. Not less than a batch may add. */
+/** Maximum number of events that one write trims. */
 const TRIM_AT_MOST = 1_000;
 
 /**
  * With `keepHistory: false`: removes events that left the view, oldest first. Their digests stay, and their state changes
  * become part of the session's base state. Keeps what a later view or the current summary may need
- * ({@link firstSeqNeeded}), and each place that a rewind goes to, as long as the rewind itself is kept.
+ * ({@link firstSeqNeeded}), and each place that a rewind goes to, as long as the rewind itself is kept. Of a session one after the other:
+ * those that run beside each other would read the same events, and all but one of them would come too late.
  *
  * @param appended the number of events that the last commit added
  */
@@ -35,23 +36,35 @@ export function trimHistory(
 ): Promise<void> | undefined {
   const isShortened = isFiltering(appendFilter(env)) || record.marks.summarySeq > 0;
   const isDue = !env.history.keepHistory && isShortened && record.lastSeq % TRIM_EVERY < appended;
-  return isDue ? trim(env, record) : undefined;
+  if (!isDue) return undefined;
+  return env.tasks.name(
+    'trims',
+    env.trims.run(sessionNameOf(record), record, (latest) => trimAll(env, latest)),
+  );
 }
 
-async function trim(env: SessionEnvironment, appended: SessionRecord): Promise<void> {
+async function trimAll(env: SessionEnvironment, appended: SessionRecord): Promise<void> {
+  let trimmed = 0;
+  for (let to = await trim(env, appended); to > trimmed && !env.shutdown.isRequested; to = await trim(env, appended)) {
+    trimmed = to;
+  }
+}
+
+/** Returns to where it has trimmed; 0 if nothing is left. */
+async function trim(env: SessionEnvironment, appended: SessionRecord): Promise<number> {
   const key = sessionKeyOf(appended);
   const filter = appendFilter(env);
   // If only a summary shortens the view, the view begins after the summary, and no events have to be read.
   const read = await readView(env.storage, key, filter, isFiltering(filter) ? {} : { config: { numRecentEvents: 0 } });
-  if (!read || read.stored.record.incarnation !== appended.incarnation) return;
+  if (!read || read.stored.record.incarnation !== appended.incarnation) return 0;
   const { record } = read.stored;
   const wanted = await firstSeqNeeded(env.storage, read, filter);
-  if (wanted <= record.firstSeq) return;
+  if (wanted <= record.firstSeq) return 0;
   const beginning = beginningBefore(wanted, await rewindsIn(env, record, wanted));
   const newFirstSeq = Math.min(beginning, record.firstSeq + TRIM_AT_MOST);
-  if (newFirstSeq <= record.firstSeq) return;
+  if (newFirstSeq <= record.firstSeq) return 0;
   const folded = await foldBefore(newFirstSeq, env, record).catch(undefinedIfTrimmed);
-  if (!folded) return;
+  if (!folded) return 0;
   await env.storage.trim({
     key,
     incarnation: record.incarnation,
@@ -60,6 +73,7 @@ async function trim(env: SessionEnvironment, appended: SessionRecord): Promise<v
     newFirstSeq,
     ...folded,
   });
+  return newFirstSeq < beginning ? newFirstSeq : 0;
 }
 
 /** Rewinds are in hidden or in summarised ranges. */
