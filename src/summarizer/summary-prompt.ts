@@ -27,7 +27,10 @@ Conversation:
 {conversation_text}
 `;
 
-/** The default prompt for one more part of a summary; the setting `segmentPrompt` replaces it. */
+/**
+ * The default prompt for one more part of a summary; the setting `segmentPrompt` replaces it. Told to take in the previous summary, a
+ * model would write all of it again.
+ */
 export const DEFAULT_SEGMENT_PROMPT = `You keep the memory of an assistant. It keeps the summary that it has, word for word, and gets one
 part more: summarise the conversation below, which came after. The assistant will go on with both, and will see nothing else of it.
 

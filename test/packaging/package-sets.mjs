@@ -44,7 +44,11 @@ export const nest11 = [...nest(11, { config: 4, graphql: 13, schedule: 6 }), ...
 /** No optional peer at all. Nest's own types need those of Node. */
 export const withoutPeers = ['@nestjs/common@12', '@nestjs/core@12', 'reflect-metadata', 'rxjs', '@types/node@20'];
 
-/** The lower end of every range in `peerDependencies`, but for a driver that takes the place of another. */
+/**
+ * The lower end of every range in `peerDependencies`, but for a driver that takes the place of another: the first versions that pass: `ioredis` 5.3.0 has named imports in ES modules, `rxjs` 7.5.5 types under `exports`, `typeorm` 0.3.12 allows
+ * `mysql2@3`, which warns of `maxIdle` before 3.1.0, and older SDKs of MCP lose messages. If a change needs a newer one, raise it in
+ * package.json.
+ */
 export function oldestPeers({ peerDependencies }) {
   const peers = Object.keys(peerDependencies).filter((name) => name !== 'better-sqlite3');
   return [...peers.map((name) => oldestOf(peerDependencies, name)), ...ofChecks];

@@ -48,7 +48,9 @@ export function branchSummaryOf<Given extends BranchEvent>(
   return events.findLast((event) => isSummaryOf(event, branch) && (event.actions?.branchSummary?.toSeq ?? 0) > whole);
 }
 
-/** Whether it is a summary of exactly this branch. Of a redacted one nothing is left to read. */
+/**
+ * Whether it is a summary of exactly this branch: one below it sees other events beside it. Of a redacted one nothing is left to read.
+ */
 export function isSummaryOf(event: BranchEvent, branch: string): boolean {
   return event.actions?.branchSummary?.branch === branch && !isRedacted(event);
 }

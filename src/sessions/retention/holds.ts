@@ -14,7 +14,10 @@ const PLACE: EntryPlace = { space: 'retention', name: 'hold' };
 /** How many sessions of a user one request reads. */
 const PAGE = 100;
 
-/** Which sessions have to stay: as this process was told, and as any process has stored. */
+/**
+ * Which sessions have to stay: as this process was told, and as any process has stored. The store keeps those of all policies, because
+ * commands, scripts and older services are not told. A policy that loses its hold does not lift it.
+ */
 export class Holds {
   #given: readonly RetentionHold[] = [];
 

@@ -70,7 +70,10 @@ export interface TracedOperation {
   storedEvents?: number | undefined;
   /** Of an operation that failed: the stable code, or `INTERNAL` for errors that have none. */
   errorCode?: string | undefined;
-  /** Whoever listens to `start` may set it, to run the operation in a context of its own. */
+  /**
+   * Whoever listens to `start` may set it, to run the operation in a context of its own. Node can bind a channel to an
+   * `AsyncLocalStorage`, but OpenTelemetry hides the one that it has.
+   */
   around?: (<Result>(work: () => Promise<Result>) => Promise<Result>) | undefined;
 }
 

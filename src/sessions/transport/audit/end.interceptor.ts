@@ -3,7 +3,7 @@ import { type Observable, tap } from 'rxjs';
 import { callOf } from '../call-of.js';
 import { takeEnd } from './audited-call.js';
 
-/** Tells the audit what came of a call. */
+/** Tells the audit what came of a call. The end of the response would not do: a client may leave before the handler is done. */
 @Injectable()
 export class EndInterceptor implements NestInterceptor {
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
