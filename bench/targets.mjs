@@ -1,6 +1,6 @@
 /**
  * What each operation should reach, and for those that may miss it: where the time goes, and what was tried. Shares are of
- * the time of the process, by `node --cpu-prof`; calls and pages are counted. The page lists the targets that the last run missed.
+ * the time of the process, by `node --cpu-prof`; calls and pages are counted. The page marks those that the last run missed.
  *
  * @typedef {object} Target
  * @property {string[]} rows what the benchmark calls them
