@@ -1,4 +1,6 @@
-// For adapters: what they need of sessions, events, files and access, besides the service itself. See docs/write-an-adapter.md.
+// For adapters: what they need of sessions, events, files and access, besides the service itself. See docs/write-an-adapter.md. Adapters of
+// this package have no other names, so that anybody can write one; what only they use, and is a few lines, is in adapters/shared. It
+// loads no optional package, so routes with OpenAPI belong to /rest.
 
 // Sessions: their ids, their pages, and writes that others overtake.
 export { withAwaitedTurn } from './sessions/awaited-turn.js';

@@ -222,6 +222,7 @@ export class ComponentSession {
    */
   deleteWith({ hooks }: Pick<SessionService, 'hooks'>): () => void {
     const ends = [
+      // Before: while the session lives, nobody can create another one with its id.
       hooks.onBeforeDelete(({ key }) => this.#store.remove(componentSessionOf(key))),
       hooks.onBeforeErase(({ user, components }) =>
         components === this.#store ? undefined : eraseComponents(this.#store, user),

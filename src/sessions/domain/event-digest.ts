@@ -71,7 +71,7 @@ export function isDigest(text: string): boolean {
 /**
  * Whether a submitted event equals the stored one with the same id. Compares the timestamp only if the caller set it,
  * so that a retry may send the original event or the one that the store returned. Of an event that was redacted since, what is left is
- * compared: a retry of the original finds it, and brings nothing back.
+ * compared: a retry of the original finds it, and brings nothing back. No digest of the old content is kept: short texts could be guessed.
  */
 export function isSameEvent(submitted: ComparedEvent, stored: StoredEvent): boolean {
   const { digest, givenTimestamp } = submitted;
