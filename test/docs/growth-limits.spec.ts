@@ -2,16 +2,19 @@ import { readFileSync } from 'node:fs';
 import { MAX_PROBLEM_LENGTH } from '../../src/sessions/domain/consumer-work.js';
 import { MAX_FILTER_ENTRIES, METADATA_LIMITS } from '../../src/sessions/domain/metadata-entries.js';
 
-const [, section = ''] = readFileSync('docs/operations.md', 'utf8').split('## What clients can make grow');
-const [table = ''] = section.split('\n## ');
-const shown = (count: number): string => count.toLocaleString('en');
+const { tags, labels, fields, reserved, bytes } = METADATA_LIMITS;
+const SAID: readonly (readonly [page: string, text: string])[] = [
+  ['metadata', `names, at most ${tags} |`],
+  ['metadata', `names and values are names, at most ${labels} |`],
+  ['metadata', `any JSON values, at most ${fields} |`],
+  ['metadata', `at most ${bytes.toLocaleString('en')} bytes`],
+  ['metadata', `A filter has at most ${MAX_FILTER_ENTRIES} entries`],
+  ['agents', `At most ${reserved} messages and approvals wait in a session`],
+  ['consumers', `${MAX_PROBLEM_LENGTH} characters of the last error`],
+];
 
-describe('The table of what clients can make grow', () => {
-  it('has the fixed limits of the code', () => {
-    const { tags, labels, fields, reserved, bytes } = METADATA_LIMITS;
-    expect(table).toContain(`${tags} tags, ${labels} labels, ${fields} fields, together ${shown(bytes)} bytes`);
-    expect(table).toContain(`| messages and approvals that wait in a session | ${reserved} |`);
-    expect(table).toContain(`${MAX_FILTER_ENTRIES} entries`);
-    expect(table).toContain(`${MAX_PROBLEM_LENGTH} characters of the error`);
+describe('The fixed limits of what clients can make grow', () => {
+  it.each(SAID)('are said in docs/%s.md: %s', (page, text) => {
+    expect(readFileSync(`docs/${page}.md`, 'utf8')).toContain(text);
   });
 });
