@@ -4,7 +4,7 @@ import ts from 'typescript';
 import { hostOfDeclarations } from './declarations.js';
 import { type Fence, fencesIn, pages } from './fences.js';
 
-/** What pages leave to their reader; a block that imports from `./users.js` finds it here. */
+/** What pages leave to their reader; a block that imports from `./token.js` finds it here. */
 const GIVEN = resolve('test/docs/given');
 
 const options: ts.CompilerOptions = {

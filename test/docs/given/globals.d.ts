@@ -1,7 +1,7 @@
 // What blocks of the docs use without importing it: names that an earlier block of the page imports or its text introduces,
 // and what is the reader's own. A block that uses anything else does not compile.
 
-import type { User } from './users.js';
+export {};
 
 declare global {
   // Of Nest
@@ -82,7 +82,6 @@ declare global {
   const SearchModule: typeof import('nestjs-agent-sessions/search').SearchModule;
   const SearchGraphqlModule: typeof import('nestjs-agent-sessions/graphql').SearchGraphqlModule;
   const AgentsGraphqlModule: typeof import('nestjs-agent-sessions/graphql').AgentsGraphqlModule;
-  type SubscriptionRequest = import('nestjs-agent-sessions/graphql').SubscriptionRequest;
   const SearchRestModule: typeof import('nestjs-agent-sessions/rest').SearchRestModule;
   const AgentsRestModule: typeof import('nestjs-agent-sessions/rest').AgentsRestModule;
   const AdkRestModule: typeof import('nestjs-agent-sessions/rest').AdkRestModule;
@@ -117,7 +116,7 @@ declare global {
   const pool: import('mysql2/promise').Pool;
   const redis: import('ioredis').Redis;
   const queue: import('bullmq').Queue;
-  const connection: { readonly url: string };
+  const dueSince: DueTrigger;
   const server: import('@modelcontextprotocol/sdk/server/mcp.js').McpServer;
   const sessionService: import('nestjs-agent-sessions/adk').AdkSessionService;
   const runner: import('@google/adk').Runner;
@@ -160,7 +159,6 @@ declare global {
   const SignInGuard: new () => import('@nestjs/common').CanActivate;
   const Secrets: new () => { readonly url: string };
   const token: () => string;
-  const userOf: (token: unknown) => Promise<User | undefined>;
   const ask: (prompt: string, signal: AbortSignal) => Promise<string>;
   const isHarmless: (text: string) => boolean;
   const withoutCardNumbers: <Line>(line: Line) => Line;
