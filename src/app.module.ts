@@ -37,9 +37,9 @@ const explorer = explorerSettings(!isProduction(process.env));
     AgentsModule.forRoot({ isGlobal: true }),
     SessionAccessModule.forRootAsync({
       inject: [appConfig.KEY],
-      useFactory: ({ auth, streams, trustedProxies, audit }: AppConfig) => ({
+      useFactory: ({ auth, trustedProxies, audit }: AppConfig) => ({
         ...(auth ? { auth } : { access: OpenAccess }),
-        streams: { ...streams, trustedProxies },
+        streams: { trustedProxies },
         audit,
       }),
     }),

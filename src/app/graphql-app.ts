@@ -72,12 +72,11 @@ class GraphqlAppModule {
   }
 }
 
-function graphqlOptions({ allowedOrigins: origins, graphql, streams, trustedProxies }: AppConfig) {
-  const { stallSeconds, maxBufferedBytes } = streams;
+function graphqlOptions({ allowedOrigins: origins, trustedProxies }: AppConfig) {
   return sessionsGraphqlOptions({
     introspection: !isProduction(process.env),
     origins,
-    limits: { ...graphql, stallSeconds, maxBufferedBytes },
+    limits: { maxConnectionsPerAddress: 100 },
     addressOf: (request) => addressOf(request, trustedProxies),
   });
 }

@@ -1,8 +1,7 @@
-import { Controller, Get, Inject, UseFilters } from '@nestjs/common';
+import { Controller, Get, UseFilters } from '@nestjs/common';
 import { BaseExceptionFilter } from '@nestjs/core';
 import { HealthCheck, type HealthCheckResult, HealthCheckService } from '@nestjs/terminus';
 import { ApiOkResponse, ApiOperation } from '@nestjs/swagger';
-import { type AppConfig, appConfig } from '../config/app.config.js';
 import { SessionsHealth } from '../health/index.js';
 
 const LIVE = {
@@ -19,7 +18,6 @@ export class HealthController {
   constructor(
     private readonly checks: HealthCheckService,
     private readonly sessions: SessionsHealth,
-    @Inject(appConfig.KEY) private readonly config: AppConfig,
   ) {}
 
   /** Liveness. It does not check the store, because a restart would not repair it. */
@@ -46,7 +44,6 @@ export class HealthController {
   }
 
   #check(): Promise<HealthCheckResult> {
-    const { healthTimeLimitMs: timeLimitMs } = this.config;
-    return this.checks.check([() => this.sessions.isHealthy('sessions', { timeLimitMs })]);
+    return this.checks.check([() => this.sessions.isHealthy('sessions')]);
   }
 }

@@ -7,13 +7,16 @@ import { answerMalformedHttp, limitBodies } from '../sessions/rest/index.js';
 import { logRefusedUpgrade, logRequests, logWebSockets } from './request-log.js';
 import { RequestLimit, limitMiddleware } from './request-limit.js';
 
+/** More connections are closed at once. */
+const MAX_CONNECTIONS = 2_000;
+
 /** Adds the middleware of `npm start`. The order matters: checks come before work. */
 export function prepareApp(app: NestExpressApplication): void {
   const config = app.get<AppConfig>(appConfig.KEY);
-  const { isRequestLogged, allowedHosts: hosts, allowedOrigins: origins, bodies, trustedProxies } = config;
+  const { isRequestLogged, allowedHosts: hosts, allowedOrigins: origins, trustedProxies } = config;
   const limit = app.get(RequestLimit);
   const server = app.getHttpServer();
-  if (config.maxConnections > 0) server.maxConnections = config.maxConnections;
+  server.maxConnections = MAX_CONNECTIONS;
   app.disable('x-powered-by');
   if (isRequestLogged) {
     logRequests(app);
@@ -32,6 +35,6 @@ export function prepareApp(app: NestExpressApplication): void {
     app.enableCors({ origin: [...origins], methods, exposedHeaders });
   }
   server.on('clientError', answerMalformedHttp);
-  limitBodies(app, { ...bodies, trustedProxies });
+  limitBodies(app, { trustedProxies });
   mountDocs(app, { title: 'Agent Sessions for NestJS' });
 }

@@ -12,7 +12,9 @@ interface TooMany extends Refusal {
 /** Probes must be answered especially under load. */
 const UNLIMITED = /^\/health(?:[/?]|$)/;
 
-/** Limits the requests per address and time window. */
+const MINUTE_MS = 60_000;
+
+/** Limits the requests of each address in a minute. */
 @Injectable()
 export class RequestLimit {
   /** Requests that were counted on arrival. */
@@ -36,14 +38,14 @@ export class RequestLimit {
   }
 
   async #count(request: IncomingMessage): Promise<TooMany | undefined> {
-    const { limit, ttlSeconds } = this.config.throttle;
+    const { requestsPerMinute: limit, trustedProxies } = this.config;
     if (limit === 0) return undefined;
-    const address = addressOf(request, this.config.trustedProxies);
-    const counted = await this.storage.increment(address, ttlSeconds * 1000, limit, 0, 'requests');
+    const address = addressOf(request, trustedProxies);
+    const counted = await this.storage.increment(address, MINUTE_MS, limit, 0, 'requests');
     if (!counted.isBlocked) return undefined;
     const retryAfterSeconds = counted.timeToBlockExpire;
     const detail =
-      `There were ${limit} requests from this address within ${ttlSeconds} seconds already. ` +
+      `There were ${limit} requests from this address within 60 seconds already. ` +
       `Try again in ${retryAfterSeconds} seconds.`;
     return { status: 429, code: 'TOO_MANY_REQUESTS', detail, retryAfterSeconds };
   }

@@ -1,9 +1,8 @@
 import { HIGHEST_PORT, type Kind, flag, host, listOf, matching, secondsUpTo, text, wholeNumber } from './setting.js';
 import type { Rows } from './variable-rows.js';
 
-const LONGEST_SECONDS = 86_400;
-
-const shortTime = secondsUpTo(LONGEST_SECONDS, { canBeZero: true });
+/** Up to a day. */
+const shortTime = secondsUpTo(86_400, { canBeZero: true });
 
 /** Node listens on IPv6 addresses without brackets. */
 const address: Kind<string> = { ...host, read: (given) => given.replaceAll(/^\[|\]$/g, '') };
@@ -47,129 +46,17 @@ export const APP_ROWS = {
     meaning: 'whether each request gets a line in the log',
     default: true,
   },
-  throttle: {
-    limit: {
-      name: 'THROTTLE_LIMIT',
-      kind: wholeNumber(),
-      meaning: 'requests that one address may make in the time below; 0 = any number',
-      default: 6000,
-    },
-    ttlSeconds: {
-      name: 'THROTTLE_TTL_SECONDS',
-      kind: wholeNumber(1, LONGEST_SECONDS),
-      meaning: 'the time in which they are counted',
-      default: 60,
-    },
+  requestsPerMinute: {
+    name: 'THROTTLE_LIMIT',
+    kind: wholeNumber(),
+    meaning: 'requests that one address may make in a minute; 0 = any number',
+    default: 6000,
   },
   trustedProxies: {
     name: 'TRUSTED_PROXIES',
     kind: wholeNumber(0, 100),
     meaning: 'number of proxies in front of the app that add to `X-Forwarded-For`; determines the address of a client',
     default: 0,
-  },
-  bodies: {
-    maxBytesInFlight: {
-      name: 'BODY_MAX_BYTES_IN_FLIGHT',
-      kind: wholeNumber(),
-      meaning: 'bytes of bodies that are read or worked on at once; more are answered with 429; 0 = no limit',
-      default: 67_108_864,
-    },
-    maxBytesInFlightPerAddress: {
-      name: 'BODY_MAX_BYTES_IN_FLIGHT_PER_ADDRESS',
-      kind: wholeNumber(),
-      meaning: 'the same for one address, see `TRUSTED_PROXIES`; 0 = no limit',
-      default: 8_388_608,
-    },
-    requestTimeoutSeconds: {
-      name: 'REQUEST_TIMEOUT_SECONDS',
-      kind: secondsUpTo(LONGEST_SECONDS, { canBeZero: false }),
-      meaning: 'how long a request may take to arrive',
-      default: 30,
-    },
-  },
-  maxConnections: {
-    name: 'MAX_CONNECTIONS',
-    kind: wholeNumber(),
-    meaning: 'connections at the same time; more are closed at once; 0 = any number',
-    default: 2000,
-  },
-  streams: {
-    maxAgeSeconds: {
-      name: 'STREAM_MAX_AGE_SECONDS',
-      kind: shortTime,
-      meaning: 'how old a stream may get before its reader has to connect again; 0 = any age',
-      default: 3600,
-    },
-    recheckSeconds: {
-      name: 'STREAM_RECHECK_SECONDS',
-      kind: shortTime,
-      meaning: 'how often the access to a stream is checked again; 0 = only when it begins',
-      default: 60,
-    },
-    stallSeconds: {
-      name: 'STREAM_STALL_SECONDS',
-      kind: shortTime,
-      meaning: 'how long a reader may take for an event of a stream, or read nothing of another answer; 0 = no limit',
-      default: 60,
-    },
-    maxBufferedBytes: {
-      name: 'STREAM_MAX_BUFFERED_BYTES',
-      kind: wholeNumber(),
-      meaning:
-        'bytes that all answers, streams included, hold for their readers; one address may have a quarter, or one answer; 0 = no limit',
-      default: 67_108_864,
-    },
-    maxStreamsPerClient: {
-      name: 'STREAM_MAX_PER_ADDRESS',
-      kind: wholeNumber(),
-      meaning:
-        'streams of server-sent events of one address, see `TRUSTED_PROXIES`; more are answered with 429; 0 = any number',
-      default: 100,
-    },
-  },
-  graphql: {
-    maxTextBytes: {
-      name: 'GRAPHQL_MAX_TEXT_BYTES',
-      kind: wholeNumber(1),
-      meaning: 'length of a GraphQL document; values go as variables',
-      default: 65_536,
-    },
-    maxItems: {
-      name: 'GRAPHQL_MAX_ITEMS',
-      kind: wholeNumber(1),
-      meaning: 'events and sessions that one GraphQL document may ask for',
-      default: 10_000,
-    },
-    maxAnswerBytes: {
-      name: 'GRAPHQL_MAX_ANSWER_BYTES',
-      kind: wholeNumber(1),
-      meaning: 'events and state that one GraphQL document may be answered with',
-      default: 8_388_608,
-    },
-    maxMessageBytes: {
-      name: 'WEBSOCKET_MAX_MESSAGE_BYTES',
-      kind: wholeNumber(1),
-      meaning: 'length of a message over a WebSocket',
-      default: 4_194_304,
-    },
-    handshakeSeconds: {
-      name: 'WEBSOCKET_HANDSHAKE_SECONDS',
-      kind: secondsUpTo(LONGEST_SECONDS, { canBeZero: false }),
-      meaning: 'how long a WebSocket may be open before it sends `connection_init`',
-      default: 5,
-    },
-    maxConnections: {
-      name: 'WEBSOCKET_MAX_CONNECTIONS',
-      kind: wholeNumber(),
-      meaning: 'WebSockets at the same time; 0 = any number',
-      default: 1000,
-    },
-    maxConnectionsPerAddress: {
-      name: 'WEBSOCKET_MAX_CONNECTIONS_PER_ADDRESS',
-      kind: wholeNumber(),
-      meaning: 'the same for one address, see `TRUSTED_PROXIES`; 0 = any number',
-      default: 100,
-    },
   },
   hasMetrics: {
     name: 'METRICS',
@@ -194,12 +81,6 @@ export const APP_ROWS = {
     kind: flag,
     meaning: 'whether the app `demo` has a small agent to try',
     otherwise: 'true, but false in production',
-  },
-  healthTimeLimitMs: {
-    name: 'HEALTH_TIME_LIMIT_MS',
-    kind: wholeNumber(1, 60_000),
-    meaning: 'how long the store may take to answer `GET /health/ready`',
-    default: 2000,
   },
   shutdown: {
     delaySeconds: {

@@ -110,11 +110,7 @@ export const JWT_SETTINGS: SettingsOf<JwtOptions> = {
     otherwise: 'nobody',
   },
   readonly: { kind: filled, meaning: 'the scope or role of users who only read', otherwise: 'nobody' },
-  clockToleranceSeconds: {
-    kind: secondsUpTo(300, { canBeZero: true }),
-    meaning: 'how far the clocks of issuer and app may differ',
-    otherwise: String(DEFAULT_CLOCK_TOLERANCE_SECONDS),
-  },
+  clockToleranceSeconds: { kind: secondsUpTo(300, { canBeZero: true }) },
 };
 
 /** The settings of one API key. */

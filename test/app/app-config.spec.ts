@@ -38,10 +38,8 @@ const mistakes: readonly (readonly [env: NodeJS.ProcessEnv, ...problems: unknown
   [{ ALLOWED_ORIGINS: ',' }, `ALLOWED_ORIGINS is []; ${NO_ORIGIN}`],
   [{ REQUEST_LOG: 'no' }, 'REQUEST_LOG is "no"; it must be true or false.'],
   [{ THROTTLE_LIMIT: '-1' }, 'THROTTLE_LIMIT is -1; it must be a whole number from 0 on.'],
-  [{ THROTTLE_TTL_SECONDS: '0' }, 'THROTTLE_TTL_SECONDS is 0; it must be a whole number from 1 to 86400.'],
   [{ STREAM_MAX_AGE: '5' }, 'STREAM_MAX_AGE is not known; docs/configuration.md lists what is.'],
   [{ THROTTLE_LIMITS: '5' }, 'THROTTLE_LIMITS is not known; did you mean THROTTLE_LIMIT?'],
-  [{ HEALTH_TIME_LIMIT_MS: '60001' }, 'HEALTH_TIME_LIMIT_MS is 60001; it must be a whole number from 1 to 60000.'],
   [
     { SHUTDOWN_DELAY_SECONDS: 'soon', SHUTDOWN_LIMIT_SECONDS: '1e3' },
     'SHUTDOWN_DELAY_SECONDS is "soon"; it must be a number of seconds from 0 to 86400.',
@@ -111,30 +109,11 @@ describe('the configuration of the app', () => {
       allowedHosts: [],
       allowedOrigins: [],
       isRequestLogged: true,
-      throttle: { limit: 6000, ttlSeconds: 60 },
+      requestsPerMinute: 6000,
       trustedProxies: 0,
-      bodies: { maxBytesInFlight: 67_108_864, maxBytesInFlightPerAddress: 8_388_608, requestTimeoutSeconds: 30 },
-      maxConnections: 2000,
-      streams: {
-        maxAgeSeconds: 3600,
-        recheckSeconds: 60,
-        stallSeconds: 60,
-        maxBufferedBytes: 67_108_864,
-        maxStreamsPerClient: 100,
-      },
-      graphql: {
-        maxTextBytes: 65_536,
-        maxItems: 10_000,
-        maxAnswerBytes: 8_388_608,
-        maxMessageBytes: 4_194_304,
-        handshakeSeconds: 5,
-        maxConnections: 1_000,
-        maxConnectionsPerAddress: 100,
-      },
       hasMetrics: false,
       hasSearch: false,
       hasDemoAgent: true,
-      healthTimeLimitMs: 2000,
       shutdown: { delaySeconds: 0, limitSeconds: 20 },
     });
   });
@@ -171,7 +150,7 @@ describe('the configuration of the app', () => {
     const env = { REQUEST_LOG: 'false', THROTTLE_LIMIT: '0', TRUSTED_PROXIES: '2', SHUTDOWN_DELAY_SECONDS: '0.5' };
     expect(configurationFrom(env).app).toMatchObject({
       isRequestLogged: false,
-      throttle: { limit: 0 },
+      requestsPerMinute: 0,
       trustedProxies: 2,
       shutdown: { delaySeconds: 0.5 },
     });

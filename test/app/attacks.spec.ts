@@ -70,7 +70,6 @@ describe.each(apps)('$name, with a heap of 128 MB', ({ script }) => {
       SESSIONS_PROVIDER: 'memory',
       NODE_OPTIONS: `--max-old-space-size=${HEAP_MB}`,
       REQUEST_LOG: 'false',
-      REQUEST_TIMEOUT_SECONDS: '3600',
     };
     app = await RunningApp.start(settings, script);
   });

@@ -37,15 +37,13 @@ class FastifyApollo extends ApolloDriver {
   }
 }
 
-const limits = { maxViewBytes: Number(process.env.SESSIONS_LIMITS_MAX_VIEW_BYTES ?? 4_194_304) };
-const graphql = { maxAnswerBytes: Number(process.env.GRAPHQL_MAX_ANSWER_BYTES ?? 8_388_608) };
 const imports = [
-  SessionsModule.forRoot({ provider: 'memory', isGlobal: true, limits }),
+  SessionsModule.forRoot({ provider: 'memory', isGlobal: true }),
   AgentsModule.forRoot({ isGlobal: true }),
   SessionAccessModule.forRoot({ access: OpenAccess }),
   SessionsRestModule.forRoot(),
   AgUiModule.forRoot(),
-  GraphQLModule.forRoot({ driver: FastifyApollo, ...sessionsGraphqlOptions({ limits: graphql }) }),
+  GraphQLModule.forRoot({ driver: FastifyApollo, ...sessionsGraphqlOptions() }),
   SessionsGraphqlModule.forRoot(),
 ];
 const app = await NestFactory.create({ module: Object, imports }, new FastifyAdapter(FASTIFY_OPTIONS), {

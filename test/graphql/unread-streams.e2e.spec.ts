@@ -16,7 +16,6 @@ const SETTINGS = {
   SESSIONS_PROVIDER: 'memory',
   THROTTLE_LIMIT: '0',
   REQUEST_LOG: 'false',
-  STREAM_MAX_BUFFERED_BYTES: '16000000',
 };
 
 describe('streams and responses that are not read', () => {
