@@ -23,14 +23,12 @@ const defaultOf = (variable) => variable.otherwise ?? variable.default?.toString
 /** What a meaning and a default do not show already. `.env.example` has all of it, and so has the error of a wrong value. */
 const FORMS_SHOWN = /^(a whole number|a number of seconds|a host name|true or false|text$)/;
 
-const isVariable = ({ byCode = false }) => !byCode;
-
 /** What another page says of variables with their options. The table names them only. */
 const ELSEWHERE = [
   [/_TLS/, 'see [TLS](stores.md#tls)'],
   [/^REDIS_/, 'parts of the address, instead of `SESSIONS_REDIS_URL`'],
   [/^MYSQL_/, 'parts of the address, instead of `SESSIONS_DATABASE_URL`'],
-  [/^SESSIONS_DATABASE_(POOLER|LISTEN_URL|PREPARED_STATEMENTS)/, 'see [poolers](providers/postgresql.md#poolers)'],
+  [/^SESSIONS_DATABASE_(POOLER|LISTEN_URL)/, 'see [poolers](providers/postgresql.md#poolers)'],
   [/^SESSIONS_DATABASE_READ_/, 'see [read replicas](scaling.md#read-replicas)'],
   [/^SESSIONS_VERTEX_/, 'see [Vertex AI](providers/vertex.md#options)'],
   [/^SESSIONS_QUOTAS_/, 'see [quotas](tasks/quotas.md)'],
@@ -48,10 +46,9 @@ function rowsOfOtherPages(variables) {
   });
 }
 
-/** A table of variables, for the docs, and the options that have none. */
+/** A table of variables, for the docs. */
 function tableOf(variables) {
-  const shown = variables.filter(isVariable);
-  const rows = shown
+  const rows = variables
     .filter((variable) => !isElsewhere(variable))
     .map((variable) => {
       const { name, kind } = variable;
@@ -59,9 +56,7 @@ function tableOf(variables) {
       const cells = [[meaningOf(variable), ...form].join(': '), defaultOf(variable) ?? '–'].map(cell);
       return ['', `\`${name}\``, ...cells, ''].join(' | ').trim();
     });
-  const table = ['| variable | meaning | without it |', '|---|---|---|', ...rows, ...rowsOfOtherPages(shown)];
-  const options = variables.filter((variable) => !isVariable(variable)).map(({ path }) => `\`${path}\``);
-  return [...table, ...(options.length > 0 ? ['', `Only code sets ${options.join(', ')}.`] : [])].join('\n');
+  return ['| variable | meaning | without it |', '|---|---|---|', ...rows, ...rowsOfOtherPages(variables)].join('\n');
 }
 
 /** Replaces the table in the docs. */
@@ -74,7 +69,7 @@ function withTable(text, variables) {
 
 /** A file to copy to `.env`: every variable, commented out. */
 function envExample(variables) {
-  const entries = variables.filter(isVariable).flatMap((variable) => {
+  const entries = variables.flatMap((variable) => {
     const { name, kind } = variable;
     const value = defaultOf(variable) ?? '';
     return [

@@ -1,12 +1,14 @@
 import { type Names, type Options, problemsOfValues, unknownNames } from './option-checks.js';
-import { MAX_LAG_MS, type ReadSettings } from './read-settings.js';
+import type { ReadSettings } from './read-settings.js';
 import { isPostgresUrl, isServerUrl } from './server-url.js';
-import { type SettingsOf, isRecord, kindOf } from './setting.js';
+import { type SettingsOf, isRecord, kindOf, wholeNumber } from './setting.js';
 import { DATABASE } from './store-settings.js';
 import type { TlsChoice } from './tls-settings.js';
 import { databaseTls } from './url-options.js';
 
 const { tls, poolSize, timeLimitMs, preparedStatements, pooler, driverOptions } = DATABASE;
+
+const LONGEST_LAG_MS = 3_600_000;
 
 /** The options of a read replica. */
 export const READS = {
@@ -17,7 +19,7 @@ export const READS = {
   preparedStatements,
   pooler,
   driverOptions,
-  maxLagMs: MAX_LAG_MS,
+  maxLagMs: { kind: wholeNumber(100, LONGEST_LAG_MS), default: 5_000 },
 } as const satisfies SettingsOf<ReadSettings>;
 
 const OF_POSTGRES = ['preparedStatements', 'pooler'];

@@ -72,11 +72,7 @@ export const ENCRYPTION: SettingsOf<EncryptionOptions> = {
     default: 'plain',
     meaning: 'whether status, tags and labels are encrypted too, which ends filters by them',
   },
-  cacheSeconds: {
-    kind: wholeNumber(1, LONGEST_CACHE_SECONDS),
-    default: 60,
-    meaning: 'how long a process remembers the keys of users',
-  },
+  cacheSeconds: { kind: wholeNumber(1, LONGEST_CACHE_SECONDS), default: 60 },
 };
 
 const SOURCES = ['keys', 'keyFile', 'wrapper'] as const satisfies readonly (keyof EncryptionOptions)[];

@@ -1,6 +1,6 @@
 import { foreignUrlHint } from './foreign-url.js';
 import { isServerUrl } from './server-url.js';
-import { type VariableSettings, kindOf, wholeNumber } from './setting.js';
+import { type VariableSettings, kindOf } from './setting.js';
 import type { TlsChoice } from './tls-settings.js';
 
 /** Settings of a read replica of a SQL server. */
@@ -23,11 +23,7 @@ export interface ReadSettings {
   readonly maxLagMs?: number | undefined;
 }
 
-const LONGEST_LAG_MS = 3_600_000;
-
-export const MAX_LAG_MS = { kind: wholeNumber(100, LONGEST_LAG_MS), default: 5_000 };
-
-/** The variables of a read replica. */
+/** The variable of a read replica. */
 export const READ_VARIABLES: VariableSettings = {
   SESSIONS_DATABASE_READ_URL: {
     kind: {
@@ -37,9 +33,5 @@ export const READ_VARIABLES: VariableSettings = {
     meaning: 'URL of a read replica of the database, for lists, search and other reads that may be a little old',
     otherwise: 'no replica',
     isSecret: true,
-  },
-  SESSIONS_DATABASE_READ_MAX_LAG_MS: {
-    ...MAX_LAG_MS,
-    meaning: 'how far the replica may be behind before the primary answers',
   },
 };

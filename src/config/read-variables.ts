@@ -12,13 +12,9 @@ export function readVariables(env: NodeJS.ProcessEnv, variables: readonly Variab
   const values = new Map<string, unknown>();
   const problems = new Map<string, string>();
   for (const variable of variables) {
-    const { name, kind, path, byCode } = variable;
+    const { name, kind } = variable;
     const given = env[name]?.trim();
     if (!given) continue;
-    if (byCode) {
-      problems.set(name, `${name} is no variable; set the option ${path} in code, as docs/configuration.md shows.`);
-      continue;
-    }
     const value = kind.read(given);
     const problem = problemOf(name, variable, value);
     if (problem === undefined) values.set(name, value);

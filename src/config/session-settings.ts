@@ -37,14 +37,10 @@ export interface HistorySettings {
 
 export const HISTORY: SettingsWithDefaults<HistorySettings> = {
   maxEvents: { kind: wholeNumber(), default: 0, meaning: 'newest events in a view, on append and on read; 0 = all' },
-  eventTtlSeconds: { kind: seconds, default: 0, meaning: 'events older than this leave the view; 0 = none' },
-  numRecentEvents: { kind: wholeNumber(), default: 0, meaning: 'newest events in a view, on read only; 0 = all' },
+  eventTtlSeconds: { kind: seconds, default: 0 },
+  numRecentEvents: { kind: wholeNumber(), default: 0 },
   keepHistory: { kind: flag, default: true, meaning: 'whether events that left the view stay in the log' },
-  keepPrompts: {
-    kind: flag,
-    default: true,
-    meaning: 'whether instructions and tools of model requests are kept beside the log; if not, only their hashes are',
-  },
+  keepPrompts: { kind: flag, default: true },
 };
 
 /** When sessions and shared state expire. Off unless `enabled`; 0 seconds means never. */
@@ -57,7 +53,7 @@ export interface TtlSettings {
   readonly userStateSeconds: number;
   /** Lifetime of app state. */
   readonly appStateSeconds: number;
-  /** Interval of the cleanup job of `SessionsModule`. */
+  /** Interval of the cleanup job of `SessionsModule`; 0 = never. */
   readonly cleanupIntervalSeconds: number;
   /** Whether reads renew lifetimes. */
   readonly refreshOnRead: boolean;
@@ -72,8 +68,8 @@ export const TTL: SettingsWithDefaults<TtlSettings> = {
   },
   userStateSeconds: { kind: seconds, default: 0, meaning: 'the same for `user:` state' },
   appStateSeconds: { kind: seconds, default: 0, meaning: 'the same for `app:` state' },
-  cleanupIntervalSeconds: { kind: seconds, default: 3_600, meaning: 'how often expired data is removed; 0 = never' },
-  refreshOnRead: { byCode: true, kind: flag, default: true, meaning: 'whether reading keeps alive' },
+  cleanupIntervalSeconds: { kind: seconds, default: 3_600 },
+  refreshOnRead: { kind: flag, default: true },
 };
 
 /** Nothing expires. If enabled, sessions expire after a day. */
@@ -119,51 +115,17 @@ export const LIMITS: SettingsWithDefaults<SessionLimits> = {
     default: 1_048_576,
     meaning: 'size of an event, or of an initial state, as JSON',
   },
-  maxDepth: { byCode: true, kind: wholeNumber(1), default: 64, meaning: 'nesting of objects and arrays' },
-  maxPromptBytes: {
-    byCode: true,
-    kind: wholeNumber(1),
-    default: 262_144,
-    meaning:
-      'size of instructions or tools that are kept with a model request, as JSON; of more, only the hash is kept',
-  },
-  maxDeltaKeys: { byCode: true, kind: wholeNumber(1), default: 1_000, meaning: 'keys that one event sets and removes' },
-  maxBatchEvents: {
-    byCode: true,
-    kind: wholeNumber(1, MOST_BATCH_EVENTS),
-    default: 100,
-    meaning: 'events in one append of several',
-  },
-  maxBatchBytes: {
-    byCode: true,
-    kind: wholeNumber(1),
-    default: 2_097_152,
-    meaning: 'size of these events together, as JSON',
-  },
-  maxBatchDeltaKeys: {
-    byCode: true,
-    kind: wholeNumber(1),
-    default: 1_000,
-    meaning: 'keys that these events set and remove together',
-  },
-  maxViewBytes: {
-    kind: wholeNumber(1),
-    default: 4_194_304,
-    meaning: 'size of the events in a view, as JSON; of more, the newest are shown',
-  },
-  maxPageBytes: {
-    byCode: true,
-    kind: wholeNumber(1),
-    default: 4_194_304,
-    meaning: 'size of a page of events or sessions, as JSON; a longer one ends early, with a cursor',
-  },
-  maxSessionStateBytes: {
-    kind: wholeNumber(1),
-    default: 4_194_304,
-    meaning: 'size of the whole state of a session, keys and values as JSON, without `user:` and `app:`',
-  },
-  maxUserStateBytes: { kind: wholeNumber(1), default: 1_048_576, meaning: 'the same for the `user:` state of a user' },
-  maxAppStateBytes: { kind: wholeNumber(1), default: 1_048_576, meaning: 'the same for the `app:` state of an app' },
+  maxDepth: { kind: wholeNumber(1), default: 64 },
+  maxPromptBytes: { kind: wholeNumber(1), default: 262_144 },
+  maxDeltaKeys: { kind: wholeNumber(1), default: 1_000 },
+  maxBatchEvents: { kind: wholeNumber(1, MOST_BATCH_EVENTS), default: 100 },
+  maxBatchBytes: { kind: wholeNumber(1), default: 2_097_152 },
+  maxBatchDeltaKeys: { kind: wholeNumber(1), default: 1_000 },
+  maxViewBytes: { kind: wholeNumber(1), default: 4_194_304 },
+  maxPageBytes: { kind: wholeNumber(1), default: 4_194_304 },
+  maxSessionStateBytes: { kind: wholeNumber(1), default: 4_194_304 },
+  maxUserStateBytes: { kind: wholeNumber(1), default: 1_048_576 },
+  maxAppStateBytes: { kind: wholeNumber(1), default: 1_048_576 },
 };
 
 /** The default limits. */
@@ -219,8 +181,7 @@ const cleanupTimes: Kind = {
 const CLEANUP: Setting & { readonly meaning: string } = {
   kind: cleanupTimes,
   default: true,
-  meaning:
-    'when expired data is removed: each interval, never, or by a cron expression such as `0 3 * * *`, which takes the place of the default interval',
+  meaning: 'when expired data is removed: each hour, never, or by a cron expression such as `0 3 * * *`',
   variable: { kind: { ...cleanupTimes, allowed: 'true, false, or a cron expression' } },
 };
 
@@ -231,12 +192,7 @@ export const START = {
     default: 10,
     meaning: 'how often a store that cannot be reached at the start is tried again; 0 = the start fails at once',
   },
-  retryDelayMs: {
-    byCode: true,
-    kind: wholeNumber(1, LONGEST_TIMER_MS),
-    default: 3_000,
-    meaning: 'how long to wait before that',
-  },
+  retryDelayMs: { kind: wholeNumber(1, LONGEST_TIMER_MS), default: 3_000 },
 };
 
 /** What `SessionsModule` does besides. */

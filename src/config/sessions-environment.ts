@@ -4,7 +4,6 @@ import { ConfigurationError } from './configuration-error.js';
 import { type Names, problemsOfSwitch } from './option-checks.js';
 import { type EncryptionOptions, problemsOfEncryption } from './encryption-settings.js';
 import { type Reading, optionsIn, problemsOfNames, readVariables } from './read-variables.js';
-import type { ReadSettings } from './read-settings.js';
 import { isDecodable, redisAddress } from './redis-address.js';
 import {
   type CleanupTimes,
@@ -208,13 +207,12 @@ function redisFrom(reading: Reading, problems: string[]): RedisSettings | undefi
   if (place.tls && tls === false) {
     problems.push('SESSIONS_REDIS_URL says rediss-…, but SESSIONS_REDIS_TLS is off; remove one of the two.');
   }
-  const options: RedisSettings = optionsIn(values, STORE_VARIABLES, 'redis');
   const count = values.get('SESSIONS_REDIS_WAIT_REPLICAS') as number | undefined;
   return {
     ...place,
-    ...options,
+    ...optionsIn(values, STORE_VARIABLES, 'redis'),
     ...(tls !== undefined && { tls }),
-    ...(count && { waitReplicas: { count, timeoutMs: options.commandTimeoutMs ?? REDIS.commandTimeoutMs.default } }),
+    ...(count && { waitReplicas: { count, timeoutMs: REDIS.commandTimeoutMs.default } }),
   };
 }
 
@@ -252,6 +250,7 @@ function databaseFrom(reading: Reading, preset: Preset, problems: string[]): Dat
   const tls = tlsFrom('database', reading, problems);
   const url = databaseUrl(reading, preset, problems);
   if (url === undefined) return undefined;
+  const reads = reading.values.get('SESSIONS_DATABASE_READ_URL') as string | undefined;
   const file = SQLITE_URL.exec(url)?.groups?.path;
   if (file?.includes('?')) {
     problems.push(
@@ -262,15 +261,8 @@ function databaseFrom(reading: Reading, preset: Preset, problems: string[]): Dat
     ...(file === undefined ? { url } : { database: file }),
     ...optionsIn(reading.values, STORE_VARIABLES, 'database'),
     ...(tls !== undefined && { tls }),
-    ...readsFrom(reading),
+    ...(reads !== undefined && { reads: { url: reads } }),
   };
-}
-
-/** Without an address they are given all the same, and their problem is reported. */
-function readsFrom({ values }: Reading): Pick<DatabaseSettings, 'reads'> {
-  const [url, maxLagMs] = [values.get('SESSIONS_DATABASE_READ_URL'), values.get('SESSIONS_DATABASE_READ_MAX_LAG_MS')];
-  if (url === undefined && maxLagMs === undefined) return {};
-  return { reads: { ...(url !== undefined && { url }), ...(maxLagMs !== undefined && { maxLagMs }) } as ReadSettings };
 }
 
 const MYSQL = DATABASE.url.otherVariables;

@@ -12,11 +12,9 @@ export interface Kind<Value = unknown> {
 /** A setting: everything that the checks, the docs and `.env.example` say about it. */
 export interface Setting {
   readonly kind: Kind;
-  /** The description of its variable. A setting without one has no variable. */
+  /** The description of its variable. A setting without one has no variable: only code sets it. */
   readonly meaning?: string;
   readonly default?: number | boolean | string | object;
-  /** Whether only code sets it. Its variable is refused, with the name of the option. */
-  readonly byCode?: boolean;
   /** What applies without it, if that is not one value. */
   readonly otherwise?: string;
   /** Whether it may contain a password. Then its value is never shown. */

@@ -162,7 +162,7 @@ export const REDIS = {
     meaning: 'in front of all keys',
     default: 'agent-sessions:',
   },
-  commandTimeoutMs: { kind: milliseconds, meaning: 'how long a command may take', default: 2_000 },
+  commandTimeoutMs: { kind: milliseconds, default: 2_000 },
   waitReplicas: {
     kind: kindOf(
       `{ count, timeoutMs }, whole numbers from 1 on, the latter up to ${LONGEST_TIME_LIMIT_MS}`,
@@ -232,18 +232,9 @@ export const DATABASE = {
     ),
     meaning: 'schema of the tables; PostgreSQL only',
   },
-  timeLimitMs: { kind: milliseconds, meaning: 'how long an operation may take', default: 5_000 },
-  coalesceAppends: {
-    byCode: true,
-    kind: flag,
-    meaning: 'whether appends that wait together share a transaction',
-    default: true,
-  },
-  preparedStatements: {
-    kind: flag,
-    meaning: 'whether PostgreSQL remembers how to run statements',
-    otherwise: 'true, but false with a pooler',
-  },
+  timeLimitMs: { kind: milliseconds, default: 5_000 },
+  coalesceAppends: { kind: flag, default: true },
+  preparedStatements: { kind: flag },
   pooler: {
     kind: matching(/^transaction$/, 'transaction, or left out'),
     meaning:
@@ -284,12 +275,8 @@ export const VERTEX = {
     meaning: 'address of the API',
     otherwise: 'that of the region',
   },
-  timeLimitMs: { kind: milliseconds, meaning: 'how long a call may take, with its retries', default: 10_000 },
-  operationLimitMs: {
-    kind: milliseconds,
-    meaning: 'how long the service may take to create or delete a session',
-    default: 30_000,
-  },
+  timeLimitMs: { kind: milliseconds, default: 10_000 },
+  operationLimitMs: { kind: milliseconds, default: 30_000 },
   singleProcess: {
     kind: flag,
     meaning: 'declares that no other process writes these sessions, so that turns and leases can be in memory',

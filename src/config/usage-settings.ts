@@ -100,12 +100,8 @@ const BUDGET =
   "{ scope: 'session' | 'user' | 'app', period?: 'total' | 'month' | 'day', maxTokens?, maxCost?, estimate?: { tokens?, cost? } }";
 
 export const USAGE: SettingsWithDefaults<UsageSettings> = {
-  enabled: { kind: flag, default: true, meaning: 'whether tokens of events are counted' },
-  keepDays: {
-    kind: wholeNumber(31, 36_500),
-    default: 400,
-    meaning: 'days for which months of users and apps are kept after their last change',
-  },
+  enabled: { kind: flag, default: true },
+  keepDays: { kind: wholeNumber(31, 36_500), default: 400 },
   prices: {
     kind: kindOf(
       'prices of a million tokens by model: { input, output, cachedInput?, thinking? }, numbers or texts with at most six decimals',

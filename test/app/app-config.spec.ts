@@ -169,15 +169,8 @@ describe('the configuration of the app', () => {
 
   it('reads the settings of Vertex AI', () => {
     const name = 'projects/p-1/locations/us-central1/reasoningEngines/77';
-    const env = {
-      SESSIONS_PROVIDER: 'vertex',
-      SESSIONS_VERTEX_REASONING_ENGINE: name,
-      SESSIONS_VERTEX_TIME_LIMIT_MS: '500',
-    };
-    expect(configurationFrom(env).sessions).toMatchObject({
-      provider: 'vertex',
-      vertex: { reasoningEngine: name, timeLimitMs: 500 },
-    });
+    const env = { SESSIONS_PROVIDER: 'vertex', SESSIONS_VERTEX_REASONING_ENGINE: name };
+    expect(configurationFrom(env).sessions).toMatchObject({ provider: 'vertex', vertex: { reasoningEngine: name } });
   });
 
   it.each(mistakes.map(([env, ...problems]) => ({ env, problems })))(

@@ -419,8 +419,10 @@ describe('agent-sessions', () => {
 
   it('shows no password', async () => {
     const secret = 'hunter2';
-    const redis = { SESSIONS_REDIS_URL: `redis://:${secret}@127.0.0.1:1`, SESSIONS_REDIS_COMMAND_TIMEOUT_MS: '100' };
-    for (const env of [{ SESSIONS_DATABASE_URL: `postgres://app:${secret}@127.0.0.1:1/x` }, redis]) {
+    for (const env of [
+      { SESSIONS_DATABASE_URL: `postgres://app:${secret}@127.0.0.1:1/x` },
+      { SESSIONS_REDIS_URL: `redis://:${secret}@127.0.0.1:1` },
+    ]) {
       const { code, err } = await cli(['list'], { env });
       expect(code).toBe(3);
       expect(err).toMatch(/^error STORE_UNAVAILABLE: [^\n]+\n$/);

@@ -6,7 +6,8 @@ import { TypeOrmSessionStorage } from '../../src/typeorm.js';
 import { cli } from './terminal.js';
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 's-1' };
-const ENV = { SESSIONS_LIMITS_MAX_SESSION_STATE_BYTES: '100', SESSIONS_LIMITS_MAX_USER_STATE_BYTES: '100' };
+/** More than the default limits. */
+const limits = { maxEventBytes: 9_000_000, maxSessionStateBytes: 9_000_000, maxUserStateBytes: 9_000_000 };
 
 describe('agent-sessions state', () => {
   let folder: string;
@@ -16,14 +17,14 @@ describe('agent-sessions state', () => {
     folder = await mkdtemp(join(tmpdir(), 'agent-sessions-'));
     const database = join(folder, 'sessions.db');
     url = `sqlite:${database}`;
-    const sessions = new SessionService({ storage: new TypeOrmSessionStorage({ database }) });
-    const state = { small: 1, large: 'x'.repeat(500), 'user:b': 'x'.repeat(300), 'user:a': 2 };
+    const sessions = new SessionService({ storage: new TypeOrmSessionStorage({ database }), limits });
+    const state = { small: 1, large: 'x'.repeat(5_000_000), 'user:b': 'x'.repeat(2_000_000), 'user:a': 2 };
     await sessions.createSession({ ...KEY, state });
     await sessions.close();
   });
   afterAll(() => rm(folder, { recursive: true }));
 
-  const run = (...args: string[]) => cli([...args, '--url', url], { env: ENV });
+  const run = (...args: string[]) => cli([...args, '--url', url]);
 
   it('lists keys by size where reads refuse, and removes them', async () => {
     expect(await run('show', 'shop', 'ann', 's-1')).toMatchObject({ code: 5 });
@@ -39,8 +40,8 @@ describe('agent-sessions state', () => {
         .trim()
         .split('\n')
         .map((line) => line.trim()),
-    ).toEqual(['507  large', '6  small']);
-    expect(listed.err).toContain('513 bytes in 2 keys');
+    ).toEqual(['5000007  large', '6  small']);
+    expect(listed.err).toContain('5000013 bytes in 2 keys');
     const removed = await run('state', 'shop', 'ann', 's-1', '--remove', 'large', '--json');
     expect(JSON.parse(removed.out)).toEqual({ key: 'small', bytes: 6 });
     expect((await run('state', 'shop', 'ann', '--remove', 'user:b')).err).toContain('2 bytes in 1 keys');

@@ -75,10 +75,6 @@ describe('store variables', () => {
       { provider: 'typeorm', database: { url: 'postgres://h/db' } },
     ],
     [
-      { SESSIONS_DATABASE_URL: 'postgres://h/db', SESSIONS_DATABASE_PREPARED_STATEMENTS: 'false' },
-      { provider: 'typeorm', database: { url: 'postgres://h/db', preparedStatements: false } },
-    ],
-    [
       {
         SESSIONS_VERTEX_PROJECT: 'p-1',
         SESSIONS_VERTEX_LOCATION: 'us-central1',

@@ -56,7 +56,6 @@ describe('The command line on Vertex AI', () => {
         SESSIONS_PROVIDER: 'vertex',
         SESSIONS_VERTEX_REASONING_ENGINE: ENGINE,
         SESSIONS_VERTEX_ENDPOINT: server.endpoint,
-        SESSIONS_VERTEX_TIME_LIMIT_MS: '50000',
       });
       const refused = { code: 5, out: '', err: expect.stringMatching(/^error UNSUPPORTED_BY_STORE: .*\n$/) as string };
       expect({ apps, all }).toEqual({ apps: refused, all: refused });
