@@ -54,7 +54,9 @@ function routeLine({
     ...(turn === 'in or ending' ? ['Turn-End'] : []),
   ];
   const takes = [...taken, ...headers.map(code)].join(', ');
-  return `| ${code(shortPath(route.at))} | ${summary} | ${takes} | ${code(action)} ${code(target)} |`;
+  const isUsual = target === 'session' && action === (route.at.startsWith('GET') ? 'read' : 'write');
+  const question = isUsual ? '' : `${code(action)} ${code(target)}`;
+  return `| ${code(shortPath(route.at))} | ${summary} | ${takes} | ${question} |`;
 }
 
 /** `…` stands for the sessions of a user. */
