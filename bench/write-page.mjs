@@ -36,10 +36,8 @@ const page = [
   ...minimum.results.minimum.rows.filter(({ unit }) => unit === 'bytes').flatMap(footprintParagraph),
   '## Beside other stores',
   '',
-  `Load: ${peers.machine.load}.`,
-  '',
-  'One workload for all of them, each in a process of its own. They do not do the same work: `@openai/agents` and `@langchain/redis` keep',
-  'messages without state; a LangGraph checkpoint is a whole state, loaded and put for each message. `–` means that the store did not get',
+  'One workload, each in a process of its own. They do not do the same work: `@openai/agents` and `@langchain/redis` keep',
+  'messages without state; a LangGraph checkpoint is a whole state, loaded and put for each message. `–`: the store did not get',
   'so far within 15 seconds, or has nothing like it.',
   '',
   ...table(
@@ -80,15 +78,7 @@ const page = [
   '',
   ...table(
     ['store', 'package', 'events acknowledged', 'of them lost', '`user:` keys acknowledged', 'of them lost', 'errors'],
-    peers.rows
-      .filter(({ oneSession }) => oneSession)
-      .map(({ store, label, oneSession, oneUser }) => [
-        STORES[store],
-        label,
-        ...countsOf(oneSession),
-        ...countsOf(oneUser),
-        errorsOf(oneSession, oneUser),
-      ]),
+    writerRows(),
   ),
   '',
   chart('parallel', parallelChart()),
@@ -159,9 +149,21 @@ function countsOf(writers) {
   return [writers.acknowledged, writers.lost].map(String);
 }
 
+/** What two writers lost. Stores of a package with the same figures share a row. */
+function writerRows() {
+  const stores = new Map();
+  for (const { store, label, oneSession, oneUser } of peers.rows) {
+    if (!oneSession) continue;
+    const cells = [label, ...countsOf(oneSession), ...countsOf(oneUser), errorsOf(oneSession, oneUser)];
+    const key = JSON.stringify(cells);
+    stores.set(key, [...(stores.get(key) ?? []), STORES[store]]);
+  }
+  return Array.from(stores, ([key, names]) => [names.join(', '), ...JSON.parse(key)]);
+}
+
 function errorsOf(...writers) {
-  const reasons = writers.map((figures) => figures?.failed ?? figures?.firstError).filter(Boolean);
-  return reasons.length === 0 ? '' : reasons.map((reason) => reason.replaceAll('|', '\\|')).join('; ');
+  const reasons = new Set(writers.map((figures) => figures?.failed ?? figures?.firstError).filter(Boolean));
+  return Array.from(reasons, (reason) => reason.replaceAll('|', '\\|')).join('; ');
 }
 
 /** Writes the chart and answers the line that shows it. */
