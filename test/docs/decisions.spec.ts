@@ -14,7 +14,7 @@ function wordsOf(text: string): string[] {
 
 describe('The decisions', () => {
   it('are found', () => {
-    expect(decisions.length).toBeGreaterThan(5);
+    expect(decisions).not.toEqual([]);
   });
 
   it.each(decisions)(`%s has context, decision and consequences in at most ${MAX_WORDS} words`, (name) => {

@@ -6,7 +6,10 @@ import type { Session } from '../../sessions/domain/session.js';
 import { isTempKey } from '../../state/scopes.js';
 import { type RunPolicy, isInterrupting } from './run-policy.js';
 
-/** A message that waits in the log for its turn. */
+/**
+ * A message that waits in the log for its turn, and so survives the process that got it. It is appended as a message when its turn
+ * comes: models accept none between a tool call and its response.
+ */
 export interface QueuedMessage {
   readonly policy: RunPolicy;
   readonly message: Content;
