@@ -1,5 +1,6 @@
 import { type Reading, problemsOfNames } from './read-variables.js';
-import { type VariableSettings, days, namedVariables, oneOf } from './setting.js';
+import { days, oneOf } from './setting.js';
+import { type Rows, valuesIn, variablesIn } from './variable-rows.js';
 
 /** Where the app of `npm start` notes who asked for what, by its variables. */
 export interface AuditConfig {
@@ -8,21 +9,25 @@ export interface AuditConfig {
   readonly keepDays?: number | undefined;
 }
 
-const SETTINGS = {
-  AUDIT: { kind: oneOf('log', 'table'), meaning: 'who asked for what is noted in: `log`, or `table` of the store' },
-  AUDIT_KEEP_DAYS: {
+const ROWS = {
+  sink: {
+    name: 'AUDIT',
+    kind: oneOf('log', 'table'),
+    meaning: 'who asked for what is noted in: `log`, or `table` of the store',
+  },
+  keepDays: {
+    name: 'AUDIT_KEEP_DAYS',
     kind: days,
     meaning: 'after so many days a record in the table expires',
     otherwise: '365',
   },
-} as const satisfies VariableSettings;
+} as const satisfies Rows;
 
-export const AUDIT_VARIABLES = namedVariables('audit', SETTINGS);
+export const AUDIT_VARIABLES = variablesIn(ROWS, 'audit');
 
 /** Undefined if nothing is noted. */
 export function auditFrom({ values }: Reading): AuditConfig | undefined {
-  const sink = values.get('AUDIT') as AuditConfig['sink'] | undefined;
-  const keepDays = values.get('AUDIT_KEEP_DAYS') as number | undefined;
+  const { sink, keepDays } = valuesIn(ROWS, values);
   return sink && { sink, ...(keepDays !== undefined && { keepDays }) };
 }
 

@@ -6,7 +6,6 @@ import {
   kindOf,
   listOf,
   matching,
-  namedVariables,
   oneOf,
   secondsUpTo,
   text,
@@ -90,7 +89,12 @@ const publicKeys: Kind = {
 
 /** The settings of tokens. */
 export const JWT_SETTINGS: SettingsOf<JwtOptions> = {
-  jwks: { kind: keyAddress },
+  jwks: {
+    kind: keyAddress,
+    name: 'AUTH_JWT_JWKS_URL',
+    meaning: 'the address of the keys of the issuer of tokens',
+    variable: { kind: { ...keyAddress, allowed: 'an https address, http only on this machine' } },
+  },
   publicKeys: {
     kind: publicKeys,
     // Somebody may have written a private one.
@@ -138,15 +142,10 @@ export const API_KEYS_SETTING = {
   isSecret: true,
 };
 
-const keyAddressText = { ...keyAddress, allowed: 'an https address, http only on this machine' };
-
 /** Who may sign in to the app of `npm start`. */
 export const AUTH_VARIABLES: readonly Variable[] = [
-  ...namedVariables('jwt.jwks', {
-    AUTH_JWT_JWKS_URL: { kind: keyAddressText, meaning: 'the address of the keys of the issuer of tokens' },
-  }),
   ...variablesOf('AUTH_', 'jwt', JWT_SETTINGS),
-  ...namedVariables('apiKeys', { AUTH_API_KEYS: API_KEYS_SETTING }),
+  ...variablesOf('AUTH_', '', { apiKeys: API_KEYS_SETTING }),
 ];
 
 /** When a key ends, in epoch milliseconds: a day ends with it. */

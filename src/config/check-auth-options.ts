@@ -59,12 +59,11 @@ export interface AuthConfig {
 
 /** Undefined if no variable says so. */
 export function authFrom({ values }: Reading): AuthConfig | undefined {
-  const jwks = values.get('AUTH_JWT_JWKS_URL');
-  const jwt = { ...optionsIn(values, AUTH_VARIABLES, 'jwt'), ...(jwks !== undefined && { jwks }) };
+  const jwt = optionsIn(values, AUTH_VARIABLES, 'jwt');
   const apiKeys = values.get('AUTH_API_KEYS') as AuthConfig['apiKeys'];
   const hasTokens = Object.keys(jwt).length > 0;
   if (!hasTokens && apiKeys === undefined) return undefined;
-  return { ...(hasTokens && { jwt: jwt as JwtOptions }), ...(apiKeys && { apiKeys }) };
+  return { ...(hasTokens && { jwt: jwt as unknown as JwtOptions }), ...(apiKeys && { apiKeys }) };
 }
 
 /** What is wrong with them together. */

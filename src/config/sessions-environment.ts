@@ -119,17 +119,11 @@ export function sessionsFromEnvironment(
     history: optionsIn(reading.values, SETTING_VARIABLES, 'history'),
     ttl,
     limits: optionsIn(reading.values, SETTING_VARIABLES, 'limits'),
-    quotas: quotasFrom(reading),
+    quotas: optionsIn(reading.values, SETTING_VARIABLES, 'quotas'),
     ...(encryption && { encryption }),
     ...(cleanup !== undefined && { cleanup }),
     ...(retryAttempts !== undefined && { retryAttempts }),
   };
-}
-
-/** Their text is not the option, but is read into it. */
-function quotasFrom({ values }: Reading): Partial<QuotaSettings> {
-  const given = SETTING_VARIABLES.filter(({ name, path }) => path.startsWith('quotas.') && values.has(name));
-  return Object.fromEntries(given.map(({ name, path }) => [path.slice('quotas.'.length), values.get(name)]));
 }
 
 /** A key that cannot be read is a problem already, and none that is missing. */
@@ -207,12 +201,13 @@ function redisFrom(reading: Reading, problems: string[]): RedisSettings | undefi
   if (place.tls && tls === false) {
     problems.push('SESSIONS_REDIS_URL says rediss-…, but SESSIONS_REDIS_TLS is off; remove one of the two.');
   }
-  const count = values.get('SESSIONS_REDIS_WAIT_REPLICAS') as number | undefined;
+  const { url: _address, tls: _mode, waitReplicas: count, ...options } = optionsIn(values, STORE_VARIABLES, 'redis');
   return {
     ...place,
-    ...optionsIn(values, STORE_VARIABLES, 'redis'),
+    ...options,
     ...(tls !== undefined && { tls }),
-    ...(count && { waitReplicas: { count, timeoutMs: REDIS.commandTimeoutMs.default } }),
+    ...(typeof count === 'number' &&
+      count > 0 && { waitReplicas: { count, timeoutMs: REDIS.commandTimeoutMs.default } }),
   };
 }
 
@@ -250,6 +245,7 @@ function databaseFrom(reading: Reading, preset: Preset, problems: string[]): Dat
   const tls = tlsFrom('database', reading, problems);
   const url = databaseUrl(reading, preset, problems);
   if (url === undefined) return undefined;
+  const { url: _address, tls: _mode, ...options } = optionsIn(reading.values, STORE_VARIABLES, 'database');
   const reads = reading.values.get('SESSIONS_DATABASE_READ_URL') as string | undefined;
   const file = SQLITE_URL.exec(url)?.groups?.path;
   if (file?.includes('?')) {
@@ -259,7 +255,7 @@ function databaseFrom(reading: Reading, preset: Preset, problems: string[]): Dat
   }
   return {
     ...(file === undefined ? { url } : { database: file }),
-    ...optionsIn(reading.values, STORE_VARIABLES, 'database'),
+    ...options,
     ...(tls !== undefined && { tls }),
     ...(reads !== undefined && { reads: { url: reads } }),
   };

@@ -14,6 +14,8 @@ export interface Setting {
   readonly kind: Kind;
   /** The description of its variable. A setting without one has no variable: only code sets it. */
   readonly meaning?: string;
+  /** The name of its variable, where that does not follow from the option. */
+  readonly name?: string;
   readonly default?: number | boolean | string | object;
   /** What applies without it, if that is not one value. */
   readonly otherwise?: string;
@@ -41,7 +43,7 @@ export interface Variable extends Setting {
   readonly meaning: string;
   /** The option that it gives, such as `history.maxEvents`. */
   readonly path: string;
-  /** Whether its value is the option, unlike a part of an address. */
+  /** Whether it gives the option, unlike a part of an address. */
   readonly isOption: boolean;
 }
 
@@ -49,20 +51,19 @@ type Settings = Readonly<Record<string, Setting>>;
 
 /** The variables of a group. Their names follow from the options: `SESSIONS_HISTORY_MAX_EVENTS` gives `history.maxEvents`. */
 export function variablesOf(prefix: string, group: string, settings: Settings): Variable[] {
-  return Object.entries(settings).flatMap(([option, { meaning, variable, otherVariables, ...setting }]) => {
-    if (meaning === undefined) return [];
+  return Object.entries(settings).flatMap(([option, { meaning, variable, otherVariables = {}, ...setting }]) => {
     const path = group === '' ? option : `${group}.${option}`;
     const name = `${prefix}${path.replace('.', '_').replaceAll(/[A-Z]/g, '_$&')}`.toUpperCase();
-    return [
-      { ...setting, ...variable, name, meaning, path, isOption: !variable },
-      ...namedVariables(path, otherVariables),
-    ];
+    const others = Object.entries(otherVariables).map(([other, its]) => ({
+      ...its,
+      name: other,
+      path,
+      isOption: false,
+    }));
+    return meaning === undefined
+      ? others
+      : [{ name, ...setting, ...variable, meaning, path, isOption: true }, ...others];
   });
-}
-
-/** Variables with a name of their own. */
-export function namedVariables(path: string, settings: VariableSettings = {}): Variable[] {
-  return Object.entries(settings).map(([name, setting]) => ({ ...setting, name, path, isOption: false }));
 }
 
 export function defaultsOf<Options extends object>(settings: SettingsWithDefaults<Options>): Options {
@@ -151,8 +152,10 @@ export const flag: Kind<boolean> = {
   read: (given) => FLAGS.get(given.toLowerCase()) ?? given,
 };
 
-export const oneOf = (...choices: readonly string[]): Kind<string> =>
-  kindOf(`one of ${choices.join(', ')}`, (value) => isText(value) && choices.includes(value));
+export const oneOf = <Choice extends string>(...choices: readonly Choice[]): Kind<Choice> => ({
+  ...kindOf(`one of ${choices.join(', ')}`, (value) => choices.some((choice) => choice === value)),
+  read: (given) => given,
+});
 
 export const text = kindOf('text', isText);
 

@@ -11,7 +11,6 @@ import {
   isRecord,
   kindOf,
   matching,
-  namedVariables,
   oneOf,
   port,
   settings,
@@ -247,7 +246,7 @@ export const DATABASE = {
     isSecret: true,
   },
   driverOptions: { kind: settings, isSecret: true },
-  reads: { kind: settings, isSecret: true },
+  reads: { kind: settings, isSecret: true, otherVariables: READ_VARIABLES },
 } as const satisfies SettingsOf<Omit<DatabaseSettings, 'dataSource'>>;
 
 export const VERTEX = {
@@ -310,6 +309,5 @@ export const STORE_VARIABLES: readonly Variable[] = [
   ...variablesOf('SESSIONS_', '', STORE),
   ...variablesOf('SESSIONS_', 'redis', REDIS),
   ...variablesOf('SESSIONS_', 'database', DATABASE),
-  ...namedVariables('database.reads', READ_VARIABLES),
   ...variablesOf('SESSIONS_', 'vertex', VERTEX),
 ];

@@ -1,12 +1,10 @@
 import {
   type SettingsOf,
   type Variable,
-  type VariableSettings,
   defaultsOf,
   flag,
   kindOf,
   matching,
-  namedVariables,
   oneOf,
   seconds,
   secondsUpTo,
@@ -14,6 +12,7 @@ import {
   variablesOf,
   wholeNumber,
 } from './setting.js';
+import { type Rows, variablesIn } from './variable-rows.js';
 
 /** When conversations are summarised, and how. A threshold of 0 is off. */
 export interface SummarizerSettings {
@@ -138,18 +137,23 @@ export const MODEL_ADDRESS = {
 } as const satisfies SettingsOf<ModelAddress>;
 
 /** The model that writes the summaries. */
-const MODEL: VariableSettings = {
-  SUMMARIZER_MODEL_URL: {
+export const MODEL_ROWS = {
+  baseUrl: {
     ...MODEL_ADDRESS.baseUrl,
+    name: 'SUMMARIZER_MODEL_URL',
     meaning: 'URL of a model with the `chat/completions` API, which needs `ai` and `@ai-sdk/openai-compatible`',
     otherwise: 'sentences are picked, without any model',
   },
-  SUMMARIZER_MODEL: { ...MODEL_ADDRESS.model, meaning: 'with `SUMMARIZER_MODEL_URL`, which needs it' },
-  SUMMARIZER_MODEL_KEY: { ...MODEL_ADDRESS.apiKey, meaning: 'with `SUMMARIZER_MODEL_URL`' },
-};
+  model: {
+    ...MODEL_ADDRESS.model,
+    name: 'SUMMARIZER_MODEL',
+    meaning: 'with `SUMMARIZER_MODEL_URL`, which needs it',
+  },
+  apiKey: { ...MODEL_ADDRESS.apiKey, name: 'SUMMARIZER_MODEL_KEY', meaning: 'with `SUMMARIZER_MODEL_URL`' },
+} as const satisfies Rows;
 
 /** All variables of summaries, in the order of the docs. */
 export const SUMMARIZER_VARIABLES: readonly Variable[] = [
   ...variablesOf('', 'summarizer', SUMMARIZER),
-  ...namedVariables('summarizer.modelAt', MODEL),
+  ...variablesIn(MODEL_ROWS, 'summarizer.modelAt'),
 ];

@@ -1,7 +1,8 @@
 import { registerAs } from '@nestjs/config';
 import { ConfigurationError } from './configuration-error.js';
 import { type Reading, optionsIn, problemsOfNames, readVariables } from './read-variables.js';
-import { type ModelAddress, SUMMARIZER_VARIABLES, type SummarizerSettings } from './summarizer-settings.js';
+import { MODEL_ROWS, type ModelAddress, SUMMARIZER_VARIABLES, type SummarizerSettings } from './summarizer-settings.js';
+import { valuesIn } from './variable-rows.js';
 
 /** The settings of summaries that environment variables can set. */
 export type SummarizerConfig = Partial<SummarizerSettings> & { readonly modelAt?: ModelAddress | undefined };
@@ -30,9 +31,7 @@ export function summarizerFromEnvironment(env: NodeJS.ProcessEnv): SummarizerCon
     ...problemsOfModel(reading),
   ];
   if (problems.length > 0) throw new ConfigurationError(problems);
-  const [baseUrl, model, apiKey] = ['SUMMARIZER_MODEL_URL', 'SUMMARIZER_MODEL', 'SUMMARIZER_MODEL_KEY'].map(
-    (name) => reading.values.get(name) as string | undefined,
-  );
+  const { baseUrl, model, apiKey } = valuesIn(MODEL_ROWS, reading.values);
   return {
     ...optionsIn(reading.values, SUMMARIZER_VARIABLES, 'summarizer'),
     ...(baseUrl !== undefined && model !== undefined && { modelAt: { baseUrl, model, apiKey } }),
