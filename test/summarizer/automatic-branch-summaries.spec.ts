@@ -202,7 +202,9 @@ describe.each(storeOfEachEncoding)('automatic summaries of branches on $name', (
     const writing = another();
     const due: DueTrigger[] = [];
     open.summaries.hooks.onDue((_, dueSince) => void due.push(dueSince));
-    await append(...by('researcher', ...FOUR, 'r5'));
+    await append(...by('researcher', ...FOUR));
+    await append(...by('researcher', 'r5'));
+    await open.settle();
     expect(due).toEqual([{ incarnation: expect.any(String), seq: 5, branch: RESEARCHER }]);
     expect(open.model.requests).toHaveLength(0);
     const [dueSince] = JSON.parse(JSON.stringify(due)) as DueTrigger[];

@@ -9,7 +9,7 @@ import {
   eventsOver,
   turnsOver,
 } from '../../src/summarizer/thresholds.js';
-import { DueCheck } from '../../src/summarizer/due-check.js';
+import { DueCheck } from '../../src/summarizer/summary-due.js';
 import { storeOfEachKind } from '../support/stores.js';
 import { inMemory } from './in-memory.js';
 import { KEY, SummarizedSessions, agent, turns, user } from './summarized-sessions.js';
@@ -161,7 +161,7 @@ describe.each(storeOfEachKind)('the input of conditions on $name', (store) => {
       };
       const open = await SummarizedSessions.open(store, { keepRecentEvents: 0, when });
       try {
-        await open.append(user('q1'), agent('a1'), user('q2'));
+        await open.appendEach(user('q1'), agent('a1'), user('q2'));
         await open.settle();
         expect(seen.map(({ event, since }) => [event?.seq, since.events, since.turns])).toEqual([
           [1, 1, 1],

@@ -60,7 +60,7 @@ describe.each(firstStore)('cuts of summaries on $name', (store) => {
 
   it('cover the previous summary, even one that the app appended', async () => {
     await start(2);
-    await open.append(...turns(1, 3), foreign(3), ...turns(4, 5));
+    await open.appendEach(...turns(1, 3), foreign(3), ...turns(4, 5));
     const summary = await summarise();
     expect(summary).toMatchObject({ fromSeq: 1, toSeq: 9, originalEventCount: 8, compressedEventCount: 3 });
     expect(open.model.requests[0]?.previousSummary).toBe('foreign');

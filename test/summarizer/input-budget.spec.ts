@@ -81,7 +81,7 @@ describe.each(firstStore)('a conversation longer than maxInputLength on $name', 
 
   it('is not blocked by a call without a response', async () => {
     await start(40);
-    await open.append(user('order'), call('lost'), ...turns(1, 70));
+    await open.appendEach(user('order'), call('lost'), ...turns(1, 70));
     await summarise();
     expect(read().length).toBeGreaterThan(5);
     expect(Math.max(...read().map((texts) => texts.join('').length))).toBeLessThanOrEqual(50);

@@ -14,7 +14,7 @@ describe('readSummaryInput with a call that is answered thousands of events late
     ['at the start of the log', []],
   ])('makes few store calls, not one per event: call %s', async (_title, before) => {
     open = await SummarizedSessions.open(inMemory, { autoSummarize: false });
-    await open.append(...before, call('slow'), ...turns(1, TURNS), answer('slow'), ...turns(1, TURNS));
+    await open.appendEach(...before, call('slow'), ...turns(1, TURNS), answer('slow'), ...turns(1, TURNS));
     const calls: string[] = [];
     const limits = { keepRecentEvents: 2, maxInputLength: 200 };
     const input = await readSummaryInput(recordingCalls(open.storage, calls), KEY, limits);

@@ -67,8 +67,14 @@ export class SummarizedSessions {
     return new SummarizedSessions(storage, clock, sessions, model, summaries, async () => summaries.close());
   }
 
+  /** All at once: no summary begins between them. */
   async append(...events: EventInput[]): Promise<void> {
-    for (const event of events) await this.sessions.appendEvent({ session: SESSION, event });
+    await this.sessions.appendEvents({ session: SESSION, events });
+  }
+
+  /** One after the other. Summaries may begin between them. */
+  async appendEach(...events: EventInput[]): Promise<void> {
+    for (const event of events) await this.append(event);
   }
 
   async settle(): Promise<void> {

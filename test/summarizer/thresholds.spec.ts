@@ -90,7 +90,7 @@ describe.each(firstStore)('thresholds of summaries on $name', (store) => {
       return facts.event?.customMetadata?.['close'] === true;
     };
     await start({ checkers: [condition] });
-    await open.append(user('q'), { ...agent('a'), customMetadata: { close: true } });
+    await open.appendEach(user('q'), { ...agent('a'), customMetadata: { close: true } });
     await open.settle();
     expect(seen[0]).toMatchObject({ since: { turns: 1, events: 1, contentLength: 1 }, event: { seq: 1 }, idleMs: 0 });
     expect(open.model.requests).toHaveLength(1);
