@@ -6,15 +6,41 @@ export const SEALED_TOGETHER_VERSION = 'e2';
 /** Stored texts are JSON, digests or numbers, none of which begins so. */
 const SEALED = /^(e\d{1,4})\.([\w-]{0,64})\./;
 
-/** The parts of an encrypted text. */
+export const IV_BYTES = 12;
+export const TAG_BYTES = 16;
+
+/** What a cipher makes of a text. */
+export interface SealedBytes {
+  readonly iv: Uint8Array;
+  readonly encrypted: Uint8Array;
+  readonly tag: Uint8Array;
+}
+
+/** The parts of an encrypted text: `e1.<key id>.<base64url of iv, encrypted bytes and tag>`. */
 export interface SealedForm {
   readonly version: string;
   readonly keyId: string;
   readonly body: string;
 }
 
+/** Makes an encrypted text of its parts. */
+export function sealedText(version: string, keyId: string, { iv, encrypted, tag }: SealedBytes): string {
+  return `${version}.${keyId}.${Buffer.concat([iv, encrypted, tag]).toString('base64url')}`;
+}
+
+/** What the cipher made. */
+export function sealedBytesIn({ body }: SealedForm): SealedBytes {
+  const bytes = Buffer.from(body, 'base64url');
+  const [iv, encrypted, tag] = [
+    bytes.subarray(0, IV_BYTES),
+    bytes.subarray(IV_BYTES, -TAG_BYTES),
+    bytes.subarray(-TAG_BYTES),
+  ];
+  return { iv, encrypted, tag };
+}
+
 /**
- * Takes an encrypted text apart: `e1.<key id>.<base64url of iv, ciphertext and tag>`. Undefined for any other text.
+ * Takes an encrypted text apart. Undefined for any other text.
  *
  * @example sealedFormOf('e1.k4f2.AAAA')?.keyId; // 'k4f2'
  */

@@ -14,11 +14,18 @@ import {
   WrongEncryptionKeyError,
 } from '../domain/encryption-errors.js';
 import type { StateOwner } from '../domain/ids.js';
-import { type SealedForm, SEALED_TOGETHER_VERSION, SEALED_VERSION, sealedFormOf } from '../domain/sealed-form.js';
+import {
+  IV_BYTES,
+  type SealedForm,
+  SEALED_TOGETHER_VERSION,
+  SEALED_VERSION,
+  sealedBytesIn,
+  sealedFormOf,
+  sealedText,
+  TAG_BYTES,
+} from '../domain/sealed-form.js';
 
 const ALGORITHM = 'aes-256-gcm';
-const IV_BYTES = 12;
-const TAG_BYTES = 16;
 /** Refuses shorter ones, which are easier to guess. */
 const TAG = { authTagLength: TAG_BYTES };
 export const KEY_BYTES = 32;
@@ -122,8 +129,7 @@ function sealed(
   const encrypted = cipher.update(text, 'utf8');
   // GCM has nothing left to return.
   cipher.final();
-  const bytes = Buffer.concat([iv, encrypted, cipher.getAuthTag()]);
-  return `${version}.${key.id}.${bytes.toString('base64url')}`;
+  return sealedText(version, key.id, { iv, encrypted, tag: cipher.getAuthTag() });
 }
 
 /** What need not be opened again. */
@@ -164,18 +170,13 @@ export function openText(
 }
 
 /** Undefined: it is another key, or somebody changed the text or moved it. */
-function openedWhole(
-  key: EncryptionKey,
-  owner: TextOwner,
-  place: TextPlace,
-  { version, body }: SealedForm,
-): string | undefined {
-  const bytes = Buffer.from(body, 'base64url');
+function openedWhole(key: EncryptionKey, owner: TextOwner, place: TextPlace, form: SealedForm): string | undefined {
+  const { iv, encrypted, tag } = sealedBytesIn(form);
   try {
-    const decipher = createDecipheriv(ALGORITHM, key.key, bytes.subarray(0, IV_BYTES), TAG);
-    decipher.setAAD(boundTo(version, key.id, owner, place));
-    decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
-    const opened = decipher.update(bytes.subarray(IV_BYTES, -TAG_BYTES));
+    const decipher = createDecipheriv(ALGORITHM, key.key, iv, TAG);
+    decipher.setAAD(boundTo(form.version, key.id, owner, place));
+    decipher.setAuthTag(tag);
+    const opened = decipher.update(encrypted);
     decipher.final();
     // Not by the decoder of the cipher, which is made for streams and costs more.
     return opened.toString('utf8');
