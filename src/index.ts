@@ -76,7 +76,7 @@ export {
 } from './sessions/domain/event-inspection.js';
 export type { SessionKey, UserKey } from './sessions/domain/ids.js';
 export type { MetadataDelta, SessionMetadata, SessionMetadataInput } from './sessions/domain/metadata.js';
-export type { GetSessionConfig } from './sessions/domain/narrow-view.js';
+export type { GetSessionConfig } from './sessions/domain/view-config.js';
 export { Session, type SessionReference } from './sessions/domain/session.js';
 export type { ConsumeOptions, ConsumedEvent } from './sessions/consumers/consume-options.js';
 export type { ConsumerLag, DeadLetter, DeadLettersRequest } from './sessions/consumers/consumer-status.js';

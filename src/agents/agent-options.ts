@@ -4,7 +4,7 @@ import { LONGEST_TIMER_MS } from '../config/session-settings.js';
 import { type Setting, type SettingsOf, callable, isRecord, kindOf, settings, wholeNumber } from '../config/setting.js';
 import { type IdGenerator, randomId } from '../sessions/domain/clock.js';
 import { checkedIds } from '../sessions/domain/generated-ids.js';
-import { LONGEST_LEASE_MS, SHORTEST_LEASE_MS } from '../sessions/domain/coordination-rules.js';
+import { LONGEST_LEASE_MS, SHORTEST_LEASE_MS } from '../sessions/domain/lease-limits.js';
 import { environmentBehind } from '../sessions/service-environment.js';
 import { SessionNotFoundError } from '../sessions/domain/errors.js';
 import type { SessionService } from '../sessions/session.service.js';

@@ -1,4 +1,4 @@
-import type { GetSessionConfig } from '../sessions/domain/narrow-view.js';
+import type { GetSessionConfig } from '../sessions/domain/view-config.js';
 import type { ExplainViewRequest } from '../sessions/operations/explain-view.js';
 import type { EventInput, LoggedEvent } from '../sessions/domain/event.js';
 import type { SessionKey, UserKey } from '../sessions/domain/ids.js';

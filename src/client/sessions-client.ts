@@ -19,7 +19,7 @@ import { EventStream } from './event-stream.js';
 import { appStateOf, sessionListOf, sessionOf, sessionsOf, turnOf, usageOf, userStateOf } from './paths.js';
 import { checkedBody, conditionOf, eventBodies, eventBody, listQuery, turnHeaders } from './request-parts.js';
 import { AgentsClient } from './agents-client.js';
-import type { GetSessionConfig } from '../sessions/domain/narrow-view.js';
+import type { GetSessionConfig } from '../sessions/domain/view-config.js';
 import type {
   AppendBatchRequest,
   AppendRequest,

@@ -7,7 +7,7 @@ import type { SessionService } from '../sessions/session.service.js';
 import { agendaNameOf } from '../sessions/domain/agenda-names.js';
 import { type SummaryAgenda, isInForce } from './summary-agenda.js';
 import type { DueBranches } from './due-branches.js';
-import { type DueCheck, factsOf } from './due-check.js';
+import { type DueCheck, factsOf } from './summary-due.js';
 import type { PendingCallCache } from './pending-call-cache.js';
 import type { SummaryHooks } from './summary-hooks.js';
 import type { SummaryWorker } from './summary-worker.js';

@@ -17,7 +17,7 @@ import { branchInputOf, readUncoveredBranch } from './conversation/branch-input.
 import { type SummaryInputLimits, coveredBy, readSummaryInput } from './conversation/summary-input.js';
 import { linesOf } from './conversation/conversation-lines.js';
 import { DueBranches } from './due-branches.js';
-import { DueCheck } from './due-check.js';
+import { DueCheck } from './summary-due.js';
 import { cappedText } from './models/capped-text.js';
 import { PendingCallCache } from './pending-call-cache.js';
 import { RequestedSummaries } from './requested-summaries.js';

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { AGENDA_SEPARATOR, SUMMARIES, agendaNameOf } from '../sessions/domain/agenda-names.js';
-import { MAX_DUE_ENTRIES } from '../sessions/domain/coordination-rules.js';
+import { MAX_DUE_ENTRIES } from '../sessions/domain/agenda-limits.js';
 import { InvalidInputError } from '../sessions/domain/errors.js';
 import { isCount } from '../sessions/domain/input-checks.js';
 import type { SessionKey } from '../sessions/domain/ids.js';

@@ -7,7 +7,7 @@ import type { SessionStorage } from '../sessions/storage/session-storage.js';
 import { AGENDA_SEPARATOR, agendaNameOf } from '../sessions/domain/agenda-names.js';
 import { type DueSession, type DueTrigger, type SummaryAgenda, leaseNameOf } from './summary-agenda.js';
 import type { DueBranches } from './due-branches.js';
-import type { DueCheck } from './due-check.js';
+import type { DueCheck } from './summary-due.js';
 import { RetrySchedule } from './retry-schedule.js';
 import { SessionTasks } from './session-tasks.js';
 import type { SessionSummary } from './session-summary.js';
@@ -48,8 +48,6 @@ export const SWEEP_NAME = 'nestjs-agent-sessions:summaries';
 /** How long a lease stays after its process was killed. It is renewed during the work, which may take longer. */
 const LEASE_MS = 10_000;
 const MAX_TASKS = 10_000;
-const FIRST_RETRY_MS = 30_000;
-const MAX_RETRY_MS = 30 * 60_000;
 /** Pause between two attempts to get the lease of a session that another process holds. */
 const BUSY_RETRY_MS = 2_000;
 
@@ -68,7 +66,7 @@ export class SummaryWorker {
     const { clock, concurrency } = options;
     this.#options = options;
     this.#tasks = new SessionTasks({ concurrency, maxTasks: MAX_TASKS });
-    this.#retries = new RetrySchedule({ clock, firstMs: FIRST_RETRY_MS, maxMs: MAX_RETRY_MS });
+    this.#retries = new RetrySchedule({ clock });
   }
 
   get counts(): { waiting: number; running: number } {

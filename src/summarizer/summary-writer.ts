@@ -12,7 +12,7 @@ import { branchSummaryEvent } from './branch-summaries.js';
 import { branchInputOf, readUncoveredBranch } from './conversation/branch-input.js';
 import { type ReadRequest, readLastRequest } from './conversation/last-request.js';
 import { appendSummary } from './append-summary.js';
-import type { DueCheck } from './due-check.js';
+import type { DueCheck } from './summary-due.js';
 import { cappedText } from './models/capped-text.js';
 import { isCount } from '../sessions/domain/input-checks.js';
 import { callWithin } from '../sessions/domain/timeouts.js';

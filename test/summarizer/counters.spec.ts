@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { EventInput, SessionKey } from '../../src/index.js';
-import { factsOf } from '../../src/summarizer/due-check.js';
+import { factsOf } from '../../src/summarizer/summary-due.js';
 import { TIMEOUT_MS, runsOr, searching } from '../differential/runs.js';
 import { seed } from '../support/random.js';
 import type { StoreName } from '../support/store-names.js';

@@ -12,7 +12,7 @@ import {
   withdrawnBy,
 } from '../turn/control-events.js';
 import { type QueuePlace, batchLimitsOf, leadsFirstBatch } from '../turn/queue-place.js';
-import type { Seen } from './run-decision.js';
+import type { Seen } from './message-while-busy.js';
 import { type QueueMember, type QueueWatch, queueWatchOf } from './queue-watch.js';
 
 /** Pauses between tries after an event that seems to be the last of a turn: its end follows immediately. */

@@ -17,7 +17,7 @@ import { dequeuedEvent, queueEvent, queuedIn, withdrawEvent } from '../turn/cont
 import { followInvocation } from './follow.js';
 import { isHandOver } from '../turn/turn-news.js';
 import { QueueWait } from './queue-wait.js';
-import { type MessagePlace, type Seen, type Step, decideStep } from './run-decision.js';
+import { type MessagePlace, type Seen, type Step, decideStep } from './message-while-busy.js';
 import { type QueuePlace, isWhole, placeOf } from '../turn/queue-place.js';
 import { findMessage, findWaiting, readQueue } from './queue.js';
 import { BudgetHold } from '../invocation/run-budget.js';

@@ -5,7 +5,7 @@ import { isPlainObject } from '../../sessions/domain/json-value.js';
 import type { LoggedEvent } from '../../sessions/domain/event.js';
 import { type SessionKey, type UserKey, assertId, checkedSessionKey, isBlank } from '../../sessions/domain/ids.js';
 import type { Session } from '../../sessions/domain/session.js';
-import type { GetSessionConfig } from '../../sessions/domain/narrow-view.js';
+import type { GetSessionConfig } from '../../sessions/domain/view-config.js';
 import type { StandardSchema } from '../../state/standard-schema.js';
 import { invocationOfApproval } from '../invocation/approval-ids.js';
 import { answerContent } from '../invocation/approval-answers.js';

@@ -2,7 +2,7 @@ import { checkOptionNames } from '../../config/option-checks.js';
 import { InvalidInputError } from '../domain/errors.js';
 import type { LoggedEvent } from '../domain/event.js';
 import { type SessionKey, assertId } from '../domain/ids.js';
-import { LONGEST_LEASE_MS } from '../domain/coordination-rules.js';
+import { LONGEST_LEASE_MS } from '../domain/lease-limits.js';
 import { assertWholeNumber, requireRequest } from '../domain/input-checks.js';
 import type { ConsumerStart } from './consumer-settings.js';
 

@@ -1,5 +1,6 @@
 import type { StoredEvent } from '../domain/commit.js';
-import { type WorkProgress, afterFailure, problemOf } from '../domain/consumer-work.js';
+import { type WorkProgress, problemOf } from '../domain/consumer-work.js';
+import { afterFailure } from '../domain/consumer-retries.js';
 import { SessionNotFoundError } from '../domain/errors.js';
 import { isInRanges } from '../domain/seq-ranges.js';
 import { loggedEvent } from '../domain/stored-json.js';

@@ -2,7 +2,7 @@ import { NEVER } from '../domain/expiry.js';
 import { newStamp } from '../domain/stamp.js';
 import type { DispatchRequest, NewWork } from '../storage/coordination.js';
 import type { EntryPlace, EntryWrite, NewEntry } from '../storage/entry-store.js';
-import { entryOfConsumer, placeOfConsumer } from './consumer-rules.js';
+import { entryOfConsumer, placeOfConsumer } from './consumer-writes.js';
 import type { Decision } from './decide.js';
 import type { EntryView } from './entry-view.js';
 import { entryOfWork, placeOfWork, workIn } from './work-entries.js';

@@ -1,4 +1,4 @@
-import { assertAgendaEntry, assertAgendaPut, assertDueLimit, dueTime } from '../domain/coordination-rules.js';
+import { assertAgendaEntry, assertAgendaPut, assertDueLimit, dueTime } from '../domain/agenda-limits.js';
 import { NEVER } from '../domain/expiry.js';
 import { newStamp } from '../domain/stamp.js';
 import type { Agenda, AgendaEntry } from '../storage/coordination.js';

@@ -12,14 +12,14 @@ import type {
   StoredLag,
 } from '../storage/coordination.js';
 import { PARKED, type StoredEntry } from '../storage/entry-store.js';
-import { CONSUMERS, consumerIn, placeOfConsumer, registerConsumer } from './consumer-rules.js';
+import { CONSUMERS, consumerIn, placeOfConsumer, registerConsumer } from './consumer-writes.js';
 import { decide, noAnswer } from './decide.js';
 import { dispatchWork, placesOfDispatch } from './dispatch-work.js';
 import { EntryView } from './entry-view.js';
 import type { KnownEntries } from './known-entries.js';
 import { removeFound, removeWhere } from './remove-entries.js';
 import { placeOfWork, spaceOfWork, workIn, workPrefixOf } from './work-entries.js';
-import { claimWork, noteWork, placesOfNote, resolveLetter, workToClaim } from './work-rules.js';
+import { claimWork, noteWork, placesOfNote, resolveLetter, workToClaim } from './work-writes.js';
 
 /** What one read or write may have, beside the consumers of a dispatch and its token. */
 const MOST = 900;

@@ -2,7 +2,7 @@ import { KeyedQueue } from '../domain/keyed-queue.js';
 import type { AnyLeaseRequest, Lease, LeaseRequest, LeaseStore } from '../storage/coordination.js';
 import { decide } from './decide.js';
 import type { KnownEntries } from './known-entries.js';
-import { areCounted, placeOfLease, releaseLease, renewLease, takeLeases } from './lease-rules.js';
+import { areCounted, placeOfLease, releaseLease, renewLease, takeLeases } from './lease-writes.js';
 
 /** Requests that are decided together. */
 interface Batch {

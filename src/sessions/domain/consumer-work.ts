@@ -1,5 +1,4 @@
 import type { SessionKey } from './ids.js';
-import { backoffMs } from './timeouts.js';
 import { type ClaimChange, claimAfter, nextClaim } from './work-claims.js';
 
 /**
@@ -98,33 +97,6 @@ export function letterOf(entry: WorkEntry, { seq, tries, problem }: DeadEvent): 
  */
 export function revivedLetter(letter: WorkEntry): WorkEntry {
   return { ...letter, tries: 0 };
-}
-
-/** When and how often a failed event is tried again. */
-export interface RetrySettings {
-  /** After this many failed tries, an event becomes a dead letter. */
-  readonly maxTries: number;
-  /** The pause after the first failure. It doubles with each failure. */
-  readonly firstRetryMs: number;
-  readonly maxRetryMs: number;
-}
-
-/** The consequence of a failure: the event becomes a dead letter, or its session waits. */
-export type AfterFailure = { readonly isDead: true } | { readonly isDead: false; readonly pauseMs: number };
-
-/**
- * Decides the consequence of a failure.
- *
- * @param tries the failed tries of the event, this one included
- * @param random 0 to 1, so that sessions that failed together are not retried together
- */
-export function afterFailure(
-  tries: number,
-  { maxTries, firstRetryMs, maxRetryMs }: RetrySettings,
-  random: number,
-): AfterFailure {
-  if (tries >= maxTries) return { isDead: true };
-  return { isDead: false, pauseMs: backoffMs(tries, { firstMs: firstRetryMs, maxMs: maxRetryMs }, random) };
 }
 
 /** The message of an error, as stored. */

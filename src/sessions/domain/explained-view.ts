@@ -1,7 +1,7 @@
 import type { ViewReason } from './view-reason.js';
 import type { ViewMarks } from './view-marks.js';
 import type { ViewItem } from './view-item.js';
-import { type GetSessionConfig, isAfter } from './narrow-view.js';
+import { type GetSessionConfig, isAfter } from './view-config.js';
 import { isRewind } from './event-inspection.js';
 import { type Choice, type Conversation, type ViewFilter, isFiltering, isYoung } from './cut-view.js';
 

@@ -2,7 +2,7 @@ import { isSummary } from './event-inspection.js';
 import type { SeqRange } from './seq-ranges.js';
 import { MAX_PULL_BACK } from './tool-pairs.js';
 import { type ViewItem, isAnchorItem } from './view-item.js';
-import { type GetSessionConfig, isAfter } from './narrow-view.js';
+import { type GetSessionConfig, isAfter } from './view-config.js';
 import { type Conversation, type Cut, type ViewFilter, cutView, isFiltering } from './cut-view.js';
 
 /** The part of a conversation that was read, and the visible ranges that were not. */

@@ -9,7 +9,7 @@ import type { SessionRecord } from './session-record.js';
 import { type Session, noteTracking, sessionEventsOf, trackingOf } from './session.js';
 import { TrackedMetadata } from './session-metadata.js';
 import type { ViewItem } from './view-item.js';
-import type { GetSessionConfig } from './narrow-view.js';
+import type { GetSessionConfig } from './view-config.js';
 import type { ViewFilter } from './cut-view.js';
 
 /** A commit to apply to the session object through which it was made. */

@@ -1,5 +1,6 @@
 import { DAY_MS } from './expiry.js';
-import { SETTLED_MS, type ShareRequest } from './quota-rules.js';
+import type { ShareRequest } from './quota-shares.js';
+import { SETTLED_MS } from './session-quota.js';
 
 /** For so long an instance may spend what it has taken. Its writes have the rest of `SETTLED_MS` to become visible. */
 export const BYTES_SHARE_MS = SETTLED_MS / 2;

@@ -4,7 +4,7 @@ import type { GraphQLResolveInfo } from 'graphql';
 import { SessionNotFoundError } from '../domain/errors.js';
 import type { SessionKey } from '../domain/ids.js';
 import type { Session } from '../domain/session.js';
-import type { GetSessionConfig } from '../domain/narrow-view.js';
+import type { GetSessionConfig } from '../domain/view-config.js';
 import type { SessionService } from '../session.service.js';
 import { SERVED_SESSIONS } from '../sessions.tokens.js';
 import { KEY_FIELDS } from '../surface/ids-and-pages.js';

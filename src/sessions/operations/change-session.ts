@@ -5,7 +5,7 @@ import type { EventInput, LoggedEvent } from '../domain/event.js';
 import type { SessionKey } from '../domain/ids.js';
 import type { Session } from '../domain/session.js';
 import { whileSaving } from '../domain/unsaved-state.js';
-import type { GetSessionConfig } from '../domain/narrow-view.js';
+import type { GetSessionConfig } from '../domain/view-config.js';
 import { retryOvertaken } from '../domain/retry-overtaken.js';
 import type { SessionEnvironment } from '../session-environment.js';
 import { appendEvents } from './append-events.js';

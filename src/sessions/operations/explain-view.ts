@@ -7,7 +7,7 @@ import { type SeqPair, rangesOf } from '../domain/model-request.js';
 import { type ViewDifference, givenDifference } from '../domain/request-difference.js';
 import { estimateTokens } from '../domain/token-estimate.js';
 import { type ViewItem, viewItem } from '../domain/view-item.js';
-import { type GetSessionConfig, checkedViewConfig } from '../domain/narrow-view.js';
+import { type GetSessionConfig, checkedViewConfig } from '../domain/view-config.js';
 import { ViewDecisions } from '../domain/explained-view.js';
 import { type ViewReason, isInView } from '../domain/view-reason.js';
 import { type SessionEnvironment, isReadShorter, readFilter } from '../session-environment.js';

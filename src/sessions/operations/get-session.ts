@@ -2,7 +2,7 @@ import { SessionNotFoundError, StoreUnavailableError } from '../domain/errors.js
 import { isRenewalDue } from '../domain/expiry.js';
 import { type SessionKey, checkedSessionKey, isBlank, sessionKeyOf } from '../domain/ids.js';
 import type { Session } from '../domain/session.js';
-import { type GetSessionConfig, checkedViewConfig } from '../domain/narrow-view.js';
+import { type GetSessionConfig, checkedViewConfig } from '../domain/view-config.js';
 import { type SessionEnvironment, isReadShorter, readFilter } from '../session-environment.js';
 import type { StoredSession, TouchRequest } from '../storage/session-storage.js';
 import {

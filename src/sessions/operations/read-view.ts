@@ -10,7 +10,7 @@ import { MAX_PULL_BACK } from '../domain/tool-pairs.js';
 import { type ViewItem, isAnchorItem, unparsedViewItem, viewItem } from '../domain/view-item.js';
 import { rangesAbove, rangesBelow } from '../domain/seq-ranges.js';
 import { visibleRanges } from '../domain/view-marks.js';
-import { type GetSessionConfig, lastOmitted, narrowView } from '../domain/narrow-view.js';
+import { type GetSessionConfig, lastOmitted, narrowView } from '../domain/view-config.js';
 import { type Conversation, type Cut, type ViewFilter, cutView, isFiltering, tailPlaces } from '../domain/cut-view.js';
 import type { EventWindow, ReadRequest, SessionStorage, StoredSession } from '../storage/session-storage.js';
 

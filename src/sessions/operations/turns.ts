@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { assertLeaseTime } from '../domain/coordination-rules.js';
+import { assertLeaseTime } from '../domain/lease-limits.js';
 import { InvalidInputError, SessionNotFoundError, TurnHeldError, TurnLostError } from '../domain/errors.js';
 import { isExpired } from '../domain/expiry.js';
 import { type SessionKey, assertId, checkedSessionKey } from '../domain/ids.js';

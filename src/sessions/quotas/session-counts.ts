@@ -1,6 +1,6 @@
 import type { KnownEntries } from '../coordination/known-entries.js';
 import { DAY_MS } from '../domain/expiry.js';
-import { type SessionCount, decideSession } from '../domain/quota-rules.js';
+import { type SessionCount, decideSession } from '../domain/session-quota.js';
 import { StoreUnavailableError } from '../domain/errors.js';
 import type { StateOwner } from '../domain/ids.js';
 import { retryUndefined } from '../domain/retry-overtaken.js';

@@ -4,7 +4,7 @@ import type { SessionKey } from '../domain/ids.js';
 import { isPlainObject } from '../domain/json-value.js';
 import { POSITION_PATTERN } from '../domain/partial-event.js';
 import { reservedInId } from '../domain/reserved-words.js';
-import type { GetSessionConfig } from '../domain/narrow-view.js';
+import type { GetSessionConfig } from '../domain/view-config.js';
 import { referenceTo } from '../domain/session.js';
 import type { AppendEventsResult } from '../operations/append-events.js';
 import type { ExplainViewRequest } from '../operations/explain-view.js';

@@ -1,4 +1,4 @@
-import { LONGEST_LEASE_MS, SHORTEST_LEASE_MS } from '../domain/coordination-rules.js';
+import { LONGEST_LEASE_MS, SHORTEST_LEASE_MS } from '../domain/lease-limits.js';
 import type { SessionKey } from '../domain/ids.js';
 import type { BeginTurnRequest, EndTurnRequest, RenewTurnRequest, Turn, TurnHolder } from '../operations/turns.js';
 import { TAKES_TURN } from '../transport/request-writes.js';

@@ -9,7 +9,7 @@ import {
 import { SessionNotFoundError } from '../domain/errors.js';
 import type { SessionKey } from '../domain/ids.js';
 import type { Session } from '../domain/session.js';
-import type { GetSessionConfig } from '../domain/narrow-view.js';
+import type { GetSessionConfig } from '../domain/view-config.js';
 import { SessionService } from '../session.service.js';
 import { isChecked } from './checked-sessions.js';
 

@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { backoffMs, callWithin } from '../../domain/timeouts.js';
+import { callWithin } from '../../domain/timeouts.js';
+import { backoffMs } from '../../domain/backoff.js';
 import { retryAfterMs } from './retry-after.js';
 import { VertexError, refusalError, refusesRawEvent } from './vertex-error.js';
 import type { AccessTokenSource } from './vertex-options.js';

@@ -1,4 +1,4 @@
-import { type MessagePlace, type Sight, type Step, decideStep } from '../../src/agents/ask/run-decision.js';
+import { type MessagePlace, type Sight, type Step, decideStep } from '../../src/agents/ask/message-while-busy.js';
 import { RUN_POLICIES, type RunPolicy } from '../../src/agents/turn/run-policy.js';
 
 const PLACES: readonly MessagePlace[] = ['new', 'queued', 'orphaned', 'stored'];

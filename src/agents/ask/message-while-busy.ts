@@ -70,7 +70,7 @@ type Row = readonly [Step, Step, Step, Step, Step, Step, Step];
 
 /**
  * What a request does, by what it sees. A row with one step is the same in all columns. What `interrupt`, `rollback` and `merge` do to the
- * run that is at work is in `turn-news.ts`, and what `debounce` waits for in `due-run.ts`.
+ * run that is at work is in `turn-news.ts`, and what `debounce` waits for in `queue-wait.ts`.
  */
 const STEPS: Readonly<Record<Sight, Step | Row>> = {
   begins: ['try', 'enqueue', 'try', 'wait', 'try', 'try', 'try'],

@@ -1,4 +1,4 @@
-import { LONGEST_DELAY_MS } from '../sessions/domain/coordination-rules.js';
+import { LONGEST_DELAY_MS } from '../sessions/domain/agenda-limits.js';
 import { subtractCounters } from '../sessions/domain/counters.js';
 import { isAnySummary, isBranchSummary, isRewind } from '../sessions/domain/event-inspection.js';
 import type { StoredEvent } from '../sessions/domain/commit.js';

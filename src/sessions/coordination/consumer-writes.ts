@@ -1,4 +1,4 @@
-import { dueTime } from '../domain/coordination-rules.js';
+import { dueTime } from '../domain/agenda-limits.js';
 import { NEVER } from '../domain/expiry.js';
 import { newStamp } from '../domain/stamp.js';
 import type { StoredConsumer } from '../storage/coordination.js';

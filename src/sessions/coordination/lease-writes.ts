@@ -1,4 +1,4 @@
-import { dueTime } from '../domain/coordination-rules.js';
+import { dueTime } from '../domain/agenda-limits.js';
 import { DAY_MS, isExpired } from '../domain/expiry.js';
 import { newStamp } from '../domain/stamp.js';
 import { storedJson } from '../domain/stored-json.js';

@@ -1,0 +1,28 @@
+import { backoffMs } from './backoff.js';
+
+/** When and how often a failed event is tried again. */
+export interface RetrySettings {
+  /** After this many failed tries, an event becomes a dead letter. */
+  readonly maxTries: number;
+  /** The pause after the first failure. It doubles with each failure. */
+  readonly firstRetryMs: number;
+  readonly maxRetryMs: number;
+}
+
+/** The consequence of a failure: the event becomes a dead letter, or its session waits. */
+export type AfterFailure = { readonly isDead: true } | { readonly isDead: false; readonly pauseMs: number };
+
+/**
+ * Decides the consequence of a failure.
+ *
+ * @param tries the failed tries of the event, this one included
+ * @param random 0 to 1, so that sessions that failed together are not retried together
+ */
+export function afterFailure(
+  tries: number,
+  { maxTries, firstRetryMs, maxRetryMs }: RetrySettings,
+  random: number,
+): AfterFailure {
+  if (tries >= maxTries) return { isDead: true };
+  return { isDead: false, pauseMs: backoffMs(tries, { firstMs: firstRetryMs, maxMs: maxRetryMs }, random) };
+}
