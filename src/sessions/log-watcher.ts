@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers';
 import { sessionNameOf } from './domain/ids.js';
 import type { LogReference, LogSubscription, LogTail, TailRequest } from './storage/session-changes.js';
 import type { SessionStorage } from './storage/session-storage.js';

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers';
 import { Logger } from '@nestjs/common';
 import { checkedSessionKey, checkOptions, KeyedQueue, withShownErrors } from '../../adapter.js';
 import { InvalidInputError, type SessionService } from '../../index.js';

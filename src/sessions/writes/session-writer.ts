@@ -19,6 +19,9 @@ const MAX_CHARACTERS = 1_000_000;
 /** How often a batch is planned again on what the store answered, before it holds its sessions. */
 const MAX_MISSES = 2;
 
+/** Not by `process` when it is needed: fake timers of a test, as Jest has them, would never let a write begin. */
+const nextTick = process.nextTick.bind(process);
+
 /** The operations on one session, as one write. */
 interface SessionWork {
   readonly operations: readonly Operation[];
@@ -97,7 +100,7 @@ export class SessionWriter implements Writer {
 
   async #drainQueue(): Promise<void> {
     // After all promises that are ready: the answers of one batch lead to the next batch.
-    await new Promise<void>((resolve) => process.nextTick(resolve));
+    await new Promise<void>((resolve) => nextTick(resolve));
     this.#isStarting = false;
     for (let batch = this.#nextBatch(); batch.length > 0; batch = this.#nextBatch()) {
       if (this.#isNextWaiting) this.#startBatches();

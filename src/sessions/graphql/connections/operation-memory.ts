@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
+import { setImmediate } from 'node:timers';
 import { type ExecutionArgs, type ExecutionResult, execute } from 'graphql';
 import { jsonBytes } from '../../domain/byte-budget.js';
 import { AnswerMemory, READING_SECONDS } from '../../transport/answer-memory.js';

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers';
 import type { Redis } from 'ioredis';
 import { type MessageListener, ListenerRegistry } from '../../listener-registry.js';
 import type { LogSubscription } from '../../session-changes.js';

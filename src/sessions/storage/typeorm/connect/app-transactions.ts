@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers';
 import type { DataSource, EntitySubscriberInterface, QueryRunner } from 'typeorm';
 import type { Clock } from '../../../domain/clock.js';
 import { InvalidInputError } from '../../../domain/errors.js';
