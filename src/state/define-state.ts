@@ -64,6 +64,8 @@ export class StateDefinition<Schemas extends StateSchemas = StateSchemas> {
   readonly #options: DefineStateOptions;
 
   constructor(schemas: Schemas, options: DefineStateOptions = {}) {
+    assertObject(schemas, 'schemas');
+    checkOptions(options, schemas);
     this.#options = options;
     for (const [key, schema] of Object.entries(schemas)) {
       if (!isStandardSchema(schema)) {
@@ -145,6 +147,29 @@ export type StateDefinitions = StateDefinition | Readonly<Record<string, StateDe
 export function definitionFor(definitions: StateDefinitions, appName: string): StateDefinition | undefined {
   if (definitions instanceof StateDefinition) return definitions;
   return Object.hasOwn(definitions, appName) ? definitions[appName] : undefined;
+}
+
+const OPTIONS = { otherKeys: true, jsonSchemas: true } satisfies Record<keyof DefineStateOptions, true>;
+
+/** What is misspelled would have no effect. */
+function checkOptions(options: DefineStateOptions, schemas: object): void {
+  assertObject(options, 'options');
+  const unknown = Object.keys(options).find((name) => !Object.hasOwn(OPTIONS, name));
+  if (unknown !== undefined) {
+    throw new InvalidInputError(`is no option; there are ${Object.keys(OPTIONS).join(' and ')}`, unknown);
+  }
+  const { otherKeys, jsonSchemas = {} } = options;
+  if (otherKeys !== undefined && otherKeys !== 'allow' && otherKeys !== 'refuse') {
+    throw new InvalidInputError('must be allow or refuse', 'otherKeys');
+  }
+  assertObject(jsonSchemas, 'jsonSchemas');
+  const without = Object.keys(jsonSchemas).find((key) => !Object.hasOwn(schemas, key));
+  if (without !== undefined) throw new InvalidInputError('is not among the schemas', `jsonSchemas.${without}`);
+}
+
+function assertObject(value: unknown, name: string): void {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return;
+  throw new InvalidInputError('must be an object', name);
 }
 
 /** `path` may be a subclass of Array, whose `map` makes another one. */

@@ -38,10 +38,10 @@ export function isStandardSchema(schema: unknown): schema is StandardSchema {
 export function validateWith<Output>(schema: StandardSchema<unknown, Output>, value: unknown): SchemaResult<Output> {
   const result = schema['~standard'].validate(value);
   if (!(result instanceof Promise)) return result;
-  // Its outcome has no reader, so a rejection would end the process.
+  // Its outcome has no reader, so a rejection would end the process. zod also tries asynchronously what has thrown.
   result.catch(() => undefined);
   throw new TypeError(
-    `A schema of ${schema['~standard'].vendor} validates asynchronously. Use one that answers at once.`,
+    `A schema of ${schema['~standard'].vendor} validates asynchronously, or a function in it threw. Use one that answers at once.`,
   );
 }
 

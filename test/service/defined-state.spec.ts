@@ -204,6 +204,25 @@ describe('A defined state', () => {
     );
   });
 
+  it('says that a schema may have thrown, which zod then tries asynchronously', async () => {
+    const sessions = serviceWith(defineState({ of: z.custom<{ id: 1 }>((value) => (value as { id: 1 }).id === 1) }));
+    await expect(sessions.createSession({ ...KEY, state: { of: null } })).rejects.toThrow('a function in it threw');
+  });
+
+  it.each([
+    [{ otherkeys: 'allow' }, 'otherkeys: is no option; there are otherKeys and jsonSchemas'],
+    [{ otherKeys: 'alow' }, 'otherKeys: must be allow or refuse'],
+    [{ jsonSchemas: { stpe: {} } }, 'jsonSchemas.stpe: is not among the schemas'],
+    [{ jsonSchemas: [] }, 'jsonSchemas: must be an object'],
+    [null, 'options: must be an object'],
+  ])('refuses the options %j, which would have no effect', (options, problem) => {
+    expect(() => defineState({ step: z.number() }, options as never)).toThrow(problem);
+  });
+
+  it.each([[null], [[z.number()]]])('refuses schemas without keys', (schemas) => {
+    expect(() => defineState(schemas as never)).toThrow('schemas: must be an object');
+  });
+
   it('describes no key whose schema has no JSON Schema', () => {
     const definition = defineState({ at: z.date(), name: v.string() });
     expect(definition.jsonSchema()).toEqual({

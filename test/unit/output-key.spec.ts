@@ -170,7 +170,7 @@ describe('The output key with a schema', () => {
       '~standard': { version: 1, vendor: 'slow', validate: () => Promise.reject(new Error('too late')) },
     };
     expect(() => saved(byWriter(says('{}')), { ...rule, outputSchema: later })).toThrow(
-      'A schema of slow validates asynchronously. Use one that answers at once.',
+      'A schema of slow validates asynchronously, or a function in it threw. Use one that answers at once.',
     );
   });
 });
