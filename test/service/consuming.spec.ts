@@ -170,6 +170,32 @@ describe.each(storeOfEachKind)('durable consumers over $name', ({ open }) => {
     expect(failures.splice(0)).toHaveLength(4);
   });
 
+  it('list dead letters behind those of sessions that are gone', async () => {
+    const mail = await ConsumedEvents.of(sessions, { maxTries: 1 }, () => {
+      throw FAILS;
+    });
+    for (const name of ['a', 'b', 'c']) {
+      await append(name, [`${name}1`]);
+      await until(async () => (await sessions.consumers.lag('mail'))?.deadLetters === 'abc'.indexOf(name) + 1);
+    }
+    await mail.stop();
+    const first = await sessions.consumers.deadLetters({ consumer: 'mail', limit: 1 });
+    await sessions.deleteSession({ ...USER, sessionId: first[0]?.sessionId ?? '' });
+    const next = await sessions.consumers.deadLetters({ consumer: 'mail', limit: 1 });
+    expect(next).toHaveLength(1);
+    expect(next).not.toEqual(first);
+    expect(await sessions.consumers.lag('mail')).toMatchObject({ deadLetters: 2 });
+    expect(failures.splice(0)).toHaveLength(3);
+  });
+
+  it('follow the last list of apps, whatever their names', async () => {
+    for (const names of [['a', 'b'], ['a,b'], undefined, ['undefined']]) {
+      const consumer = await sessions.consume({ name: 'mail', apps: names, handler: () => undefined });
+      expect((await sessions.consumers.list()).map(({ apps }) => apps)).toEqual([names]);
+      await consumer.stop();
+    }
+  });
+
   it('share the work of one name between instances, each event with one of them, within their concurrency', async () => {
     const other = serviceOver();
     const slow = { concurrency: 2 };

@@ -56,20 +56,19 @@ export interface DeadLettersRequest {
   readonly limit?: number | undefined;
 }
 
-/** Lists dead letters of sessions that exist. Removes the others. */
+/** Lists dead letters of sessions that exist. Removes the others, and then looks again, since there may be more behind them. */
 export async function deadLetters(
   storage: SessionStorage,
   { consumer, limit }: DeadLettersRequest,
 ): Promise<DeadLetter[]> {
   const most = checkedLimit(limit);
-  const found = most === 0 ? [] : await storage.consumers.deadLetters(consumer, most);
-  const listed: DeadLetter[] = [];
-  const exist = await areExisting(storage, found);
-  for (const [index, entry] of found.entries()) {
-    if (exist[index]) listed.push(letterOf(entry));
-    else await storage.consumers.resolve(entry, 'drop');
+  for (;;) {
+    const found = most === 0 ? [] : await storage.consumers.deadLetters(consumer, most);
+    const exist = await areExisting(storage, found);
+    const gone = found.filter((_, index) => !exist[index]);
+    if (gone.length === 0) return found.map(letterOf);
+    for (const entry of gone) await storage.consumers.resolve(entry, 'drop');
   }
-  return listed;
 }
 
 export function resolveLetter(store: ConsumerStore, letter: DeadLetter, how: 'retry' | 'drop'): Promise<boolean> {

@@ -62,7 +62,7 @@ export class SessionConsumers {
     this.#assertOpen();
     const settings = settingsText({ apps, from, ...(from === 'start' && { fill: {} }) });
     const registered = consumerOf(await this.env.storage.consumers.register(name, settings));
-    if (String(registered.apps) !== String(apps?.toSorted())) {
+    if (settingsText({ ...registered, apps }) !== registered.text) {
       while (!(await this.#dispatcher.changeApps(name, apps))) await delay(RETRY_MS);
     }
     this.#assertOpen();
