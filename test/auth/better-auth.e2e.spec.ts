@@ -84,7 +84,7 @@ describe('The recipe for better-auth', () => {
   });
 
   it('is that of the docs', () => {
-    const [, recipe = 'none'] = /^ *(from: .*getSession.*),$/m.exec(readFileSync(__filename, 'utf8')) ?? [];
+    const [, recipe = 'none'] = /^ *from: (.*getSession.*),$/m.exec(readFileSync(__filename, 'utf8')) ?? [];
     expect(readFileSync('docs/tasks/sign-in.md', 'utf8')).toContain(recipe);
   });
 });
