@@ -2,7 +2,10 @@ import { isAnySummary, isByUser, isRewind, textsOf } from './event-inspection.js
 import type { EventInput } from './event.js';
 import { isCount } from './input-checks.js';
 
-/** Counters of a session. The store only adds to them, so that writers never overwrite each other. */
+/**
+ * Counters of a session. The store only adds to them, so that writers never overwrite each other. A new one is a line here, the last one of
+ * `NO_COUNTS`, and a line of `countsOf` and `addCounters`. Sessions from before have 0 of it, which the doctor finds and mends.
+ */
 export interface Counters {
   /** Events by the user with text: `conversationCount`. */
   readonly turns: number;

@@ -10,7 +10,11 @@ import type { SessionHead } from './planned-write.js';
 /** A record as it is stored, without the ids of its key: a line for each of {@link RECORD_LINES}. */
 export type RecordText = string;
 
-/** What most scripts look at comes first. */
+/**
+ * What most scripts look at comes first. A new line is the last one: with its text, how it is read, and `isReadable`; if it is no number, also
+ * `OTHER_LINES` in `redis/script/codec.ts`. Records from before lack it: it is read as a default, and `READABLE_RECORD` does without it. A
+ * value by which a statement searches is a column too (`schema/session-tables.ts`, `sql/session-rows.ts`, `schema/migrations.ts`).
+ */
 export const RECORD_LINES = [
   ...(['incarnation', 'created', 'expires', 'first', 'last', 'tip', 'water', 'updated'] as const),
   ...(['counters', 'dispatched', 'waiting', 'turnsOnly'] as const),
