@@ -16,6 +16,7 @@ import { DiscoveryModule, DiscoveryService, ModulesContainer, Reflector } from '
 import { ConfigurationError } from '../config/configuration-error.js';
 import { modulesOf, oncePerApp } from '../config/once-per-app.js';
 import { checkOptions, requireOptions } from '../sessions/domain/given-options.js';
+import { scopeProblem } from '../sessions/module/scope-problem.js';
 import { SERVED_EXTRAS, type ServedExtras, checkedAsync, withSessions } from '../sessions/served-module.js';
 import type { SessionService } from '../sessions/session.service.js';
 import { SERVED_SESSIONS } from '../sessions/sessions.tokens.js';
@@ -77,13 +78,11 @@ class AgentLifecycle implements OnModuleInit, OnApplicationBootstrap, OnModuleDe
 
   onModuleInit(): void {
     const providers = this.discovery.getProviders();
-    const wrappers = providers.filter((each) => each.isDependencyTreeStatic());
-    for (const { metatype } of providers.filter((each) => !wrappers.includes(each))) {
-      if (typeof metatype !== 'function' || !this.reflector.get<unknown>(AGENT_HANDLER, metatype)) continue;
-      throw new ConfigurationError([
-        `The agent ${metatype.name} must not be request-scoped, nor depend on what is: it also answers without a request.`,
-      ]);
-    }
+    const wrappers = providers.filter((each) => {
+      const problem = scopeProblem(each);
+      if (problem !== undefined) this.#refuse(each.metatype, problem);
+      return problem === undefined;
+    });
     const registered = new Set<unknown>();
     for (const { instance, token } of wrappers as readonly { instance: unknown; token: unknown }[]) {
       const options = registered.has(instance) ? undefined : this.#optionsOf(instance, token);
@@ -112,6 +111,11 @@ class AgentLifecycle implements OnModuleInit, OnApplicationBootstrap, OnModuleDe
     clearInterval(this.#timer);
     await this.agents.close();
     await this.#expiring;
+  }
+
+  #refuse(metatype: unknown, problem: string): void {
+    if (typeof metatype !== 'function' || !this.reflector.get<unknown>(AGENT_HANDLER, metatype)) return;
+    throw new ConfigurationError([`The agent ${metatype.name} ${problem}`]);
   }
 
   /** What runs may use anything until they are done. */

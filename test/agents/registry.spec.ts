@@ -21,6 +21,14 @@ class OfARequest implements Agent {
   }
 }
 
+@Injectable({ scope: Scope.TRANSIENT })
+@AgentHandler('shop')
+class OfEach implements Agent {
+  async *run(): ReturnType<RunHandler> {
+    yield text('never');
+  }
+}
+
 @Injectable()
 @AgentHandler('shop')
 class Support implements Agent {
@@ -70,16 +78,19 @@ describe('the registry of agents', () => {
     await app.close();
   });
 
-  it('refuses agents of one request, which could not be found', async () => {
+  it.each([
+    [OfARequest, 'request-scoped'],
+    [OfEach, 'transient'],
+  ])('refuses agents of which the app has no instance: %p', async (agent, scope) => {
     const module = Test.createTestingModule({
       imports: [
         SessionsModule.forRoot({ provider: 'memory', isGlobal: true }),
         AgentsModule.forRoot({}),
-        AgentsModule.forFeature([OfARequest]),
+        AgentsModule.forFeature([agent]),
       ],
     });
     const app = (await module.compile()).createNestApplication();
-    await expect(app.init()).rejects.toThrow('The agent OfARequest must not be request-scoped');
+    await expect(app.init()).rejects.toThrow(`The agent ${agent.name} must not be ${scope}`);
     await app.close();
   });
 

@@ -52,10 +52,22 @@ class BesideRequest {
   async send(): Promise<void> {}
 }
 
+@Injectable({ scope: Scope.TRANSIENT })
+class OfEach {
+  @ConsumeSessionEvents({ name: 'of-each' })
+  async send(): Promise<void> {}
+}
+
+@Injectable()
+class One {
+  constructor(@Inject(OfEach) readonly own: OfEach) {}
+}
+
 it.each([
-  ['of-request', { providers: [OfRequest] }],
-  ['beside-request', { providers: [Other], controllers: [BesideRequest] }],
-])('a consumer that would never be called stops the start: %s', async (name, parts) => {
+  ['of-request', 'request-scoped', { providers: [OfRequest] }],
+  ['beside-request', 'request-scoped', { providers: [Other], controllers: [BesideRequest] }],
+  ['of-each', 'transient', { providers: [OfEach, One] }],
+])('a consumer of which the app has no instance stops the start: %s', async (name, scope, parts) => {
   const starting = startApp([SessionsModule.forRoot({ provider: 'memory' })], parts);
-  await expect(starting).rejects.toThrow(`The consumer ${name} must not be request-scoped`);
+  await expect(starting).rejects.toThrow(`The consumer ${name} must not be ${scope}`);
 });

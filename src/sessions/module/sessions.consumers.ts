@@ -4,6 +4,7 @@ import { ConfigurationError } from '../../config/configuration-error.js';
 import type { ConsumedEvent, ConsumeOptions } from '../consumers/consume-options.js';
 import { SessionService } from '../session.service.js';
 import { SERVED_SESSIONS, type ServedSessions } from '../sessions.tokens.js';
+import { scopeProblem } from './scope-problem.js';
 import { storeNamesIn } from './store-names.js';
 import { STORE_NAME } from './store-providers.js';
 
@@ -59,9 +60,12 @@ export class SessionsConsumers implements OnApplicationBootstrap, OnModuleDestro
 
   #found(): ConsumeOptions[] {
     const wrappers = [...this.discovery.getProviders(), ...this.discovery.getControllers()];
-    const steady = wrappers.filter((each) => each.isDependencyTreeStatic());
-    for (const { metatype } of wrappers.filter((each) => !steady.includes(each))) this.#refuse(metatype?.prototype);
-    return [...new Set(steady.map(({ instance }) => instance as unknown))].flatMap((instance) =>
+    const found = wrappers.filter((each) => {
+      const problem = scopeProblem(each);
+      if (problem !== undefined) this.#refuse(each.metatype?.prototype, problem);
+      return problem === undefined;
+    });
+    return [...new Set(found.map(({ instance }) => instance as unknown))].flatMap((instance) =>
       typeof instance === 'object' && instance !== null ? this.#consumersOf(instance) : [],
     );
   }
@@ -86,13 +90,10 @@ export class SessionsConsumers implements OnApplicationBootstrap, OnModuleDestro
     });
   }
 
-  /** It would never be called. */
-  #refuse(prototype: unknown): void {
+  /** It would never be called, or on no instance. */
+  #refuse(prototype: unknown, problem: string): void {
     const [consumer] = this.#methodsOf(prototype);
-    if (!consumer) return;
-    throw new ConfigurationError([
-      `The consumer ${consumer.options.name} must not be request-scoped, nor depend on what is: it works without a request.`,
-    ]);
+    if (consumer) throw new ConfigurationError([`The consumer ${consumer.options.name} ${problem}`]);
   }
 
   /** Otherwise nobody would consume. */
