@@ -2,7 +2,7 @@ import { LogCursor, StateChangeCursor, checkedOrder } from './domain/paging.js';
 import { optionalCount } from './domain/input-checks.js';
 import type { ModelRequestReport } from './domain/request-report.js';
 import * as operations from './operations/index.js';
-import { checkedRequest } from './request-fields.js';
+import { checkedRequest } from './service-operations.js';
 import { runOperation as run } from './run-operation.js';
 import type { SessionEnvironment } from './session-environment.js';
 
@@ -33,7 +33,7 @@ export class SessionReads {
    * @example const { sessions: page, nextCursor } = await sessions.listSessions({ appName: 'shop', userId: 'ann', limit: 20 });
    */
   async listSessions(request: operations.ListSessionsRequest): Promise<operations.SessionPage> {
-    return run(this.#for(0), 'list', operations.listSessions, checkedRequest('listSessions', request));
+    return run(this.#for(0), 'listSessions', operations.listSessions, checkedRequest('listSessions', request));
   }
 
   /**

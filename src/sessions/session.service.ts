@@ -5,8 +5,8 @@ import type { SessionKey, UserKey } from './domain/ids.js';
 import type { Session } from './domain/session.js';
 import type { ChangeSessionRequest, ChangedSession, DecideChange } from './operations/change-session.js';
 import * as operations from './operations/index.js';
-import { checkedRequest } from './request-fields.js';
-import { runOperation as run } from './run-operation.js';
+import { checkedRequest } from './service-operations.js';
+import { runOnRequest as run, runOperation } from './run-operation.js';
 import { keepEnvironment } from './service-environment.js';
 import { type SessionEnvironment, type SessionServiceOptions, environmentOf } from './session-environment.js';
 import { SessionHooks } from './session-hooks.js';
@@ -43,7 +43,7 @@ export class SessionService extends SessionReads {
    * @example await sessions.createSession({ appName: 'shop', userId: 'ann', state: { step: 1, 'user:theme': 'dark' } });
    */
   async createSession(request: operations.CreateSessionRequest): Promise<Session> {
-    return run(this.#env, 'create', operations.createSession, checkedRequest('createSession', request));
+    return run(this.#env, 'createSession', operations.createSession, request);
   }
 
   /**
@@ -51,7 +51,7 @@ export class SessionService extends SessionReads {
    * @example await sessions.getSession({ appName: 'shop', userId: 'ann', sessionId, config: { numRecentEvents: 20 } });
    */
   async getSession(request: operations.GetSessionRequest): Promise<Session | undefined> {
-    return run(this.#env, 'get', operations.getSession, checkedRequest('getSession', request));
+    return run(this.#env, 'getSession', operations.getSession, request);
   }
 
   /**
@@ -59,7 +59,7 @@ export class SessionService extends SessionReads {
    * @example const session = await sessions.getOrCreateSession({ appName: 'shop', userId: 'ann', sessionId: 'cart' });
    */
   async getOrCreateSession(request: operations.CreateSessionRequest): Promise<Session> {
-    return run(this.#env, 'getOrCreate', operations.getOrCreateSession, checkedRequest('getOrCreateSession', request));
+    return run(this.#env, 'getOrCreateSession', operations.getOrCreateSession, request);
   }
 
   /**
@@ -67,7 +67,7 @@ export class SessionService extends SessionReads {
    * @example await sessions.deleteSession({ appName: 'shop', userId: 'ann', sessionId });
    */
   async deleteSession(request: operations.DeleteSessionRequest): Promise<void> {
-    await run(this.#env, 'delete', operations.deleteSession, checkedRequest('deleteSession', request));
+    await run(this.#env, 'deleteSession', operations.deleteSession, request);
   }
 
   /**
@@ -84,7 +84,7 @@ export class SessionService extends SessionReads {
    * @example const consumer = await sessions.consume({ name: 'mail', handler: ({ event }) => send(event) });
    */
   async consume(options: ConsumeOptions): Promise<SessionConsumer> {
-    return run(this.#env, 'consume', (_env, given) => this.consumers.consume(given), options);
+    return runOperation(this.#env, 'consume', (_env, given) => this.consumers.consume(given), options);
   }
 
   /**
@@ -95,7 +95,7 @@ export class SessionService extends SessionReads {
   async appendEvent(request: operations.AppendEventRequest): Promise<LoggedEvent>;
   async appendEvent(request: operations.AppendEventRequest): Promise<EventLike> {
     if (checkedRequest('append', request).event?.partial === true) return request.event;
-    return (await run(this.#env, 'append', operations.appendEvent, request)).event;
+    return (await runOperation(this.#env, 'append', operations.appendEvent, request)).event;
   }
 
   /**
@@ -103,7 +103,7 @@ export class SessionService extends SessionReads {
    * @example const { event, duplicate } = await sessions.append({ session, event: { id: 'order-7', author: 'agent' } });
    */
   async append(request: operations.AppendEventRequest): Promise<operations.AppendResult> {
-    return run(this.#env, 'append', operations.appendEvent, checkedRequest('append', request));
+    return run(this.#env, 'append', operations.appendEvent, request);
   }
 
   /**
@@ -120,7 +120,7 @@ export class SessionService extends SessionReads {
    * @example const { events: stored, duplicate } = await sessions.appendBatch({ session, events });
    */
   async appendBatch(request: operations.AppendEventsRequest): Promise<operations.AppendEventsResult> {
-    return run(this.#env, 'append', operations.appendEvents, checkedRequest('appendBatch', request));
+    return run(this.#env, 'appendBatch', operations.appendEvents, request);
   }
 
   /**
@@ -128,7 +128,7 @@ export class SessionService extends SessionReads {
    * @example await sessions.updateSession(session); // after session.state.step = 3
    */
   async updateSession(session: Session, options?: operations.UpdateSessionOptions): Promise<LoggedEvent | undefined> {
-    return run(this.#env, 'update', operations.updateSession, session, options);
+    return runOperation(this.#env, 'updateSession', operations.updateSession, session, options);
   }
 
   /**
@@ -144,7 +144,7 @@ export class SessionService extends SessionReads {
    * @example const turn = await sessions.beginTurn({ appName: 'shop', userId: 'ann', sessionId, ttlMs: 30_000 });
    */
   async beginTurn(request: operations.BeginTurnRequest): Promise<operations.Turn> {
-    return run(this.#env, 'beginTurn', operations.beginTurn, checkedRequest('beginTurn', request));
+    return run(this.#env, 'beginTurn', operations.beginTurn, request);
   }
 
   /**
@@ -152,7 +152,7 @@ export class SessionService extends SessionReads {
    * @example await sessions.renewTurn(turn);
    */
   async renewTurn(turn: operations.RenewTurnRequest): Promise<operations.Turn> {
-    return run(this.#env, 'renewTurn', operations.renewTurn, checkedRequest('renewTurn', turn));
+    return run(this.#env, 'renewTurn', operations.renewTurn, turn);
   }
 
   /**
@@ -160,7 +160,7 @@ export class SessionService extends SessionReads {
    * @example await sessions.endTurn(turn);
    */
   async endTurn(turn: operations.EndTurnRequest): Promise<void> {
-    return run(this.#env, 'endTurn', operations.endTurn, checkedRequest('endTurn', turn));
+    return run(this.#env, 'endTurn', operations.endTurn, turn);
   }
 
   /**
@@ -168,7 +168,7 @@ export class SessionService extends SessionReads {
    * @example const { holder, expiresAt } = (await sessions.getTurn({ appName: 'shop', userId: 'ann', sessionId })) ?? {};
    */
   async getTurn(request: SessionKey): Promise<operations.TurnHolder | undefined> {
-    return run(this.#env, 'getTurn', operations.getTurn, checkedRequest('getTurn', request));
+    return run(this.#env, 'getTurn', operations.getTurn, request);
   }
 
   /**
@@ -176,7 +176,7 @@ export class SessionService extends SessionReads {
    * @example await sessions.withTurn(key, async (turn) => sessions.appendEvent({ session, event: await ask(turn.signal), turn }));
    */
   async withTurn<Result>(request: operations.BeginTurnRequest, work: operations.TurnWork<Result>): Promise<Result> {
-    return traced('turn', operations.withTurn<Result>, this.#env, checkedRequest('beginTurn', request), work);
+    return traced('turn', operations.withTurn<Result>, this.#env, checkedRequest('withTurn', request), work);
   }
 
   /**
@@ -184,7 +184,7 @@ export class SessionService extends SessionReads {
    * @example await sessions.rewindSession({ appName: 'shop', userId: 'ann', sessionId, toSeq: 4 });
    */
   async rewindSession(request: operations.RewindSessionRequest): Promise<Session> {
-    return run(this.#env, 'rewind', operations.rewindSession, checkedRequest('rewindSession', request));
+    return run(this.#env, 'rewindSession', operations.rewindSession, request);
   }
 
   /**
@@ -192,7 +192,7 @@ export class SessionService extends SessionReads {
    * @example const { alsoIn } = await sessions.redactEvent({ appName: 'shop', userId: 'ann', sessionId, seq: 4, reason: 'a card number' });
    */
   async redactEvent(request: operations.RedactEventRequest): Promise<operations.RedactedEvent> {
-    return run(this.#env, 'redact', operations.redactEvent, checkedRequest('redactEvent', request));
+    return run(this.#env, 'redactEvent', operations.redactEvent, request);
   }
 
   /**
@@ -200,7 +200,7 @@ export class SessionService extends SessionReads {
    * @example const earlier = await sessions.forkSession({ appName: 'shop', userId: 'ann', sessionId, atSeq: 4, newSessionId: 'b' });
    */
   async forkSession(request: operations.ForkSessionRequest): Promise<Session> {
-    return run(this.#env, 'fork', operations.forkSession, checkedRequest('forkSession', request));
+    return run(this.#env, 'forkSession', operations.forkSession, request);
   }
 
   /**
@@ -208,7 +208,7 @@ export class SessionService extends SessionReads {
    * @example const { theme } = await sessions.getUserState({ appName: 'shop', userId: 'ann' });
    */
   async getUserState(request: UserKey): Promise<Record<string, unknown>> {
-    return run(this.#env, 'getUserState', operations.getUserState, checkedRequest('getUserState', request));
+    return run(this.#env, 'getUserState', operations.getUserState, request);
   }
 
   /**
@@ -216,7 +216,7 @@ export class SessionService extends SessionReads {
    * @example await sessions.updateUserState({ appName: 'shop', userId: 'ann', stateDelta: { theme: 'dark' } });
    */
   async updateUserState(request: UserKey & operations.SharedStateChanges): Promise<Record<string, unknown>> {
-    return run(this.#env, 'updateUserState', operations.updateUserState, checkedRequest('updateUserState', request));
+    return run(this.#env, 'updateUserState', operations.updateUserState, request);
   }
 
   /**
@@ -224,7 +224,7 @@ export class SessionService extends SessionReads {
    * @example const { currency } = await sessions.getAppState({ appName: 'shop' });
    */
   async getAppState(request: { appName: string }): Promise<Record<string, unknown>> {
-    return run(this.#env, 'getAppState', operations.getAppState, checkedRequest('getAppState', request));
+    return run(this.#env, 'getAppState', operations.getAppState, request);
   }
 
   /**
@@ -232,7 +232,7 @@ export class SessionService extends SessionReads {
    * @example await sessions.updateAppState({ appName: 'shop', stateDelta: { currency: 'EUR' } });
    */
   async updateAppState(request: { appName: string } & operations.SharedStateChanges): Promise<Record<string, unknown>> {
-    return run(this.#env, 'updateAppState', operations.updateAppState, checkedRequest('updateAppState', request));
+    return run(this.#env, 'updateAppState', operations.updateAppState, request);
   }
 
   /**
@@ -240,7 +240,7 @@ export class SessionService extends SessionReads {
    * @example await sessions.checkBudget({ appName: 'shop', userId: 'ann', sessionId }); // before a model is asked
    */
   async checkBudget(request: operations.CheckBudgetRequest): Promise<void> {
-    return run(this.#env, 'checkBudget', operations.checkBudget, checkedRequest('checkBudget', request));
+    return run(this.#env, 'checkBudget', operations.checkBudget, request);
   }
 
   /**
@@ -248,7 +248,7 @@ export class SessionService extends SessionReads {
    * @example const { sessions: erased } = await sessions.eraseUser({ appName: 'shop', userId: 'ann' });
    */
   async eraseUser(request: operations.EraseUserRequest): Promise<operations.ErasedUser> {
-    return run(this.#env, 'eraseUser', operations.eraseServedUser, checkedRequest('eraseUser', request));
+    return run(this.#env, 'eraseUser', operations.eraseServedUser, request);
   }
 
   /**
@@ -256,7 +256,7 @@ export class SessionService extends SessionReads {
    * @example const { sessions: removed } = await sessions.purgeExpired();
    */
   async purgeExpired(options?: operations.PurgeOptions): Promise<PurgeCounts> {
-    return run(this.#env, 'purge', operations.purgeExpired, options);
+    return runOperation(this.#env, 'purgeExpired', operations.purgeExpired, options);
   }
 
   /**

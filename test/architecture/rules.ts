@@ -421,11 +421,18 @@ export const layers: readonly Layer[] = [
     mayImport: [...pureLayers, 'sessions/storage', 'sessions/environment', 'sessions/leases', 'sessions/operations'],
     packages: nodeBuiltins,
   },
+  // What the channels and the requests of the service are called.
+  {
+    name: 'sessions/service-operations',
+    files: /^sessions\/service-operations\.ts$/,
+    mayImport: [...domain, 'sessions/operations'],
+    packages: noPackage,
+  },
   // Tells who listens what runs.
   {
     name: 'sessions/tracing',
     files: /^sessions\/tracing\/.+$/,
-    mayImport: domain,
+    mayImport: [...domain, 'sessions/service-operations'],
     packages: /^node:diagnostics_channel$/,
   },
   {
@@ -467,6 +474,7 @@ export const layers: readonly Layer[] = [
       'sessions/operations',
       'sessions/consumers',
       'sessions/tracing',
+      'sessions/service-operations',
     ],
   },
 ];

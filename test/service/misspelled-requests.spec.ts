@@ -2,14 +2,15 @@ import { InMemorySessionStorage, SessionService } from '../../src/index.js';
 import { AgentSessions, type RunHandler } from '../../src/agents/index.js';
 import { SessionsClient } from '../../src/client/index.js';
 import { SummarizerSessionManager } from '../../src/summarizer/index.js';
-import { REQUEST_FIELDS } from '../../src/sessions/request-fields.js';
+import { SERVICE_OPERATIONS } from '../../src/sessions/service-operations.js';
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 's-1' };
 
 /** Fields that are long enough to tell a slip, by their methods. */
-const FIELDS = Object.entries(REQUEST_FIELDS).flatMap(([method, names]) =>
-  names.filter((name) => name.length > 3).map((name) => ({ method, name })),
-);
+const FIELDS = Object.entries(SERVICE_OPERATIONS).flatMap(([method, operation]) => {
+  const names = 'fields' in operation ? operation.fields : [];
+  return names.filter((name) => name.length > 3).map((name) => ({ method, name }));
+});
 
 type KeyOfApp = { readonly appName: string };
 

@@ -1,49 +1,20 @@
 import { type TracingChannel, tracingChannel } from 'node:diagnostics_channel';
+import { SERVICE_CHANNELS, type ServiceChannel } from '../service-operations.js';
 
 /** What is traced, each on the channel `agent-sessions:NAME`, and where it runs. */
-export const TRACED_OPERATIONS = [
+export const TRACED_OPERATIONS: readonly TracedOperationName[] = [
   // SessionService
-  'create',
-  'get',
-  'getOrCreate',
-  'listApps',
-  'list',
-  'delete',
-  'listEvents',
-  'explainView',
-  'getModelRequest',
-  'stateAt',
-  'stateChanges',
-  'consume',
-  'append',
-  'update',
-  'change',
-  'beginTurn',
-  'renewTurn',
-  'endTurn',
-  'getTurn',
-  'turn',
-  'rewind',
-  'redact',
-  'fork',
-  'getUserState',
-  'updateUserState',
-  'getAppState',
-  'updateAppState',
-  'getUsage',
-  'checkBudget',
-  'eraseUser',
-  'purge',
+  ...SERVICE_CHANNELS,
   // AgentSessions
   'run',
   // SummarizerSessionManager
   'summary',
   // SessionSearch
   'searchEvents',
-] as const;
+];
 
 /** The name of what is traced, such as `append`. */
-export type TracedOperationName = (typeof TRACED_OPERATIONS)[number];
+export type TracedOperationName = ServiceChannel | 'run' | 'summary' | 'searchEvents';
 
 /**
  * One operation, as its channel tells it. Ids and counts, but no content. Node adds `result` or `error` at the end.
