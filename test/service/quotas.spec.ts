@@ -5,6 +5,7 @@ import {
   SessionService,
   type SessionServiceOptions,
 } from '../../src/index.js';
+import { createUnlessThere } from '../../src/adapter.js';
 import type { SessionStorage } from '../../src/storage.js';
 import { ManualClock } from '../../src/testing/index.js';
 import type { OpenStorage } from '../../src/testing/open-storage.js';
@@ -144,6 +145,21 @@ describe.each(storesAboveThePort)('quotas on $name', ({ open }) => {
     expect((await one?.listSessions({ ...ANN }))?.sessions).toHaveLength(7);
     await expect(one?.forkSession({ ...ANN, sessionId: 's-0' })).rejects.toBeInstanceOf(QuotaExceededError);
     expect(await one?.getOrCreateSession({ ...ANN, sessionId: 's-0' })).toMatchObject({ id: 's-0' });
+  });
+
+  it('keep nobody from a session that is there, however full the quota is', async () => {
+    const [one, two] = [start({ user: { sessions: 1 } }), start({ user: { sessions: 1 } })];
+    const key = { ...ANN, sessionId: 's' };
+    await one.getOrCreateSession(key);
+    for (const service of [one, two]) {
+      await expect(service.createSession(key)).rejects.toMatchObject({ code: 'SESSION_EXISTS' });
+      await expect(service.forkSession({ ...key, newSessionId: 's' })).rejects.toMatchObject({
+        code: 'SESSION_EXISTS',
+      });
+      expect(await createUnlessThere(service, key)).toBeUndefined();
+      expect((await service.getOrCreateSession(key)).id).toBe('s');
+      expect(await isAccepted(service.createSession({ ...ANN, sessionId: 'other' }))).toBe(false);
+    }
   });
 
   it('count no session that exists already', async () => {

@@ -8,6 +8,7 @@ import { optionalFlag } from '../domain/input-checks.js';
 import { EMPTY_SOURCE } from '../domain/loaded-view.js';
 import { metadataAfter } from '../domain/metadata-entries.js';
 import { type SessionMetadataInput, metadataChanges } from '../domain/metadata.js';
+import { QuotaExceededError } from '../domain/quota-error.js';
 import { SessionEvents } from '../domain/session-events.js';
 import { metadataOf } from '../domain/session-metadata.js';
 import { type LazyViewSource, trackSession } from '../domain/session-tracking.js';
@@ -82,13 +83,19 @@ export async function createPrepared(env: SessionEnvironment, prepared: Prepared
   return new SessionOpener(env.storage).open(stored, [], EMPTY_SOURCE);
 }
 
-/** Creates nothing if a quota has no room. What is not created does not count. */
+/** Creates nothing if a quota has no room, or a live session has the id. What is not created does not count. */
 export async function createWithinQuotas(
   { quotas, storage }: SessionEnvironment,
   request: CreateRequest,
 ): Promise<StoredSession | undefined> {
   const { key, baseState, log } = request;
-  const giveBack = await quotas?.create(key, () => Buffer.byteLength(baseState) + eventsBytes(log?.events ?? []));
+  const bytes = (): number => Buffer.byteLength(baseState) + eventsBytes(log?.events ?? []);
+  const giveBack = await quotas?.create(key, bytes).catch(async (error: unknown) => {
+    // What is there needs no room.
+    if (error instanceof QuotaExceededError && (await storage.read({ key }))) return 'there' as const;
+    throw error;
+  });
+  if (giveBack === 'there') return undefined;
   const stored = await storage.create(request);
   if (!stored) await giveBack?.();
   return stored;
