@@ -37,8 +37,8 @@ export interface HistorySettings {
 
 export const HISTORY: SettingsWithDefaults<HistorySettings> = {
   maxEvents: { kind: wholeNumber(), default: 0, meaning: 'newest events in a view, on append and on read; 0 = all' },
-  eventTtlSeconds: { kind: seconds, default: 0 },
-  numRecentEvents: { kind: wholeNumber(), default: 0 },
+  eventTtlSeconds: { kind: seconds, default: 0, meaning: 'events older than this leave the view; 0 = none' },
+  numRecentEvents: { kind: wholeNumber(), default: 0, meaning: 'newest events in a view, on read only; 0 = all' },
   keepHistory: { kind: flag, default: true, meaning: 'whether events that left the view stay in the log' },
   keepPrompts: { kind: flag, default: true },
 };
@@ -123,9 +123,13 @@ export const LIMITS: SettingsWithDefaults<SessionLimits> = {
   maxBatchDeltaKeys: { kind: wholeNumber(1), default: 1_000 },
   maxViewBytes: { kind: wholeNumber(1), default: 4_194_304 },
   maxPageBytes: { kind: wholeNumber(1), default: 4_194_304 },
-  maxSessionStateBytes: { kind: wholeNumber(1), default: 4_194_304 },
-  maxUserStateBytes: { kind: wholeNumber(1), default: 1_048_576 },
-  maxAppStateBytes: { kind: wholeNumber(1), default: 1_048_576 },
+  maxSessionStateBytes: {
+    kind: wholeNumber(1),
+    default: 4_194_304,
+    meaning: 'size of the whole state of a session, keys and values as JSON, without `user:` and `app:`',
+  },
+  maxUserStateBytes: { kind: wholeNumber(1), default: 1_048_576, meaning: 'the same for the `user:` state of a user' },
+  maxAppStateBytes: { kind: wholeNumber(1), default: 1_048_576, meaning: 'the same for the `app:` state of an app' },
 };
 
 /** The default limits. */

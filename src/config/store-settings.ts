@@ -161,7 +161,7 @@ export const REDIS = {
     meaning: 'in front of all keys',
     default: 'agent-sessions:',
   },
-  commandTimeoutMs: { kind: milliseconds, default: 2_000 },
+  commandTimeoutMs: { kind: milliseconds, meaning: 'how long a command may take', default: 2_000 },
   waitReplicas: {
     kind: kindOf(
       `{ count, timeoutMs }, whole numbers from 1 on, the latter up to ${LONGEST_TIME_LIMIT_MS}`,
@@ -231,7 +231,7 @@ export const DATABASE = {
     ),
     meaning: 'schema of the tables; PostgreSQL only',
   },
-  timeLimitMs: { kind: milliseconds, default: 5_000 },
+  timeLimitMs: { kind: milliseconds, meaning: 'how long an operation may take', default: 5_000 },
   coalesceAppends: { kind: flag, default: true },
   preparedStatements: { kind: flag },
   pooler: {

@@ -166,10 +166,11 @@ describe('npm start', () => {
   });
 
   it('ends with one message if its store does not respond', async () => {
-    app = start('0', { SESSIONS_REDIS_URL: 'redis://127.0.0.1:1', SESSIONS_RETRY_ATTEMPTS: '0' });
+    const impatient = { SESSIONS_REDIS_COMMAND_TIMEOUT_MS: '200', SESSIONS_RETRY_ATTEMPTS: '0' };
+    app = start('0', { SESSIONS_REDIS_URL: 'redis://127.0.0.1:1', ...impatient });
     const [stderr] = await Promise.all([errorOutput(app), once(app, 'exit')]);
     expect(stderr).toMatch(
-      /^The app could not start\. There was no connection to Redis at 127\.0\.0\.1:1 within 2000 ms \(ECONNREFUSED\)\.\n$/,
+      /^The app could not start\. There was no connection to Redis at 127\.0\.0\.1:1 within 200 ms \(ECONNREFUSED\)\.\n$/,
     );
     expect(app.exitCode).toBe(1);
   });

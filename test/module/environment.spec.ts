@@ -6,6 +6,7 @@ const typeorm = { SESSIONS_PROVIDER: 'typeorm', SESSIONS_DATABASE_URL: 'sqlite:.
 const mysql = { SESSIONS_PROVIDER: 'typeorm', MYSQL_HOST: 'db', MYSQL_DB: 'agents' };
 
 const WHOLE = 'it must be a whole number from 0 on.';
+const LIMIT = 'it must be a whole number from 1 to 86400000.';
 const AT_LEAST_ONE = 'it must be a whole number from 1 on.';
 const HOST = 'it must be a host name or an IP address, without port or path.';
 const SECONDS = 'it must be a number of seconds from 0 on.';
@@ -119,6 +120,12 @@ const mistakes: readonly (readonly [env: NodeJS.ProcessEnv, ...problems: string[
     'SESSIONS_DATABASE_URL has options behind a ?, and the path of a SQLite file takes none; remove them.',
   ],
   [{ ...redis, SESSIONS_REDIS_PREFIX: 'a{b}' }, 'SESSIONS_REDIS_PREFIX is "a{b}"; it must be text without braces.'],
+  [{ ...redis, SESSIONS_REDIS_COMMAND_TIMEOUT_MS: '0' }, `SESSIONS_REDIS_COMMAND_TIMEOUT_MS is 0; ${LIMIT}`],
+  // Node fires timers with longer delays immediately.
+  [
+    { ...redis, SESSIONS_REDIS_COMMAND_TIMEOUT_MS: '3000000000' },
+    `SESSIONS_REDIS_COMMAND_TIMEOUT_MS is 3000000000; ${LIMIT}`,
+  ],
   [{ ...redis, SESSIONS_REDIS_WAIT_REPLICAS: '-1' }, `SESSIONS_REDIS_WAIT_REPLICAS is -1; ${WHOLE}`],
   [{ SESSIONS_PROVIDER: 'redis', REDIS_HOST: 'h:6380' }, `REDIS_HOST is "h:6380"; ${HOST}`],
   [{ SESSIONS_PROVIDER: 'redis', REDIS_HOST: 'redis://h' }, `REDIS_HOST is "redis://h"; ${HOST}`],

@@ -69,6 +69,10 @@ describe('summarizer settings', () => {
       { SUMMARIZER_KEEP_RECENT_EVENTS: '-1' },
       'SUMMARIZER_KEEP_RECENT_EVENTS is -1; it must be a whole number from 0 on.',
     ],
+    [
+      { SUMMARIZER_TIMEOUT_SECONDS: '0' },
+      'SUMMARIZER_TIMEOUT_SECONDS is 0; it must be a number of seconds above 0, up to 1000000.',
+    ],
     [{ SUMMARIZER_MATCH: 'all' }, expect.stringMatching(/^SUMMARIZER_MATCH is not known; /) as string],
     [{ SUMMARIZER_TURNS: 'NaN' }, 'SUMMARIZER_TURNS is "NaN"; it must be a whole number from 0 on.'],
   ])('%o are refused by name', (env, problem) => {
