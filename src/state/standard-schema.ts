@@ -36,12 +36,16 @@ export function isStandardSchema(schema: unknown): schema is StandardSchema {
 
 /** Validates with a schema that answers at once: state is checked in the middle of a write. */
 export function validateWith<Output>(schema: StandardSchema<unknown, Output>, value: unknown): SchemaResult<Output> {
-  const result = schema['~standard'].validate(value);
-  if (!(result instanceof Promise)) return result;
+  const { vendor } = schema['~standard'];
+  const result: unknown = schema['~standard'].validate(value);
+  if (typeof result !== 'object' || result === null) {
+    throw new TypeError(`A schema of ${vendor} answered neither a value nor issues, as Standard Schema asks for.`);
+  }
+  if (!(result instanceof Promise)) return result as SchemaResult<Output>;
   // Its outcome has no reader, so a rejection would end the process. zod also tries asynchronously what has thrown.
   result.catch(() => undefined);
   throw new TypeError(
-    `A schema of ${schema['~standard'].vendor} validates asynchronously, or a function in it threw. Use one that answers at once.`,
+    `A schema of ${vendor} validates asynchronously, or a function in it threw. Use one that answers at once.`,
   );
 }
 

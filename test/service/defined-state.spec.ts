@@ -209,6 +209,14 @@ describe('A defined state', () => {
     await expect(sessions.createSession({ ...KEY, state: { of: null } })).rejects.toThrow('a function in it threw');
   });
 
+  it.each([null, undefined, 'four'])('says that a schema answers %j', async (answer) => {
+    const own: StandardSchema = { '~standard': { version: 1, vendor: 'own', validate: () => answer as never } };
+    const sessions = serviceWith(defineState({ step: own }));
+    await expect(sessions.createSession({ ...KEY, state: { step: 1 } })).rejects.toThrow(
+      'A schema of own answered neither a value nor issues',
+    );
+  });
+
   it.each([
     [{ otherkeys: 'allow' }, 'otherkeys: is no option; there are otherKeys and jsonSchemas'],
     [{ otherKeys: 'alow' }, 'otherKeys: must be allow or refuse'],

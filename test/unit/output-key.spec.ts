@@ -162,7 +162,9 @@ describe('The output key with a schema', () => {
     const outputSchema: StandardSchema = {
       '~standard': { version: 1, vendor: 'own', validate: () => answer as never },
     };
-    expect(() => saved(byWriter(says('{}')), { ...rule, outputSchema })).toThrow(InvalidInputError);
+    expect(() => saved(byWriter(says('{}')), { ...rule, outputSchema })).toThrow(
+      'A schema of own answered neither a value nor issues',
+    );
   });
 
   it('refuses a schema that answers later', () => {

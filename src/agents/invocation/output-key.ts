@@ -1,11 +1,10 @@
 import { callable, kindOf } from '../../config/setting.js';
-import { InvalidInputError } from '../../sessions/domain/errors.js';
 import { isFinalResponse } from '../../sessions/domain/event-inspection.js';
 import { type EventInput, type EventLike, keepFilledInTimestamp } from '../../sessions/domain/event.js';
 import { checkSetting } from '../../sessions/domain/input-checks.js';
 import { stateKeyProblem } from '../../sessions/domain/submitted-state.js';
 import type { TurnLog } from '../turn/turn-log.js';
-import { type SchemaResult, type StandardSchema, isStandardSchema, validateWith } from '../../state/standard-schema.js';
+import { type StandardSchema, isStandardSchema, validateWith } from '../../state/standard-schema.js';
 
 /** Which output of which agent is saved under which state key. */
 export interface OutputRule {
@@ -81,10 +80,7 @@ function parsedOutput(text: string, { outputKey, onMismatch }: OutputRule, schem
     onMismatch?.(`The output for ${JSON.stringify(outputKey)} is no JSON. Its text was saved.`);
     return text;
   }
-  const result: SchemaResult<unknown> | null | undefined = validateWith(schema, parsed);
-  if (typeof result !== 'object' || result === null) {
-    throw new InvalidInputError('answered neither a value nor issues, as Standard Schema has it', 'outputSchema');
-  }
+  const result = validateWith(schema, parsed);
   if (!result.issues) return result.value;
   const problems = result.issues.map(({ message }) => message).join('; ');
   onMismatch?.(`The output for ${JSON.stringify(outputKey)} does not fit its schema: ${problems}`);
