@@ -3,7 +3,6 @@ import { forwardedAbort } from '../sessions/domain/forwarded-abort.js';
 import { type SessionKey, checkedSessionKey } from '../sessions/domain/ids.js';
 import { assertWholeNumber, requireRequest } from '../sessions/domain/input-checks.js';
 import { referenceTo } from '../sessions/domain/session.js';
-import { environmentBehind } from '../sessions/service-environment.js';
 import { tracedWork } from '../sessions/tracing/trace.js';
 import type { AskEnvironment } from './ask/run-limits.js';
 import { isCalledWithinRun, withinRun } from './calling-runs.js';
@@ -35,6 +34,7 @@ import {
   checkedExpiry,
   checkedRun,
 } from './ask/run-request.js';
+import { takeRunQuota } from './ask/run-quota.js';
 import type { RunHandler } from './invocation/agent-context.js';
 import { TurnWork } from './ask/turn-work.js';
 
@@ -171,7 +171,7 @@ export class AgentSessions {
     const events = new RunEvents();
     // What the closures here hold stays until the run is over, so the message is not among it.
     const requested = new RequestedRun(this.#env, checked, handler, ...signals, this.#process, events);
-    const { invocationId, agentName } = checked;
+    const { invocationId, agentName, mayBeRetry, retriesFailure } = checked;
     const { result, end: endCalls } = withinRun(this, () =>
       tracedWork(
         'run',
@@ -179,7 +179,7 @@ export class AgentSessions {
         async () => {
           await prepare();
           if (isFree || waiting.signal.aborted) return requested.perform();
-          await environmentBehind(this.#env.sessions).quotas?.run(key);
+          await takeRunQuota(this.#env.sessions, { key, invocationId, mayBeRetry, retriesFailure });
           return this.#env.runs.within(key, async () => requested.perform());
         },
       ),

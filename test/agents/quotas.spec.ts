@@ -33,6 +33,18 @@ describe('quotas of runs', () => {
     await agents.run(MESSAGE, talking).result;
   });
 
+  it('refuse nobody who asks again for a run that has begun, but those who want another answer', async () => {
+    const { agents } = start({ runsPerMinute: 1 });
+    const again = { ...MESSAGE, invocationId: 'i-1' };
+    const { events } = await agents.run(again, talking).result;
+    const log = await app.log();
+    expect((await agents.run(again, talking).result).events).toEqual(events);
+    expect(await app.log()).toEqual(log);
+    const refusal = { quota: { quota: 'runsPerMinute', limit: 1 } };
+    await expect(agents.run({ ...again, retry: true }, talking).result).rejects.toMatchObject(refusal);
+    await expect(agents.run({ ...again, invocationId: 'i-2' }, talking).result).rejects.toMatchObject(refusal);
+  });
+
   it('lose no answer of a run that was let in, and refuse the next one', async () => {
     const { agents } = start({ appendsPerMinute: 3 });
     const { status } = await agents.run(MESSAGE, talking).result;
