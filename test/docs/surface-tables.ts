@@ -7,6 +7,8 @@ import { fieldsOn } from '../../src/sessions/surface/shape.js';
 import { STATE_OPERATIONS } from '../../src/sessions/surface/state-operations.js';
 import { TURNS } from '../../src/sessions/surface/turn-operations.js';
 import { USAGE } from '../../src/sessions/surface/usage-operations.js';
+import { SERVICE_CHANNELS } from '../../src/sessions/service-operations.js';
+import { TRACED_OPERATIONS } from '../../src/telemetry/index.js';
 import { SUMMARIES } from '../../src/summarizer/surface/summary-operations.js';
 
 type Row = Omit<Operation<never>, 'run'>;
@@ -21,11 +23,12 @@ const OF_SESSIONS: readonly Row[] = [
 ];
 const OF_AGENTS: readonly Row[] = [...Object.values(AGENTS.operations), STREAM_AGENT];
 
-/** The tables of the docs that follow from the rows of operations, by page. */
+/** The tables of the docs that follow from the operations, by page. */
 export const SURFACE_TABLES: Readonly<Record<string, readonly { readonly name: string; readonly lines: string[] }[]>> =
   {
     'rest.md': [{ name: 'routes', lines: routesOf(OF_SESSIONS) }],
     'agents-http.md': [{ name: 'routes', lines: routesOf(OF_AGENTS) }],
+    'telemetry.md': [{ name: 'channels', lines: channels() }],
   };
 
 function routesOf(rows: readonly Row[]): string[] {
@@ -33,6 +36,16 @@ function routesOf(rows: readonly Row[]): string[] {
     '| route | what it does | takes | access |',
     '|---|---|---|---|',
     ...rows.flatMap((row) => (row.route ? [routeLine({ ...row, route: row.route })] : [])),
+  ];
+}
+
+function channels(): string[] {
+  const others = TRACED_OPERATIONS.filter((name) => !SERVICE_CHANNELS.some((channel) => channel === name));
+  return [
+    '| of | channels after `agent-sessions:` |',
+    '|---|---|',
+    `| the service | ${SERVICE_CHANNELS.map(code).join(', ')} |`,
+    `| agents, summaries, search | ${others.map(code).join(', ')} |`,
   ];
 }
 
