@@ -30,9 +30,9 @@ describe.each(storeOfEachKind)('durable consumers over $name', ({ open }) => {
     expect(failures).toEqual([]);
   });
 
-  function serviceOver(): SessionService {
+  function serviceOver(storage = opened.storage): SessionService {
     return new SessionService({
-      storage: opened.storage,
+      storage,
       clock,
       onBackgroundError: (error) => failures.push(error),
     });
@@ -194,6 +194,39 @@ describe.each(storeOfEachKind)('durable consumers over $name', ({ open }) => {
       expect((await sessions.consumers.list()).map(({ apps }) => apps)).toEqual([names]);
       await consumer.stop();
     }
+  });
+
+  it('let a session that cannot be read block no other one, however often', async () => {
+    const { held, release } = holding();
+    let isBroken = true;
+    const storage = new Proxy(opened.storage, {
+      get(target, name) {
+        const value: unknown = Reflect.get(target, name, target);
+        if (name !== 'read') return typeof value === 'function' ? value.bind(target) : value;
+        return async (request: Parameters<typeof target.read>[0]) => {
+          if (isBroken && request.key.sessionId === 'bad') throw FAILS;
+          return target.read(request);
+        };
+      },
+    });
+    const broken = serviceOver(storage);
+    const slow = await ConsumedEvents.of(broken, { name: 'slow', apps: ['slow'], leaseMs: 3_600_000 }, () => held);
+    const mail = await ConsumedEvents.of(broken, { apps: [USER.appName], leaseMs: 30_000 });
+    await append('long', ['l1'], 'slow');
+    await append('bad', ['b1']);
+    for (let times = 1; times <= 4; times++) {
+      await until(() => failures.length === times);
+      await append(`good-${times}`, ['g1']);
+      await mail.untilThereAre(times);
+      clock.advance(30_000);
+    }
+    isBroken = false;
+    clock.advance(30_000);
+    await mail.untilThereAre(5);
+    release();
+    await slow.stop();
+    await broken.finish();
+    expect(new Set(failures.splice(0))).toEqual(new Set([FAILS]));
   });
 
   it('share the work of one name between instances, each event with one of them, within their concurrency', async () => {

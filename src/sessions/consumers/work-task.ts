@@ -61,8 +61,8 @@ export class WorkTask {
       while (!this.#isOver && this.#seq < this.#upTo) await this.#handlePage();
     } catch (error) {
       // The session was deleted or has expired.
-      if (!(error instanceof SessionNotFoundError)) throw error;
-      await work.note({ seq: Number.MAX_SAFE_INTEGER, tries: 0 });
+      if (error instanceof SessionNotFoundError) await work.note({ seq: Number.MAX_SAFE_INTEGER, tries: 0 });
+      else await this.#failToRead(error);
     } finally {
       await work.end();
     }
@@ -137,6 +137,15 @@ export class WorkTask {
     } finally {
       onFailure(failure);
     }
+  }
+
+  /** No event has failed. The claim must not run out either: that would look as if the next event had ended the process. */
+  async #failToRead(error: unknown): Promise<never> {
+    const { work, consumer } = this.options;
+    await this.#release({ dueInMs: consumer.leaseMs, problem: work.entry.problem, isUntried: true }).catch(
+      () => undefined,
+    );
+    throw error;
   }
 
   #moveTo(seq: number): void {
