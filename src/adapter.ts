@@ -17,7 +17,7 @@ export { assertEvent } from './sessions/assert-event.js';
 export { isByUser, isRewind, isSummary } from './sessions/domain/event-inspection.js';
 export { checkedPosition } from './sessions/domain/partial-event.js';
 export { readTexts } from './sessions/domain/partial-text.js';
-export { withoutRewound } from './sessions/domain/rewound-in-log.js';
+export { withoutRewound } from './sessions/domain/without-rewound.js';
 export { pairMessages } from './agents/messages/paired-calls.js';
 export { readMessage, type UnpairedMessage, type UnpairedPart } from './agents/messages/said-parts.js';
 export { toolErrorText } from './agents/messages/tool-errors.js';

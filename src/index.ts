@@ -93,7 +93,7 @@ export type { DeleteSessionRequest } from './sessions/operations/delete-session.
 export type { ErasedUser } from './sessions/operations/erase-user.js';
 export type { ForkSessionRequest } from './sessions/operations/fork-session.js';
 export type { GetSessionRequest } from './sessions/operations/get-session.js';
-export type { SessionFilter } from './sessions/domain/submitted-metadata.js';
+export type { SessionFilter } from './sessions/domain/session-filter.js';
 export type { ModelRequestQuery } from './sessions/operations/get-model-request.js';
 export type { ModelRequestReport, RequestText } from './sessions/domain/request-report.js';
 export type { ModelRequest, SeqPair } from './sessions/domain/model-request.js';

@@ -32,7 +32,7 @@ export type {
   ApprovalResult,
   AskedCall,
   PendingApproval,
-} from './invocation/approvals.js';
+} from './invocation/approval-requests.js';
 export { AgentFailedError, type AgentFailedOptions, type FailedRun } from './errors/agent-failed-error.js';
 export type { Failure, FailureReason } from './errors/failure-reason.js';
 export { type Agent, AgentHandler } from './agent-handler.js';
@@ -80,7 +80,7 @@ export {
 // For adapters, which show runs in the words of another protocol.
 export { runningInvocation } from './turn/agent-environment.js';
 export { invocationOfApproval } from './invocation/approval-ids.js';
-export { isApprovalEvent } from './invocation/approvals.js';
+export { isApprovalEvent } from './invocation/approval-requests.js';
 export { invocationOfMessage, isDiscard } from './turn/control-events.js';
 export { type Followed, type FollowedEnd, followInvocation } from './ask/follow.js';
 export { hasEnded } from './invocation/invocation-end.js';

@@ -15,7 +15,7 @@ import { SessionsGraphqlModule, sessionsGraphqlOptions } from '../sessions/graph
 import { ProblemFilter, SessionAccess } from '../sessions/rest/index.js';
 import { STREAM_LIMITS } from '../sessions/transport/access-checks.js';
 import { addressOf } from '../sessions/transport/client-address.js';
-import type { StreamLimits } from '../sessions/transport/stream-access.js';
+import type { StreamLimits } from '../sessions/transport/stream-limits.js';
 import { SummarizerGraphqlModule } from '../summarizer/graphql/index.js';
 import { SummarizerSessionManager } from '../summarizer/index.js';
 import { FieldLimitGuard } from './field-limit.guard.js';

@@ -4,7 +4,7 @@ import { type EventInput, isTimestampGiven } from '../sessions/domain/event.js';
 import { assertId } from '../sessions/domain/ids.js';
 import { underPath } from '../sessions/domain/input-checks.js';
 import { jsonCopyOf } from '../sessions/domain/json-value.js';
-import { type SessionFilter, filterEntries } from '../sessions/domain/submitted-metadata.js';
+import { type SessionFilter, filterEntries } from '../sessions/domain/session-filter.js';
 import type { TurnReference } from '../sessions/operations/turns.js';
 import type { RemoteListRequest } from './remote-types.js';
 import type { RequestOptions } from './requests.js';

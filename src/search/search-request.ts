@@ -1,5 +1,5 @@
 import type { SessionLimits } from '../config/session-settings.js';
-import { ruleFilter } from '../sessions/domain/access-filter.js';
+import { ruleFilter } from '../sessions/domain/rule-filter.js';
 import { InvalidInputError } from '../sessions/domain/errors.js';
 import { assertId } from '../sessions/domain/ids.js';
 import { assertFieldNames, assertWholeNumber, requireRequest } from '../sessions/domain/input-checks.js';

@@ -14,7 +14,7 @@ import { SessionsModule } from '../../src/index.js';
 import type { OpenStorage } from '../../src/testing/open-storage.js';
 import { ScriptedModel } from '../../src/testing/index.js';
 import { firstStore } from '../support/stores.js';
-import { PENDING_FILTER } from '../../src/agents/invocation/approvals.js';
+import { PENDING_FILTER } from '../../src/agents/invocation/approval-requests.js';
 import { until } from '../support/until.js';
 import { AgentApp, KEY } from './support/agent-app.js';
 import { HeldHandler, failureBy, inShort, text } from './support/handlers.js';

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { AnswerMemory } from '../../src/sessions/transport/answer-memory.js';
-import { DEFAULT_STREAM_LIMITS } from '../../src/sessions/transport/stream-access.js';
+import { DEFAULT_STREAM_LIMITS } from '../../src/sessions/transport/stream-limits.js';
 
 const { maxBufferedBytes } = DEFAULT_STREAM_LIMITS;
 const OPEN = { closed: false, writableEnded: false, writableFinished: false, writableNeedDrain: false };

@@ -1,6 +1,6 @@
 import { DEFAULT_LIMITS } from '../../src/config/session-settings.js';
-import { beginsWithEntries, entriesOfBoth, keepsEntries, ruleFilter } from '../../src/sessions/domain/access-filter.js';
-import { type SessionFilter, filterEntries } from '../../src/sessions/domain/submitted-metadata.js';
+import { beginsWithEntries, entriesOfBoth, keepsEntries, ruleFilter } from '../../src/sessions/domain/rule-filter.js';
+import { type SessionFilter, filterEntries } from '../../src/sessions/domain/session-filter.js';
 import { describeWrite } from '../../src/sessions/domain/write-description.js';
 import { type AccessAnswer, SessionAccess, accessByRole } from '../../src/sessions/rest/index.js';
 

@@ -12,7 +12,7 @@ import {
   refusalEvent,
 } from '../invocation/approval-answers.js';
 import { answerIdOf } from '../invocation/approval-ids.js';
-import { approvalMarksIn, isExpired, questionsIn, withoutApprovals } from '../invocation/approvals.js';
+import { approvalMarksIn, isExpired, questionsIn, withoutApprovals } from '../invocation/approval-requests.js';
 import type { GivenApproval } from '../invocation/invocation-approvals.js';
 import type { AgentEnvironment } from '../turn/agent-environment.js';
 import { withdrawnApprovalsEvent } from '../turn/control-events.js';

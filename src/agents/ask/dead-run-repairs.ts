@@ -6,13 +6,19 @@ import { incarnationOf } from '../../sessions/domain/session-tracking.js';
 import type { Session } from '../../sessions/domain/session.js';
 import type { HeldTurn } from '../../sessions/operations/turns.js';
 import type { AgentEnvironment } from '../turn/agent-environment.js';
-import { approvalMarksIn, hasApprovals, isAskedBy, waitingEvent, withoutApprovals } from '../invocation/approvals.js';
+import {
+  approvalMarksIn,
+  hasApprovals,
+  isAskedBy,
+  waitingEvent,
+  withoutApprovals,
+} from '../invocation/approval-requests.js';
 import { dequeuedEvent, discardsOf, queuedIn } from '../turn/control-events.js';
 import type { DueRun } from './due-run.js';
 import { InvocationEnd, interruptedResponses } from '../invocation/invocation-end.js';
 import { lastInvocation, showsLastInvocation } from '../invocation/last-invocation.js';
 import { readNewestUntil } from './queue.js';
-import { withoutRewound } from '../../sessions/domain/rewound-in-log.js';
+import { withoutRewound } from '../../sessions/domain/without-rewound.js';
 import { storedInvocation } from '../turn/stored-invocation.js';
 
 /** What earlier turns have left for this one: an invocation that is not done, and messages that were said in part. */

@@ -10,7 +10,7 @@ import {
   ApprovalWithdrawnError,
 } from '../errors/approval-errors.js';
 import { AgentsClosingError } from '../errors/closing-error.js';
-import { PENDING_FILTER, approvalMarksIn, isExpired } from '../invocation/approvals.js';
+import { PENDING_FILTER, approvalMarksIn, isExpired } from '../invocation/approval-requests.js';
 import type { AnswerRequest, RunRequest } from './run-request.js';
 
 /** In how many sessions agents begin to go on at once. */

@@ -9,7 +9,7 @@ import type { GetSessionConfig } from '../../sessions/domain/view-config.js';
 import type { StandardSchema } from '../../state/standard-schema.js';
 import { invocationOfApproval } from '../invocation/approval-ids.js';
 import { answerContent } from '../invocation/approval-answers.js';
-import { type ApprovalAnswer } from '../invocation/approvals.js';
+import { type ApprovalAnswer } from '../invocation/approval-requests.js';
 import type { RunPolicy } from '../turn/run-policy.js';
 import { MAX_INVOCATION_BYTES, RUN_SETTINGS, isNameOfUser } from './run-settings.js';
 import type { OutputRule } from '../invocation/output-key.js';

@@ -6,7 +6,7 @@ import { type NamedCall, type NumberedCall, type Speaker, nameOf } from '../../s
 import type { Session } from '../../sessions/domain/session.js';
 import { isReservedAuthor } from '../../sessions/domain/reserved-words.js';
 import type { State } from '../../state/state.js';
-import { type ApprovalRequest, type ApprovalResult, isApprovalEvent } from './approvals.js';
+import { type ApprovalRequest, type ApprovalResult, isApprovalEvent } from './approval-requests.js';
 import { AgentRequest, type AgentRequestOptions } from './agent-request.js';
 import type { MessageFormat } from '../messages/to-messages.js';
 import { isControlEvent } from '../turn/control-events.js';

@@ -6,7 +6,7 @@ import { EventActions, type EventInput, type EventLike, type LoggedEvent } from 
 import { ApprovalAnsweredError, ApprovalExpiredError, ApprovalWithdrawnError } from '../errors/approval-errors.js';
 import { answerIdOf } from './approval-ids.js';
 import { REQUEST_NAME } from './approval-names.js';
-import type { ApprovalAnswer, ApprovalMark, ApprovalResult } from './approvals.js';
+import type { ApprovalAnswer, ApprovalMark, ApprovalResult } from './approval-requests.js';
 
 /** The content of an answer. */
 export function answerContent(approvalId: string, { confirmed, payload }: ApprovalAnswer): Content {

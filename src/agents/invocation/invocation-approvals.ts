@@ -21,7 +21,7 @@ import {
   isExpired,
   questionsIn,
   withoutApprovals,
-} from './approvals.js';
+} from './approval-requests.js';
 import type { InvocationEnd } from './invocation-end.js';
 import { ApprovalPending } from './tool-context.js';
 import type { TurnLog } from '../turn/turn-log.js';

@@ -14,7 +14,7 @@ import type { Session } from '../../sessions/domain/session.js';
 import { plainCopyOf } from '../../sessions/domain/plain-copy.js';
 import { answeredCalls, callKey, longRunningCallsIn } from '../../sessions/domain/tool-pairs.js';
 import { FAILURE_MESSAGES } from '../errors/agent-failed-error.js';
-import { approvalMarksIn, awaitsApproval, questionsIn } from './approvals.js';
+import { approvalMarksIn, awaitsApproval, questionsIn } from './approval-requests.js';
 import { isControlEvent } from '../turn/control-events.js';
 import { type Failure, failedBy } from '../errors/failure-reason.js';
 import { UnfinishedAnswers } from './unfinished-answers.js';

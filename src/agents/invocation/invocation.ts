@@ -8,7 +8,7 @@ import { type AgentFailedError, failureOf } from '../errors/agent-failed-error.j
 import { readable } from '../errors/thrown.js';
 import type { RunEvents } from '../turn/run-events.js';
 import { AgentsClosingError } from '../errors/closing-error.js';
-import { approvalEvents, hasApprovals, isAskedBy, waitingEvent, withoutApprovals } from './approvals.js';
+import { approvalEvents, hasApprovals, isAskedBy, waitingEvent, withoutApprovals } from './approval-requests.js';
 import { EarlyAnswers, type HandlerIterator, authoredEvent, eventFrom, iteratorOf, nextOf } from './handler-events.js';
 import { InvocationApprovals } from './invocation-approvals.js';
 import { InvocationMessages, type InvocationStart } from './invocation-messages.js';

@@ -4,7 +4,7 @@ import { isByUser } from '../../sessions/domain/event-inspection.js';
 import { type SessionKey, type UserKey } from '../../sessions/domain/ids.js';
 import type { LoggedEvent } from '../../sessions/domain/event.js';
 import type { Session } from '../../sessions/domain/session.js';
-import type { SessionFilter } from '../../sessions/domain/submitted-metadata.js';
+import type { SessionFilter } from '../../sessions/domain/session-filter.js';
 import { environmentBehind } from '../../sessions/service-environment.js';
 import { cursorAfter } from '../../sessions/operations/list-sessions.js';
 import type { SessionService } from '../../sessions/session.service.js';
@@ -16,7 +16,7 @@ import {
   approvalMarksIn,
   isExpired,
   questionsIn,
-} from './approvals.js';
+} from './approval-requests.js';
 
 /** The approvals to list: of a user or, without `userId`, of an app. */
 export interface PendingApprovalsRequest extends Pick<UserKey, 'appName'> {

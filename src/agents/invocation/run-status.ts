@@ -1,6 +1,6 @@
 import type { EventInput } from '../../sessions/domain/event.js';
 import { AgentFailedError } from '../errors/agent-failed-error.js';
-import { awaitsApproval } from './approvals.js';
+import { awaitsApproval } from './approval-requests.js';
 import { failureIn } from '../errors/failure-reason.js';
 import type { SessionKey } from '../../sessions/domain/ids.js';
 

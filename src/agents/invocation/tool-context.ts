@@ -8,7 +8,7 @@ import { isTempKey } from '../../state/scopes.js';
 import { type StateChanges, foldChanges, hasChanges } from '../../state/state-changes.js';
 import { State, trackedValuesOf } from '../../state/state.js';
 import type { TrackedValues } from '../../state/tracked-values.js';
-import type { ApprovalRequest, ApprovalResult } from './approvals.js';
+import type { ApprovalRequest, ApprovalResult } from './approval-requests.js';
 
 /** The invocation of a tool. */
 export interface ToolInvocation {

@@ -1,6 +1,6 @@
 import { InvalidInputError } from '../../sessions/domain/errors.js';
 import { type StandardSchema, jsonSchemaOf } from '../../state/standard-schema.js';
-import type { ApprovalRequest } from './approvals.js';
+import type { ApprovalRequest } from './approval-requests.js';
 import type { ToolContext } from './tool-context.js';
 
 /** The arguments of a call. */

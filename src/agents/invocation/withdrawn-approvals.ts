@@ -13,7 +13,7 @@ import { type Session, referenceTo } from '../../sessions/domain/session.js';
 import { retryOvertaken } from '../../sessions/domain/retry-overtaken.js';
 import { type AgentEnvironment, holderOf } from '../turn/agent-environment.js';
 import { refusalEvent } from './approval-answers.js';
-import { type ApprovalMark, approvalMarksIn, isAskedBy, withoutApprovals } from './approvals.js';
+import { type ApprovalMark, approvalMarksIn, isAskedBy, withoutApprovals } from './approval-requests.js';
 import { stopEvent, withdrawnApprovalsEvent } from '../turn/control-events.js';
 import { InvocationEnd } from './invocation-end.js';
 import { storedInvocation } from '../turn/stored-invocation.js';

@@ -25,7 +25,7 @@ import { JsonRequestGuard } from '../../sessions/rest/json-request.guard.js';
 import { JsonBody, type SessionParams, type UserParams } from '../../sessions/rest/session-routes.js';
 import type { SessionService } from '../../sessions/session.service.js';
 import { SERVED_SESSIONS } from '../../sessions/sessions.tokens.js';
-import type { SessionFilter } from '../../sessions/domain/submitted-metadata.js';
+import type { SessionFilter } from '../../sessions/domain/session-filter.js';
 import { AccessFilter } from '../../sessions/transport/access-filter.js';
 import { CHANGES_STATE, CREATES } from '../../sessions/transport/request-writes.js';
 import { RequireAccess } from '../../sessions/transport/session-access.js';

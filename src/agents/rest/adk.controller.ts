@@ -15,7 +15,7 @@ import { RequireAccess } from '../../sessions/transport/session-access.js';
 import { AgentRegistry } from '../agent-registry.js';
 import type { AgentRun } from '../ask/agent-run.js';
 import type { RunEvent } from '../turn/run-events.js';
-import type { ApprovalAnswer } from '../invocation/approvals.js';
+import type { ApprovalAnswer } from '../invocation/approval-requests.js';
 import { beginInOrder, withoutRepeated } from '../ask/run-reading.js';
 import { ApiRunStream, ApiEvents, ApiRunProblems } from './agent-responses.js';
 import { AdkNamesPipe, AdkProblemFilter } from './adk-conventions.js';

@@ -6,7 +6,7 @@ import { SESSION, USER } from '../../sessions/surface/paths.js';
 import { flag, json, listOf, optional, shape, text } from '../../sessions/surface/shape.js';
 import { AgentRegistry } from '../agent-registry.js';
 import { AgentSessions } from '../agent-sessions.js';
-import type { ApprovalAnswer } from '../invocation/approvals.js';
+import type { ApprovalAnswer } from '../invocation/approval-requests.js';
 import type { RunResult } from '../ask/run-request.js';
 import { APPROVES, RUNS, STOPS } from '../run-writes.js';
 import { AGENT_RUN, APPROVAL_PAGE, MESSAGE_EXAMPLE, PAYLOAD, RUN, type RunMessage } from './agent-shapes.js';

@@ -18,7 +18,7 @@ import {
   text,
 } from '../../sessions/surface/shape.js';
 import type { RunEvent } from '../turn/run-events.js';
-import type { AskedCall, PendingApproval } from '../invocation/approvals.js';
+import type { AskedCall, PendingApproval } from '../invocation/approval-requests.js';
 import { RUN_POLICIES, type RunPolicy } from '../turn/run-policy.js';
 import type { PendingApprovalPage } from '../invocation/pending-approvals.js';
 import type { RunResult } from '../ask/run-request.js';

@@ -2,7 +2,7 @@ import { REWINDS, groupOf, groupOfInvocation } from '../../sessions/domain/event
 import { isRewind } from '../../sessions/domain/event-inspection.js';
 import type { LoggedEvent } from '../../sessions/domain/event.js';
 import type { SessionKey } from '../../sessions/domain/ids.js';
-import { rewoundBy } from '../../sessions/domain/rewound-in-log.js';
+import { rewoundBy } from '../../sessions/domain/without-rewound.js';
 import type { SeqRange } from '../../sessions/domain/seq-ranges.js';
 import type { AgentEnvironment } from './agent-environment.js';
 import { invocationOfMessage } from './control-events.js';

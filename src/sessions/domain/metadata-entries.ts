@@ -1,3 +1,5 @@
+import { areWithinLimits } from './metadata-limits.js';
+
 /**
  * Metadata as stores keep it: one text with two lines for each entry, its name and its value as JSON text. Neither holds
  * a line break. The names are `title`, `status`, `tag:…`, `label:…` and `field:…`; a session without metadata has `''`.
@@ -6,21 +8,6 @@ export type MetadataText = string;
 
 /** An entry to set to a JSON text, or to remove (`null`). */
 export type MetadataChange = readonly [name: string, value: string | null];
-
-/** How much metadata a session can have. */
-export const METADATA_LIMITS = { tags: 64, labels: 16, fields: 64, reserved: 64, bytes: 32_768 } as const;
-
-/** Labels and fields of this package. They have limits of their own, so that those of an app leave them room. */
-const RESERVED = /^(label|field):agents:/;
-
-/** Of those, runs that were handed over. However many messages wait, an instance can close. */
-const HANDED_OVER = /^field:agents:handedOver:/;
-
-const MAX_OF_KIND = [
-  ['tag:', METADATA_LIMITS.tags],
-  ['label:', METADATA_LIMITS.labels],
-  ['field:', METADATA_LIMITS.fields],
-] as const;
 
 /** The entries of a text, by name. */
 export function metadataEntries(text: MetadataText): Map<string, string> {
@@ -47,9 +34,7 @@ export function metadataAfter(text: MetadataText, changes: readonly MetadataChan
     else entries.set(name, value);
   }
   const lines = [...entries].map(([name, value]) => `${name}\n${value}\n`);
-  const reserved = lines.filter((line) => RESERVED.test(line));
-  const isRoom = reserved.length === 0 ? hasRoom(lines) : hasRoom(lines.filter((line) => !RESERVED.test(line)));
-  return isRoom && hasRoomForReserved(reserved) ? lines.join('') : undefined;
+  return areWithinLimits(lines) ? lines.join('') : undefined;
 }
 
 /** Changes in a row as one change: the last of each entry counts. */
@@ -58,36 +43,11 @@ export function foldMetadata(all: readonly (readonly MetadataChange[])[]): Metad
   return changes.length < 2 ? changes : [...new Map(changes)];
 }
 
-function hasRoom(lines: readonly string[]): boolean {
-  const isOverfull = ([kind, max]: (typeof MAX_OF_KIND)[number]): boolean =>
-    lines.filter((line) => line.startsWith(kind)).length > max;
-  return !MAX_OF_KIND.some(isOverfull) && hasRoomFor(lines, lines.length);
-}
-
-function hasRoomForReserved(lines: readonly string[]): boolean {
-  const handedOver = lines.filter((line) => HANDED_OVER.test(line));
-  const others = handedOver.length === 0 ? lines : lines.filter((line) => !HANDED_OVER.test(line));
-  return [handedOver, others].every((each) => hasRoomFor(each, METADATA_LIMITS.reserved));
-}
-
-function hasRoomFor(lines: readonly string[], max: number): boolean {
-  return lines.length <= max && Buffer.byteLength(lines.join('')) <= METADATA_LIMITS.bytes;
-}
-
-/** The message of the error when {@link metadataAfter} refuses. */
-export function metadataLimitText(): string {
-  const { tags, labels, fields, bytes } = METADATA_LIMITS;
-  return `a session has at most ${tags} tags, ${labels} labels, ${fields} fields and ${bytes} bytes of metadata`;
-}
-
 /**
  * An entry of metadata by which lists can be filtered: the two lines that it has in the text, without the last line
  * break. There is one for the status, for each tag and for each label. It has at most 582 bytes.
  */
 export type IndexEntry = string;
-
-/** How many entries a filter can ask for. */
-export const MAX_FILTER_ENTRIES = 16;
 
 const INDEXED = /^(status$|tag:|label:)/;
 

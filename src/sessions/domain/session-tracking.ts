@@ -7,7 +7,7 @@ import type { MetadataChange, MetadataText } from './metadata-entries.js';
 import { SeqSet } from './seq-ranges.js';
 import type { SessionRecord } from './session-record.js';
 import { type Session, noteTracking, sessionEventsOf, trackingOf } from './session.js';
-import { TrackedMetadata } from './session-metadata.js';
+import { TrackedMetadata } from './tracked-metadata.js';
 import type { ViewItem } from './view-item.js';
 import type { GetSessionConfig } from './view-config.js';
 import type { ViewFilter } from './cut-view.js';

@@ -3,7 +3,7 @@ import { InvalidInputError } from './errors.js';
 import type { LoggedEvent } from './event.js';
 import { type SessionKey, assertId, checkedSessionKey, saveKeyOf } from './ids.js';
 import type { SessionMetadata } from './metadata.js';
-import { metadataOf } from './session-metadata.js';
+import { metadataOf } from './tracked-metadata.js';
 import { SessionEvents } from './session-events.js';
 import type { SessionRecord } from './session-record.js';
 

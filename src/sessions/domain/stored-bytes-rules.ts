@@ -1,5 +1,5 @@
 import { DAY_MS } from './expiry.js';
-import type { ShareRequest } from './quota-shares.js';
+import type { ShareRequest } from './rate-rules.js';
 import { SETTLED_MS } from './session-quota.js';
 
 /** For so long an instance may spend what it has taken. Its writes have the rest of `SETTLED_MS` to become visible. */

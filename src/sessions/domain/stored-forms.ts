@@ -8,7 +8,7 @@ import { isPlainObject } from './json-value.js';
 import type { MetadataChange } from './metadata-entries.js';
 import { metadataChanges, metadataDeltaOf } from './metadata.js';
 import { submitEvent } from './submitted-event.js';
-import { submittedMetadataDelta } from './submitted-metadata.js';
+import { submittedMetadataDelta } from './metadata-checks.js';
 import { submittedChanges, submittedState } from './submitted-state.js';
 import { type StoredScope, joinStateKey, splitStateKey } from '../../state/scopes.js';
 import { hasChanges } from '../../state/state-changes.js';

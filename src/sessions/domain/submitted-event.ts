@@ -16,7 +16,7 @@ import type { MetadataChange } from './metadata-entries.js';
 import { metadataChanges } from './metadata.js';
 import { type HashedText, submittedRequest } from './model-request.js';
 import { redactedEvent, redactionOf } from './redacted-event.js';
-import { submittedMetadataDelta } from './submitted-metadata.js';
+import { submittedMetadataDelta } from './metadata-checks.js';
 import { submittedChanges } from './submitted-state.js';
 import { type ModelUsage, usageOfEvent } from './usage.js';
 

@@ -3,7 +3,7 @@ import { Args, Info, Mutation, Query } from '@nestjs/graphql';
 import type { GraphQLResolveInfo } from 'graphql';
 import { jsonBytes } from '../domain/byte-budget.js';
 import { MAX_LIMIT, checkedLimit } from '../domain/paging.js';
-import type { SessionFilter } from '../domain/submitted-metadata.js';
+import type { SessionFilter } from '../domain/session-filter.js';
 import { type OperationHost, addMethod, operationClass } from '../surface/operation-class.js';
 import type { GraphqlField, Operation, Surface } from '../surface/operation.js';
 import { type Field, type Shape, isShape } from '../surface/shape.js';

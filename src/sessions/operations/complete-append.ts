@@ -14,7 +14,7 @@ import {
 import { isSameEvent, timestampOf } from '../domain/event-digest.js';
 import type { EventInput, LoggedEvent } from '../domain/event.js';
 import { type SessionKey, sessionNameOf } from '../domain/ids.js';
-import { metadataLimitText } from '../domain/metadata-entries.js';
+import { metadataLimitText } from '../domain/metadata-limits.js';
 import { lastGiven } from '../domain/model-request.js';
 import type { SessionRecord } from '../domain/session-record.js';
 import type { Session } from '../domain/session.js';

@@ -5,9 +5,9 @@ import { InvalidInputError, LimitExceededError, type SessionsError } from '../do
 import { type SessionKey, type StateOwner, assertStateOwner, sessionKeyOf } from '../domain/ids.js';
 import { optionalCount, optionalFlag } from '../domain/input-checks.js';
 import type { Session } from '../domain/session.js';
-import { entriesOfBoth, ruleFilter } from '../domain/access-filter.js';
+import { entriesOfBoth, ruleFilter } from '../domain/rule-filter.js';
 import type { IndexEntry } from '../domain/metadata-entries.js';
-import { type SessionFilter, assertFilterSize, filterEntries } from '../domain/submitted-metadata.js';
+import { type SessionFilter, assertFilterSize, filterEntries } from '../domain/session-filter.js';
 import { type SessionEnvironment, readFilter } from '../session-environment.js';
 import { positionOf } from '../storage/list-order.js';
 import type {

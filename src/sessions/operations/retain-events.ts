@@ -5,7 +5,7 @@ import type { RetainedEvent } from '../domain/event-tally.js';
 import type { SessionKey } from '../domain/ids.js';
 import { type RetentionPolicy, isHeld } from '../domain/retention-rules.js';
 import { searchedText } from '../domain/search/event-text.js';
-import { metadataOf } from '../domain/session-metadata.js';
+import { metadataOf } from '../domain/tracked-metadata.js';
 import type { SessionRecord } from '../domain/session-record.js';
 import { loggedEvent } from '../domain/stored-json.js';
 import { isInRanges } from '../domain/seq-ranges.js';

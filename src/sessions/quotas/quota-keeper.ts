@@ -16,7 +16,7 @@ import type { StateOwner, UserKey } from '../domain/ids.js';
 import { digestOf } from '../domain/json-digest.js';
 import { askApp } from '../domain/nested-failures.js';
 import { QuotaExceededError, type QuotaUse } from '../domain/quota-error.js';
-import { QUOTA_WINDOWS, type Rate, type ShareRequest, countAt } from '../domain/quota-shares.js';
+import { QUOTA_WINDOWS, type Rate, type ShareRequest, countAt } from '../domain/rate-rules.js';
 import { BYTES_SHARE_MS } from '../domain/stored-bytes-rules.js';
 import type { EntryPlace } from '../storage/entry-store.js';
 import { countSessions } from '../storage/count-sessions.js';

@@ -3,7 +3,7 @@ import type { KnownEntries } from '../coordination/known-entries.js';
 import { BoundedMap } from '../domain/bounded-map.js';
 import type { Clock } from '../domain/clock.js';
 import { KeyedQueue } from '../domain/keyed-queue.js';
-import { type RateCount, type ShareDecision, type ShareRequest, takeShare, wishOf } from '../domain/quota-shares.js';
+import { type RateCount, type ShareDecision, type ShareRequest, takeShare, wishOf } from '../domain/rate-rules.js';
 import { newStamp } from '../domain/stamp.js';
 import { storedJson } from '../domain/stored-json.js';
 import type { EntryPlace, StoredEntry } from '../storage/entry-store.js';

@@ -3,7 +3,7 @@ import type { KnownEntries } from '../coordination/known-entries.js';
 import { StoreUnavailableError } from '../domain/errors.js';
 import { DAY_MS } from '../domain/expiry.js';
 import type { UserKey } from '../domain/ids.js';
-import type { ShareRequest } from '../domain/quota-shares.js';
+import type { ShareRequest } from '../domain/rate-rules.js';
 import { retryUndefined } from '../domain/retry-overtaken.js';
 import { newStamp } from '../domain/stamp.js';
 import {

@@ -1,6 +1,5 @@
 import type { ServerResponse } from 'node:http';
 import { type ExecutionContext, createParamDecorator } from '@nestjs/common';
-import { InvalidInputError } from '../domain/errors.js';
 import type { AddressedRequest } from '../transport/client-address.js';
 import { fileHeaders } from '../transport/http-defaults.js';
 import { pageLinks, pathOf } from './page-links.js';
@@ -78,15 +77,6 @@ export class HttpExchange {
   /** Sends the version of a session as `ETag`, for `If-Match`. */
   tagVersion(version: number): void {
     this.setHeader('ETag', `"${version}"`);
-  }
-
-  /** The expected version, from `If-Match`. */
-  expectedVersion(): number | undefined {
-    const tag = this.header('if-match');
-    if (tag === undefined || tag.trim() === '*') return undefined;
-    const version = /^\s*(?:W\/)?"(\d{1,15})"\s*$/.exec(tag)?.[1];
-    if (version === undefined) throw new InvalidInputError('must be one entity tag, such as "5"', 'If-Match');
-    return Number(version);
   }
 
   /** Sets the `Link` header to the other pages. */

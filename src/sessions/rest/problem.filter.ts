@@ -1,6 +1,5 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, Inject, Logger, Optional } from '@nestjs/common';
 import { NotSignedInError } from '../auth/auth-errors.js';
-import { StaleSessionError } from '../domain/errors.js';
 import { QuotaExceededError } from '../domain/quota-error.js';
 import { HiddenDeletion } from '../transport/access-refusals.js';
 import { takeEnd } from '../transport/audit/audited-call.js';
@@ -8,8 +7,9 @@ import { NoRoomError, RETRY_AFTER_SECONDS } from '../transport/answers.js';
 import { callOf } from '../transport/call-of.js';
 import { SESSION_LINKS, type SessionLinks } from '../transport/session-links.js';
 import { HttpExchange } from './http-exchange.js';
+import { problemFor } from './if-match.js';
 import { breakStream } from './sent-events.js';
-import { PROBLEM_TYPE, type Problem, logProblem, problemOf, titleOf } from '../transport/problems.js';
+import { PROBLEM_TYPE, type Problem, logProblem } from '../transport/problems.js';
 
 interface Answering {
   /** Of Express. */
@@ -41,7 +41,7 @@ export class ProblemFilter implements ExceptionFilter {
       http.getResponse<Answering>().send('');
       return;
     }
-    const problem = this.#linked(asAnswerTo(exchange, error), exchange);
+    const problem = this.#linked(problemFor(exchange, error), exchange);
     logProblem(this.#logger, error, problem, exchange.request.params, problem.inspector);
     exchange.setStatus(problem.status);
     exchange.setSecurityHeaders();
@@ -69,11 +69,4 @@ export class ProblemFilter implements ExceptionFilter {
   protected bodyOf(problem: Problem): object {
     return problem;
   }
-}
-
-/** A failed `If-Match` is a 412 instead of a 409. */
-function asAnswerTo(exchange: HttpExchange, error: unknown): Problem {
-  const problem = problemOf(error);
-  const isOnCondition = error instanceof StaleSessionError && exchange.header('if-match') !== undefined;
-  return isOnCondition ? { ...problem, status: 412, title: titleOf(412) } : problem;
 }

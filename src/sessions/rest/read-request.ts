@@ -3,6 +3,7 @@ import { type RoutedOperation, idsIn } from '../surface/operation.js';
 import { type Field, type Fields, fieldsOn } from '../surface/shape.js';
 import { remembered } from '../storage/remembered.js';
 import { DtoPipe } from './dto.pipe.js';
+import { expectedVersionIn } from './if-match.js';
 import type { HttpExchange } from './http-exchange.js';
 import { requestDto } from './make-dto.js';
 import { tokenOf, turnOf } from './turn-headers.js';
@@ -35,7 +36,7 @@ export function requestReader<Request = unknown>(operation: RoutedOperation): (e
       ...readBody?.transform(given),
       ...(route.body?.is !== undefined && { [route.body.is]: given }),
       ...Object.fromEntries(names.map((name) => [name, params[name]])),
-      ...(keepsVersion && { expectedVersion: exchange.expectedVersion() }),
+      ...(keepsVersion && { expectedVersion: expectedVersionIn(exchange) }),
       ...(turn === 'its own' && { token: tokenOf(exchange) }),
       ...(turn === 'in' && { turn: turnOf(exchange).turn }),
       ...(turn === 'in or ending' && turnOf(exchange)),

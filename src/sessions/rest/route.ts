@@ -6,7 +6,7 @@ import { type Field, type Shape, isShape } from '../surface/shape.js';
 import { type AccessRequirement, RequireAccess } from '../transport/session-access.js';
 import { AnswersItsBody, AnswersWithWork, LargeAnswer, OpensStream } from './answer.interceptor.js';
 import { ApiEventStream, ApiProblem, ApiProblems, ApiResult, type ResponseHeaders } from './api-responses.js';
-import { KeepsVersion } from './condition.guard.js';
+import { KeepsVersion } from './if-match.guard.js';
 import { dtoOf } from './make-dto.js';
 import { type RequestParts, partsOf } from './read-request.js';
 import { ApiTurnToken, WritesInTurn } from './turn-headers.js';

@@ -16,7 +16,7 @@ import { oncePerApp } from '../../config/once-per-app.js';
 import { AccessChecks } from '../transport/access-checks.js';
 import { ACCESS_KINDS, type SessionAccessOptions, accessProviders } from '../transport/session-access.module.js';
 import { AccessGuard } from './access.guard.js';
-import { ConditionGuard } from './condition.guard.js';
+import { IfMatchGuard } from './if-match.guard.js';
 import { HttpExchange } from './http-exchange.js';
 import { JsonRequestGuard } from './json-request.guard.js';
 import { ProblemFilter } from './problem.filter.js';
@@ -29,11 +29,7 @@ import { ProblemFilter } from './problem.filter.js';
  * export class MyController {}
  */
 export const SessionRoutes = (path: string): ClassDecorator =>
-  applyDecorators(
-    Controller(path),
-    UseGuards(JsonRequestGuard, AccessGuard, ConditionGuard),
-    UseFilters(ProblemFilter),
-  );
+  applyDecorators(Controller(path), UseGuards(JsonRequestGuard, AccessGuard, IfMatchGuard), UseFilters(ProblemFilter));
 
 /** Options of a module of routes. `access` is only needed without `SessionAccessModule`. */
 export interface RoutesOptions extends Partial<SessionAccessOptions> {

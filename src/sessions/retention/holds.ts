@@ -3,7 +3,7 @@ import { KnownEntries } from '../coordination/known-entries.js';
 import { canonicalJson } from '../domain/canonical-json.js';
 import type { SessionKey, UserKey } from '../domain/ids.js';
 import { type RetentionHold, SessionHeldError, isHeld } from '../domain/retention-rules.js';
-import { metadataOf } from '../domain/session-metadata.js';
+import { metadataOf } from '../domain/tracked-metadata.js';
 import { storedJson } from '../domain/stored-json.js';
 import type { EntryPlace } from '../storage/entry-store.js';
 import { keptEntry } from '../storage/kept-entry.js';

@@ -5,10 +5,10 @@ import { ConfigurationError } from '../../config/configuration-error.js';
 import { DEFAULT_LIMITS } from '../../config/session-settings.js';
 import { serverOnlyKeys } from '../domain/defined-state.js';
 import { type WriteDescription, describeScope, describeWrite } from '../domain/write-description.js';
-import type { RuleFilter } from '../domain/access-filter.js';
+import type { RuleFilter } from '../domain/rule-filter.js';
 import type { SessionKey } from '../domain/ids.js';
 import { onSignOut } from './signed-out.js';
-import type { SessionFilter } from '../domain/submitted-metadata.js';
+import type { SessionFilter } from '../domain/session-filter.js';
 import type { ServerStateCheck } from '../operations/server-state.js';
 import type { PageShare } from '../operations/watch-session.js';
 import { environmentBehind } from '../service-environment.js';
@@ -26,7 +26,8 @@ import { noteChecked } from './checked-sessions.js';
 import { environmentsIn } from './environments-in.js';
 import { type AnswerRequest, countStream, reserveShare } from './answers.js';
 import { type AddressedRequest, addressOf, clientOf, noteUser } from './client-address.js';
-import { type AllStreamLimits, StreamAccess, type StreamLimits, streamLimits } from './stream-access.js';
+import { StreamAccess } from './stream-access.js';
+import { type AllStreamLimits, type StreamLimits, streamLimits } from './stream-limits.js';
 
 export const STREAM_LIMITS = Symbol('STREAM_LIMITS');
 

@@ -34,4 +34,4 @@ export {
   SessionAccessModule,
   type SessionAccessOptions,
 } from './session-access.module.js';
-export type { StreamLimits } from './stream-access.js';
+export type { StreamLimits } from './stream-limits.js';

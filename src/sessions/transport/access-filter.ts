@@ -1,5 +1,5 @@
 import { type ExecutionContext, ForbiddenException, createParamDecorator } from '@nestjs/common';
-import type { SessionFilter } from '../domain/submitted-metadata.js';
+import type { SessionFilter } from '../domain/session-filter.js';
 import { callOf } from './call-of.js';
 
 const TAKES_FILTER = Symbol('TAKES_FILTER');

@@ -1,5 +1,5 @@
 import { DEFAULT_LIMITS } from '../../config/session-settings.js';
-import { type RuleFilter, ruleFilter } from '../domain/access-filter.js';
+import { type RuleFilter, ruleFilter } from '../domain/rule-filter.js';
 import { InvalidInputError } from '../domain/errors.js';
 
 /** The access rule returned something that is no answer. Its author has to read the log; clients get a 500. */

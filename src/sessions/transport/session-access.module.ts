@@ -27,7 +27,7 @@ import { isForeignPage } from './cross-site.js';
 import { SessionAccess } from './session-access.js';
 import { shareChecks, unshareChecks } from './shared-checks.js';
 import { SignedInAccess } from './signed-in-access.js';
-import type { StreamLimits } from './stream-access.js';
+import type { StreamLimits } from './stream-limits.js';
 
 /** Who may do what, and the limits of streams. One of `auth` and `access` is needed. */
 export interface SessionAccessOptions {

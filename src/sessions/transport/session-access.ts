@@ -1,5 +1,5 @@
 import { SetMetadata, UseInterceptors, applyDecorators } from '@nestjs/common';
-import type { SessionFilter } from '../domain/submitted-metadata.js';
+import type { SessionFilter } from '../domain/session-filter.js';
 import type { UncheckedWrite, WriteDescription } from '../domain/write-description.js';
 import { isClientWrite } from '../domain/client-writes.js';
 import { EndInterceptor } from './audit/end.interceptor.js';

@@ -1,4 +1,5 @@
-import { METADATA_LIMITS, type MetadataChange, metadataEntries } from '../../sessions/domain/metadata-entries.js';
+import { type MetadataChange, metadataEntries } from '../../sessions/domain/metadata-entries.js';
+import { METADATA_LIMITS } from '../../sessions/domain/metadata-limits.js';
 import type { SessionStorage } from '../../sessions/storage/session-storage.js';
 import { topic } from '../contract-runner.js';
 import { APP, KEY, type StorageFixture, USER, commitOf, creation, lives, readSession, together } from './support.js';

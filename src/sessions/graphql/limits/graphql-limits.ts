@@ -2,7 +2,7 @@ import { ConfigurationError } from '../../../config/configuration-error.js';
 import { problemsOfOptions } from '../../../config/option-checks.js';
 import { kindOf } from '../../../config/setting.js';
 import { withDefaults } from '../../../config/with-defaults.js';
-import { DEFAULT_STREAM_LIMITS } from '../../transport/stream-access.js';
+import { DEFAULT_STREAM_LIMITS } from '../../transport/stream-limits.js';
 import { SESSIONS_BODY_LIMIT } from '../../transport/http-defaults.js';
 import { GraphQLError } from 'graphql';
 

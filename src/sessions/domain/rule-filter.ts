@@ -2,7 +2,8 @@ import type { WriteLimits } from '../../config/session-settings.js';
 import { InvalidInputError } from './errors.js';
 import { childPath, isPlainObject } from './json-value.js';
 import type { IndexEntry, MetadataChange } from './metadata-entries.js';
-import { FILTER_FIELDS, type SessionFilter, filterEntries, metadataInput } from './submitted-metadata.js';
+import { metadataInput } from './metadata-checks.js';
+import { FILTER_FIELDS, type SessionFilter, filterEntries } from './session-filter.js';
 
 /** A filter that an access rule has returned, and what it asks for. */
 export interface RuleFilter {

@@ -2,10 +2,9 @@ import type { WriteLimits } from '../../config/session-settings.js';
 import { InvalidInputError, LimitExceededError } from './errors.js';
 import { nameProblem } from './ids.js';
 import { childPath, isPlainObject, jsonCopyOf } from './json-value.js';
-import { type IndexEntry, MAX_FILTER_ENTRIES, metadataAfter, metadataLimitText } from './metadata-entries.js';
+import { metadataAfter } from './metadata-entries.js';
+import { MAX_TITLE_CHARACTERS, metadataLimitText } from './metadata-limits.js';
 import { type MetadataDelta, metadataChanges } from './metadata.js';
-
-const MAX_TITLE_CHARACTERS = 1_000;
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -94,25 +93,24 @@ function titleAt({ title }: Json, path: string): string | undefined {
   if (typeof title !== 'string' || title === '') {
     throw new InvalidInputError('must be a text that is not empty', childPath(path, 'title'));
   }
-  // Characters as readers count them, so that an emoji counts once.
   if ([...title].length > MAX_TITLE_CHARACTERS) {
     throw new LimitExceededError(`must have at most ${MAX_TITLE_CHARACTERS} characters`, childPath(path, 'title'));
   }
   return title;
 }
 
-function statusAt({ status }: Json, path: string): string | undefined {
+export function statusAt({ status }: Json, path: string): string | undefined {
   return status === undefined || status === null ? undefined : checkedName(status, childPath(path, 'status'));
 }
 
-function namesAt(parent: Json, name: string, path: string): string[] {
+export function namesAt(parent: Json, name: string, path: string): string[] {
   const names = parent[name] ?? [];
   const place = childPath(path, name);
   if (!Array.isArray(names)) throw new InvalidInputError('must be an array of names', place);
   return [...new Set(names.map((item, index) => checkedName(item, `${place}[${index}]`)))];
 }
 
-function labelsAt(given: Json, path: string, mayRemove: boolean): Record<string, string | null> {
+export function labelsAt(given: Json, path: string, mayRemove: boolean): Record<string, string | null> {
   const place = childPath(path, 'labels');
   const entries = Object.entries(objectAt(given, 'labels', path)).map(([name, value]) => {
     const label = checkedName(name, childPath(place, name));
@@ -139,44 +137,4 @@ function ifThere<Name extends string, Value>(name: Name, value: Value | undefine
 
 function ifAny<Name extends string, Value extends object>(name: Name, value: Value): Partial<Record<Name, Value>> {
   return Object.keys(value).length === 0 ? {} : ({ [name]: value } as Record<Name, Value>);
-}
-
-/**
- * Which sessions a list has: those whose metadata has all of this.
- *
- * @example const filter: SessionFilter = { status: 'open', tags: ['vip'], labels: { region: 'eu' } };
- */
-export interface SessionFilter {
-  readonly status?: string | undefined;
-  readonly tags?: readonly string[] | undefined;
-  readonly labels?: Readonly<Record<string, string>> | undefined;
-}
-
-export const FILTER_FIELDS = ['status', 'tags', 'labels'] as const satisfies readonly (keyof SessionFilter)[];
-
-/** The entries that a filter asks for, sorted, so that equal filters have equal entries. Empty without a filter. */
-export function filterEntries(filter: unknown, path: string, limits: WriteLimits): IndexEntry[] {
-  const given = metadataInput(filter, path, limits, FILTER_FIELDS);
-  if (!given) return [];
-  assertLabelValues(filter as SessionFilter, path);
-  const changes = metadataChanges({
-    status: statusAt(given, path) ?? null,
-    tags: { add: namesAt(given, 'tags', path) },
-    labels: labelsAt(given, path, false),
-  });
-  const entries = changes.flatMap(([name, value]) => (value === null ? [] : [`${name}\n${value}`]));
-  assertFilterSize(entries, path);
-  return entries.toSorted();
-}
-
-/** A copy would lose a label without a value, and the list would have more sessions than was asked for. */
-function assertLabelValues({ labels }: SessionFilter, path: string): void {
-  const found = Object.entries(labels ?? {}).find(([, value]) => (value as unknown) === undefined);
-  if (!found) return;
-  throw new InvalidInputError('is undefined; leave it out to ask for any', childPath(`${path}.labels`, found[0]));
-}
-
-export function assertFilterSize({ length }: readonly IndexEntry[], path: string): void {
-  if (length <= MAX_FILTER_ENTRIES) return;
-  throw new InvalidInputError(`must ask for at most ${MAX_FILTER_ENTRIES} entries, not ${length}`, path);
 }

@@ -4,6 +4,7 @@ import { ApiHeader } from '@nestjs/swagger';
 import { InvalidInputError } from '../domain/errors.js';
 import { ApiProblem, PROBLEMS } from './api-responses.js';
 import { HttpExchange } from './http-exchange.js';
+import { expectedVersionIn } from './if-match.js';
 
 const KEEPS_VERSION = Symbol('KEEPS_VERSION');
 
@@ -23,14 +24,14 @@ export const KeepsVersion = (): MethodDecorator =>
 
 /** Refuses `If-Match` on routes that do not support it, since ignoring it would be wrong. */
 @Injectable()
-export class ConditionGuard implements CanActivate {
+export class IfMatchGuard implements CanActivate {
   constructor(private readonly reflector: Reflector) {}
 
   canActivate(context: ExecutionContext): boolean {
     const exchange = HttpExchange.of(context);
     const isRead = exchange.request.method === 'GET' || exchange.request.method === 'HEAD';
     const isKept = this.reflector.get<boolean | undefined>(KEEPS_VERSION, context.getHandler()) === true;
-    if (!isRead && !isKept && exchange.expectedVersion() !== undefined) {
+    if (!isRead && !isKept && expectedVersionIn(exchange) !== undefined) {
       throw new InvalidInputError(
         'is not possible here; appends, rewinds and changes of a session take it',
         'If-Match',
