@@ -34,7 +34,7 @@ import {
   checkedExpiry,
   checkedRun,
 } from './ask/run-request.js';
-import { takeRunQuota } from './ask/run-quota.js';
+import { hasBegun, takeRunQuota } from './ask/run-quota.js';
 import type { RunHandler } from './invocation/agent-context.js';
 import { TurnWork } from './ask/turn-work.js';
 
@@ -172,6 +172,7 @@ export class AgentSessions {
     // What the closures here hold stays until the run is over, so the message is not among it.
     const requested = new RequestedRun(this.#env, checked, handler, ...signals, this.#process, events);
     const { invocationId, agentName, mayBeRetry, retriesFailure } = checked;
+    const identity = { key, invocationId, mayBeRetry, retriesFailure };
     const { result, end: endCalls } = withinRun(this, () =>
       tracedWork(
         'run',
@@ -179,8 +180,13 @@ export class AgentSessions {
         async () => {
           await prepare();
           if (isFree || waiting.signal.aborted) return requested.perform();
-          await takeRunQuota(this.#env.sessions, { key, invocationId, mayBeRetry, retriesFailure });
-          return this.#env.runs.within(key, async () => requested.perform());
+          const { sessions, runs } = this.#env;
+          await takeRunQuota(sessions, identity);
+          return runs.within(
+            key,
+            async () => requested.perform(),
+            async () => hasBegun(sessions, identity),
+          );
         },
       ),
     );

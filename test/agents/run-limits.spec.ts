@@ -81,6 +81,25 @@ describe.each(storeOfEachKind)('limits of runs that instances share, on $name', 
     expect(await two.agents.run(BOB, echo).result).toMatchObject({ status: 'completed' });
   });
 
+  it('let a client that asks again follow its run, or read its answer, but not answer anew', async () => {
+    const [one, two] = [appWith({ perUser: 1, perApp: 1 }), appWith({ perUser: 1, perApp: 1 })];
+    const held = new HeldRuns();
+    const again = { ...ANN, sessionId: 's-1', invocationId: 'i-1' };
+    const first = one.agents.run(again, held.handler).result;
+    await until(() => held.begun === 1);
+    const followed = two.agents.run(again, echo).result;
+    await expect(two.agents.run({ ...again, invocationId: 'i-2' }, echo).result).rejects.toBeInstanceOf(RunLimitError);
+    held.release();
+    expect((await followed).events).toEqual((await first).events);
+    const other = new HeldRuns();
+    const busy = one.agents.run(ANN, other.handler).result;
+    await until(() => other.begun === 1);
+    expect((await two.agents.run(again, echo).result).events).toEqual((await first).events);
+    await expect(two.agents.run({ ...again, retry: true }, echo).result).rejects.toBeInstanceOf(RunLimitError);
+    other.release();
+    await busy;
+  });
+
   it('are given back when a process has died', async () => {
     const mortal = mortalStorage(instances.storage);
     const dying = new AgentApp(mortal.storage, { maxRuns: { perUser: 1 }, clock: instances.clock });

@@ -45,20 +45,35 @@ export class RunPlaces {
     this.#limits = { ...limits, perProcess: limits.perProcess ?? DEFAULT_PER_PROCESS };
   }
 
-  /** Runs work if there is room for it, or refuses with `RunLimitError`. */
-  async within<Result>({ appName, userId }: UserKey, work: () => Promise<Result>): Promise<Result> {
-    const { perUser, perApp, perProcess } = this.#limits;
+  /**
+   * Runs work if there is room for it, or refuses with `RunLimitError`.
+   *
+   * @param hasBegun whether it follows a run that has a place: only the process has to have room for it
+   */
+  async within<Result>(
+    { appName, userId }: UserKey,
+    work: () => Promise<Result>,
+    hasBegun: () => Promise<boolean>,
+  ): Promise<Result> {
+    const { perProcess } = this.#limits;
     if (this.#running >= perProcess) throw new RunLimitError({ scope: 'process', unit: 'runs', limit: perProcess });
     this.#running += 1;
     const taken: GiveBack[] = [];
     try {
-      if (perUser !== undefined) taken.push(await this.#take('user', perUser, nameOf('user', appName, userId)));
-      if (perApp !== undefined) taken.push(await this.#take('app', perApp, nameOf('app', appName)));
+      await this.#takeShared(appName, userId, taken).catch(async (error: unknown) => {
+        if (!(error instanceof RunLimitError) || !(await hasBegun())) throw error;
+      });
       return await work();
     } finally {
       this.#running -= 1;
       for (const giveBack of taken) await giveBack();
     }
+  }
+
+  async #takeShared(appName: string, userId: string, taken: GiveBack[]): Promise<void> {
+    const { perUser, perApp } = this.#limits;
+    if (perUser !== undefined) taken.push(await this.#take('user', perUser, nameOf('user', appName, userId)));
+    if (perApp !== undefined) taken.push(await this.#take('app', perApp, nameOf('app', appName)));
   }
 
   async #take(scope: RunLimit['scope'], limit: number, name: string): Promise<GiveBack> {

@@ -4,25 +4,31 @@ import type { SessionService } from '../../sessions/session.service.js';
 import { findMessage } from './queue.js';
 import type { CheckedRun } from './run-request.js';
 
+/** Which run is asked for. */
+export type RunIdentity = Pick<CheckedRun, 'key' | 'invocationId' | 'mayBeRetry' | 'retriesFailure'>;
+
 /**
- * Counts a run that begins, or refuses it. A message that was stored before is answered all the same, unless it is to be answered anew.
+ * Whether the message of a run was stored before, as of a client that lost its connection. It is answered, or its answer is read, whatever
+ * is used up meanwhile; but not if it is to be answered anew.
+ */
+export async function hasBegun(
+  sessions: SessionService,
+  { key, invocationId, mayBeRetry, retriesFailure }: RunIdentity,
+): Promise<boolean> {
+  if (!mayBeRetry || retriesFailure) return false;
+  const found = await findMessage(sessions, key, invocationId).catch(() => undefined);
+  return found?.message !== undefined;
+}
+
+/**
+ * Counts a run that begins, or refuses it.
  *
  * @example await takeRunQuota(sessions, checkedRun(request));
  */
-export async function takeRunQuota(
-  sessions: SessionService,
-  {
-    key,
-    invocationId,
-    mayBeRetry,
-    retriesFailure,
-  }: Pick<CheckedRun, 'key' | 'invocationId' | 'mayBeRetry' | 'retriesFailure'>,
-): Promise<void> {
+export async function takeRunQuota(sessions: SessionService, run: RunIdentity): Promise<void> {
   try {
-    await environmentBehind(sessions).quotas?.run(key);
+    await environmentBehind(sessions).quotas?.run(run.key);
   } catch (error) {
-    if (!(error instanceof QuotaExceededError) || !mayBeRetry || retriesFailure) throw error;
-    const found = await findMessage(sessions, key, invocationId).catch(() => undefined);
-    if (!found?.message) throw error;
+    if (!(error instanceof QuotaExceededError) || !(await hasBegun(sessions, run))) throw error;
   }
 }
