@@ -108,7 +108,7 @@ export function environmentOf(options: AgentSessionsOptions, draining: AbortSign
     onError,
     onRunFailure,
     partials: partials && new PartialFlusher({ storage, newId, onError }, partials),
-    runs: new RunPlaces({ leases: storage.leases, ttlMs: turnTtlMs, onError }, options.maxRuns),
+    runs: new RunPlaces({ sessions, leases: storage.leases, ttlMs: turnTtlMs, onError }, options.maxRuns),
     waitingMemory: new WaitingMemory(waitingLimits(options)),
     loads: new Semaphore(LOADS_AT_ONCE),
     draining,

@@ -34,7 +34,7 @@ import {
   checkedExpiry,
   checkedRun,
 } from './ask/run-request.js';
-import { hasBegun, takeRunQuota } from './ask/run-quota.js';
+import { takeRunQuota } from './ask/run-quota.js';
 import type { RunHandler } from './invocation/agent-context.js';
 import { TurnWork } from './ask/turn-work.js';
 
@@ -182,11 +182,7 @@ export class AgentSessions {
           if (isFree || waiting.signal.aborted) return requested.perform();
           const { sessions, runs } = this.#env;
           await takeRunQuota(sessions, identity);
-          return runs.within(
-            key,
-            async () => requested.perform(),
-            async () => hasBegun(sessions, identity),
-          );
+          return runs.within(identity, async () => requested.perform());
         },
       ),
     );

@@ -6,6 +6,9 @@ import { HeldHandler, call, echo, response, text } from './support/handlers.js';
 
 const POLL_MS = 20;
 
+/** Not a poll of the watches, which comes when a run takes longer on a busy machine. */
+const isOfRun = (name: string): boolean => name !== 'tails';
+
 /** A storage that notes its calls. */
 function observed(storage: SessionStorage, note: (call: string) => void): SessionStorage {
   return new Proxy(storage, {
@@ -46,7 +49,7 @@ describe('the calls of the store in a run', () => {
       yield response('c1');
       yield text('done');
     }).result;
-    expect(calls).toEqual(['turn begin', 'read', 'append', 'append', 'append', 'append', 'turn end']);
+    expect(calls.filter(isOfRun)).toEqual(['turn begin', 'read', 'append', 'append', 'append', 'append', 'turn end']);
   });
 
   it('are one less if the last event is returned', async () => {
@@ -56,7 +59,7 @@ describe('the calls of the store in a run', () => {
       yield* [];
       return text('done');
     }).result;
-    expect(calls).toEqual(['turn begin', 'read', 'append', 'append and end']);
+    expect(calls.filter(isOfRun)).toEqual(['turn begin', 'read', 'append', 'append and end']);
   });
 
   it('become rarer while a message waits for its turn', async () => {
@@ -81,9 +84,9 @@ describe('the calls of the store in a run', () => {
 
   it('need no read for a new session', async () => {
     await app.agents.run({ appName: 'shop', userId: 'ann', newMessage: 'hi' }, echo).result;
-    expect(calls).toEqual(['create', 'turn begin', 'append', 'append', 'turn end']);
+    expect(calls.filter(isOfRun)).toEqual(['create', 'turn begin', 'append', 'append', 'turn end']);
     calls.length = 0;
     await app.agents.run({ ...KEY, newMessage: 'hi' }, echo).result;
-    expect(calls).toEqual(['turn begin', 'create', 'turn begin', 'append', 'append', 'turn end']);
+    expect(calls.filter(isOfRun)).toEqual(['turn begin', 'create', 'turn begin', 'append', 'append', 'turn end']);
   });
 });

@@ -9,6 +9,7 @@ import type { Semaphore } from '../../sessions/storage/semaphore.js';
 import type { AgentEnvironment } from '../turn/agent-environment.js';
 import { type Brought, MOST_HELD_BYTES, broughtBytes, tempOf } from '../turn/queue-place.js';
 import { type RunLimit, RunLimitError } from '../errors/run-limit-error.js';
+import { type RunIdentity, hasBegun } from './run-quota.js';
 
 /** The most runs at once, working and waiting. */
 export interface RunLimits {
@@ -39,29 +40,24 @@ export class RunPlaces {
   #running = 0;
 
   constructor(
-    private readonly env: Pick<PlaceOptions, 'leases' | 'ttlMs' | 'onError'>,
+    private readonly env: Pick<PlaceOptions, 'leases' | 'ttlMs' | 'onError'> & Pick<AgentEnvironment, 'sessions'>,
     limits: RunLimits = {},
   ) {
     this.#limits = { ...limits, perProcess: limits.perProcess ?? DEFAULT_PER_PROCESS };
   }
 
   /**
-   * Runs work if there is room for it, or refuses with `RunLimitError`.
-   *
-   * @param hasBegun whether it follows a run that has a place: only the process has to have room for it
+   * Runs work if there is room for it, or refuses with `RunLimitError`. For who asks again for a run that has begun, only the process has to
+   * have room.
    */
-  async within<Result>(
-    { appName, userId }: UserKey,
-    work: () => Promise<Result>,
-    hasBegun: () => Promise<boolean>,
-  ): Promise<Result> {
+  async within<Result>(run: RunIdentity, work: () => Promise<Result>): Promise<Result> {
     const { perProcess } = this.#limits;
     if (this.#running >= perProcess) throw new RunLimitError({ scope: 'process', unit: 'runs', limit: perProcess });
     this.#running += 1;
     const taken: GiveBack[] = [];
     try {
-      await this.#takeShared(appName, userId, taken).catch(async (error: unknown) => {
-        if (!(error instanceof RunLimitError) || !(await hasBegun())) throw error;
+      await this.#takeShared(run.key, taken).catch(async (error: unknown) => {
+        if (!(error instanceof RunLimitError) || !(await hasBegun(this.env.sessions, run))) throw error;
       });
       return await work();
     } finally {
@@ -70,7 +66,7 @@ export class RunPlaces {
     }
   }
 
-  async #takeShared(appName: string, userId: string, taken: GiveBack[]): Promise<void> {
+  async #takeShared({ appName, userId }: UserKey, taken: GiveBack[]): Promise<void> {
     const { perUser, perApp } = this.#limits;
     if (perUser !== undefined) taken.push(await this.#take('user', perUser, nameOf('user', appName, userId)));
     if (perApp !== undefined) taken.push(await this.#take('app', perApp, nameOf('app', appName)));
