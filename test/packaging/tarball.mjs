@@ -14,7 +14,7 @@ const MOST_FILES = 250;
 const MOST_LOADED = 5;
 
 const allowed =
-  /^(dist\/.+\.(js|js\.map|d\.ts)|dist\/inspector\/page\/(names\.json|[a-z-]+-[\dA-Z]{8}\.(js|css))|docs\/(.+\.md|schema\.graphql)|schematics\/[a-z-]+\.json|README\.md|LICENSE|CHANGELOG\.md|package\.json)$/;
+  /^(dist\/.+\.(js|js\.map|d\.ts)|dist\/inspector\/page\/(names\.json|[a-z-]+-[\dA-Z]{8}\.(js|css))|docs\/(.+\.md|schema\.graphql)|schematics\/[a-z-]+\.json|\.env\.example|README\.md|LICENSE|CHANGELOG\.md|package\.json)$/;
 const ofApp = /^dist\/(main|config\/app\.config)\.|\.(spec|test)\./;
 
 /** Whether the tarball has what its manifest promises, and nothing else. */
