@@ -1,5 +1,5 @@
-import { createRequire } from 'node:module';
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { requireOfPackage } from '../config/own-package.js';
 import { HIGHEST_PORT } from '../config/setting.js';
 import { auditedCommand } from './audited-command.js';
 import type { AuditedCommand } from './command-audit.js';
@@ -219,7 +219,7 @@ export function programOf(run: RunWork): Command {
 }
 
 function ownVersion(): string {
-  const { version } = createRequire(import.meta.url)('nestjs-agent-sessions/package.json') as { version: string };
+  const { version } = requireOfPackage()('nestjs-agent-sessions/package.json') as { version: string };
   return version;
 }
 

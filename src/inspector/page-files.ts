@@ -1,13 +1,12 @@
 import { readFile, readdir } from 'node:fs/promises';
 import { extname } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { fileOfPackage } from '../config/own-package.js';
 import { ConfigurationError } from '../config/configuration-error.js';
 
-/** The same place from the sources and from the built package. */
-const FOLDER = fileURLToPath(new URL('../../dist/inspector/page/', import.meta.url));
+const FOLDER = fileOfPackage('dist/inspector/page/');
 
 const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',

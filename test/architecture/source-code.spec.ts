@@ -73,6 +73,11 @@ describe('The source code', () => {
     expect(found).toEqual([]);
   });
 
+  it('asks for no import.meta, which Jest cannot compile to CommonJS in an app', () => {
+    const asking = files.filter(({ path }) => readFileSync(resolve('src', path), 'utf8').includes('import.meta.'));
+    expect(asking.map(({ path }) => path)).toEqual([]);
+  });
+
   it(`has no file of more than ${maxLines} lines`, () => {
     expect(findLongFiles(files, maxLines)).toEqual([]);
   });

@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { checkCommandLine, checkCommandLineWithoutPeers } from './command-line.mjs';
 import { contractOf } from './contract-stores.mjs';
-import { addSessions, buildAndStart, freshApp, runInstall } from './docs/fresh-app.mjs';
+import { addSessions, buildAndStart, freshApp, runInstall, testWithJest } from './docs/fresh-app.mjs';
 import { commandsFor } from './docs/install-commands.mjs';
 import { mixtures, nest11, nest12, oldestPeers, withoutPeers } from './package-sets.mjs';
 import { runCommand } from './run-command.mjs';
@@ -122,6 +122,8 @@ async function checkDocs(title, nest) {
   for (const [index, { page, text, args }] of commands.entries()) {
     await check(`${title}, ${page}: ${text}`, () => runInstall(folder, args));
     if (!isUsed) await check(`${title}: nest add`, () => addSessions(folder));
+    // Nest 12 sets up another runner.
+    if (!isUsed && nest === 11) await check(`${title}: Jest`, () => testWithJest(folder));
     isUsed = true;
     if (commands[index + 1]?.page === page) continue;
     await check(`${title}, ${page}: the app builds and starts`, () => buildAndStart(folder));

@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import type { ModuleRef } from '@nestjs/core';
 import { ConfigurationError } from '../../config/configuration-error.js';
+import { requireOfPackage } from '../../config/own-package.js';
 import type { CronSchedule } from '../../config/session-settings.js';
 import { findRegistry } from './scheduled-work.js';
 
@@ -80,6 +81,6 @@ function jobOf({ cron, timeZone }: CronSchedule, onTick: () => unknown): CronJob
 
 /** The one that `@nestjs/schedule` uses, which an app need not install. */
 function cronPackage(): CronPackage {
-  const schedule = createRequire(import.meta.url).resolve('@nestjs/schedule/package.json');
+  const schedule = requireOfPackage().resolve('@nestjs/schedule/package.json');
   return createRequire(schedule)('cron') as CronPackage;
 }

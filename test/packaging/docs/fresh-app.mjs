@@ -1,4 +1,4 @@
-import { readFileSync, rmSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -39,6 +39,35 @@ export async function addSessions(folder) {
   await add();
   if (readFileSync(file, 'utf8') !== text) throw new Error(`nest add changed ${file} again`);
 }
+
+/** Tests the app by the Jest that `nest new` has set up, with the option of docs/configuration.md: compiled to CommonJS. */
+export async function testWithJest(folder) {
+  const page = readFileSync(new URL('../../../docs/configuration.md', import.meta.url), 'utf8');
+  const [option] = /"transformIgnorePatterns": \[.*\]/.exec(page);
+  const file = join(folder, 'package.json');
+  const manifest = JSON.parse(readFileSync(file, 'utf8'));
+  Object.assign(manifest.jest, JSON.parse(`{${option}}`), { roots: ['<rootDir>'] });
+  writeFileSync(file, JSON.stringify(manifest, null, 2));
+  writeFileSync(join(folder, 'src/sessions.spec.ts'), SPEC);
+  await runCommand('npx', ['jest', 'sessions.spec'], { cwd: folder });
+}
+
+const SPEC = `
+import { Test } from '@nestjs/testing';
+import { InMemorySessionStorage, SESSION_STORAGE, SessionService } from 'nestjs-agent-sessions';
+import { AppModule } from './app.module';
+
+it('keeps sessions in memory', async () => {
+  const module = await Test.createTestingModule({ imports: [AppModule] })
+    .overrideProvider(SESSION_STORAGE)
+    .useValue(new InMemorySessionStorage())
+    .compile();
+  const app = await module.init();
+  const session = await app.get(SessionService).createSession({ appName: 'shop', userId: 'ann' });
+  expect(session.userId).toBe('ann');
+  await app.close();
+});
+`;
 
 /** Builds the app and starts it; it has to answer. */
 export async function buildAndStart(folder) {

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { basename, dirname, extname, join } from 'node:path';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { ConfigurationError } from '../../../config/configuration-error.js';
+import { requireOfPackage } from '../../../config/own-package.js';
 import { OWN_FILES } from './explorer-page.js';
 
 /** GraphiQL 3 is the last version with a script that runs without a bundler. It depends on React 18. */
@@ -44,7 +45,7 @@ export class ExplorerFiles implements OnModuleInit {
 }
 
 function pathsOfPackages(): string[] {
-  const graphiql = createRequire(import.meta.url).resolve('graphiql/package.json');
+  const graphiql = requireOfPackage().resolve('graphiql/package.json');
   const { resolve } = createRequire(graphiql);
   return [
     ...GRAPHIQL_FILES.map((file) => join(dirname(graphiql), file)),
