@@ -186,7 +186,7 @@ export function programOf(run: RunWork): Command {
     .action(action(countEncrypted));
   program
     .command('audit [app]')
-    .description('say who asked for what of an app, oldest first, if the app keeps that in its store')
+    .description('say who asked for what of an app, or without any, oldest first, if the app keeps that in its store')
     .option('--user <id>', 'only of data of this user, or asked by them')
     .option('--since <time>', 'only from this day or time on, such as 2027-01-31')
     .action(action(audit));

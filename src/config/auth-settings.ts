@@ -107,13 +107,13 @@ export const JWT_SETTINGS: SettingsOf<JwtOptions> = {
   user: { kind: filled, meaning: 'the claim with the id of the user', otherwise: 'sub' },
   apps: { kind: filled, meaning: 'the claim with the apps that a token is for', otherwise: 'all apps' },
   roles: { kind: filled, meaning: 'the claim with the roles of the user', otherwise: 'roles' },
-  service: { kind: filled, meaning: 'the scope or role of services, which may do everything', otherwise: 'nobody' },
+  service: { kind: filled, meaning: 'the scope or role of services, which may do everything', otherwise: 'no role is' },
   support: {
     kind: filled,
     meaning: 'the scope or role of those who read the sessions of all users',
-    otherwise: 'nobody',
+    otherwise: 'no role is',
   },
-  readonly: { kind: filled, meaning: 'the scope or role of users who only read', otherwise: 'nobody' },
+  readonly: { kind: filled, meaning: 'the scope or role of users who only read', otherwise: 'no role is' },
   clockToleranceSeconds: { kind: secondsUpTo(300, { canBeZero: true }) },
 };
 

@@ -6,13 +6,14 @@ import { dirname, join } from 'node:path';
  * not parse.
  */
 function ownFile(): string {
-  const { prepareStackTrace, stackTraceLimit } = Error;
+  // Has prepareStackTrace only if somebody set it.
+  const before: Partial<ErrorConstructor> = { ...Error };
   try {
     Error.stackTraceLimit = 1;
     Error.prepareStackTrace = (_error, [site]) => site?.getFileName();
     return new Error().stack ?? '';
   } finally {
-    Object.assign(Error, { prepareStackTrace, stackTraceLimit });
+    Object.assign(Error, { prepareStackTrace: undefined }, before);
   }
 }
 

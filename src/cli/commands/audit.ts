@@ -23,7 +23,11 @@ export async function audit(
     await context.output.result(lineOf(record), record);
     found++;
   }
-  if (found === 0) context.output.note('no record is kept here of what was asked for; the sink "table" keeps them');
+  if (found > 0) return;
+  const without =
+    'no record is kept here of what was asked for without an app; name one for the records of its sessions';
+  const none = 'no record is kept here of what was asked for; the sink "table" keeps them';
+  context.output.note(appName === undefined ? without : none);
 }
 
 function lineOf({ at, outcome, code, operation, action, target, by, ...ids }: AuditRecord): string {
