@@ -48,7 +48,7 @@ export {
 } from './sessions/domain/encryption-errors.js';
 export { type EncryptedStorage, encryptedStorage } from './sessions/encryption/encrypted-storage.js';
 export { readsOf } from './sessions/reads-of.js';
-export type { RotatedKeys } from './sessions/encryption/data-keys.js';
+export type { RotatedKeys } from './sessions/encryption/owner-keys.js';
 export { UnsupportedByStoreError } from './sessions/domain/unsupported-error.js';
 export {
   EventConflictError,
@@ -122,7 +122,8 @@ export type {
   TurnHolder,
   TurnReference,
 } from './sessions/operations/turns.js';
-export type { CheckBudgetRequest, GetUsageRequest, UsageReport } from './sessions/operations/usage.js';
+export type { GetUsageRequest, UsageReport } from './sessions/operations/get-usage.js';
+export type { CheckBudgetRequest } from './sessions/operations/check-budget.js';
 export type { PricedUsage } from './sessions/domain/usage-cost.js';
 export { type ModelUsage, type TokenUsage, usageOf, type UsageOfEvents } from './sessions/domain/usage.js';
 export type { UpdateSessionOptions } from './sessions/operations/update-session.js';

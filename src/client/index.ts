@@ -69,6 +69,6 @@ export type { PricedUsage } from '../sessions/domain/usage-cost.js';
 export type { ExceededBudget } from '../sessions/domain/budget-error.js';
 export type { QuotaName, QuotaUse } from '../sessions/domain/quota-error.js';
 export type { RedactEventRequest, RedactedEvent } from '../sessions/operations/redact-event.js';
-export type { GetUsageRequest, UsageReport } from '../sessions/operations/usage.js';
+export type { GetUsageRequest, UsageReport } from '../sessions/operations/get-usage.js';
 export type { RequestsOptions as SessionsClientOptions } from './requests.js';
 export { SessionsClient } from './sessions-client.js';

@@ -11,7 +11,7 @@ import type {
   WatchedEvent,
 } from '../sessions/operations/state-history.js';
 import type { RedactEventRequest, RedactedEvent } from '../sessions/operations/redact-event.js';
-import type { GetUsageRequest, UsageReport } from '../sessions/operations/usage.js';
+import type { GetUsageRequest, UsageReport } from '../sessions/operations/get-usage.js';
 import type { EndTurnRequest, RenewTurnRequest, Turn, TurnHolder } from '../sessions/operations/turns.js';
 import { ProblemError } from './problem-error.js';
 import { Requests, type RequestsOptions } from './requests.js';

@@ -1,5 +1,5 @@
 import { newRecord } from '../../src/sessions/domain/session-record.js';
-import { type Listed, SessionLists } from '../../src/sessions/storage/in-memory/session-lists.js';
+import { type Listed, SessionLists } from '../../src/sessions/storage/in-memory/owner-lists.js';
 import { SortedList } from '../../src/sessions/storage/in-memory/sorted-list.js';
 import type { ListRequest } from '../../src/storage.js';
 import { crowd } from '../support/rounds.js';

@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { BudgetExceededError } from '../../sessions/domain/budget-error.js';
 import { isFinalResponse } from '../../sessions/domain/event-inspection.js';
 import type { EventInput } from '../../sessions/domain/event.js';
-import type { CheckBudgetRequest } from '../../sessions/operations/usage.js';
-import { reserveBudget } from '../../sessions/operations/reserved-budget.js';
+import type { CheckBudgetRequest } from '../../sessions/operations/check-budget.js';
+import { reserveBudget } from '../../sessions/operations/reserve-budget.js';
 import { environmentBehind } from '../../sessions/service-environment.js';
 import type { AgentEnvironment } from '../turn/agent-environment.js';
 

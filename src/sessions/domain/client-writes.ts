@@ -11,7 +11,7 @@ export interface ClientWrites {
   readonly content?: readonly string[] | undefined;
   /** None unless given, such as `rewind`, `fork` and `stop`. */
   readonly controls?: readonly string[] | undefined;
-  /** None unless given, such as `customMetadata`. */
+  /** None unless given, such as `customMetadata`, besides the plain ones of `write-description.ts`. */
   readonly fields?: readonly string[] | undefined;
   /** `session`, `user` and `temp` unless given. */
   readonly stateScopes?: readonly Scope[] | undefined;

@@ -30,7 +30,7 @@ import type {
 } from '../storage/session-storage.js';
 import type { RestoreEventsRequest, TransferStore } from '../storage/transfer-store.js';
 import { type CountedTexts, countTexts } from './count-texts.js';
-import { DataKeys } from './data-keys.js';
+import { OwnerKeys } from './owner-keys.js';
 import { type ExaminedText, examinedTexts } from './examined-texts.js';
 import { keyWrapperOf } from './local-keys.js';
 import { openedEntries, openedList, openedOutcome, openedSession, openedTail } from './opened-reads.js';
@@ -87,18 +87,18 @@ export class EncryptedStorage extends PassedThrough implements SessionStorage {
   readonly transfer: TransferStore | undefined;
   readonly replica: StorageReplica | undefined;
   /** The data keys, to rotate them. */
-  readonly keys: DataKeys;
+  readonly keys: OwnerKeys;
   readonly #cipher: OwnerCipher;
   readonly #entries: EntryStore;
   readonly hidesLabels: boolean;
   readonly #metadata: MetadataMode;
 
   /** @param ofPrimary the keys, if this is a copy that follows another store */
-  constructor(storage: SessionStorage, options: EncryptionOptions, clock: Clock, ofPrimary?: DataKeys) {
+  constructor(storage: SessionStorage, options: EncryptionOptions, clock: Clock, ofPrimary?: OwnerKeys) {
     super(storage);
     const { allowPlain = false, metadata = 'plain', cacheSeconds } = options;
     const keys =
-      ofPrimary ?? new DataKeys({ entries: storage.entries, wrapper: keyWrapperOf(options), clock, cacheSeconds });
+      ofPrimary ?? new OwnerKeys({ entries: storage.entries, wrapper: keyWrapperOf(options), clock, cacheSeconds });
     const { replica } = storage;
     this.replica = replica && {
       storage: new EncryptedStorage(replica.storage, options, clock, keys),

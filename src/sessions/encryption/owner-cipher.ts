@@ -1,6 +1,6 @@
 import { EncryptionError, UnknownEncryptionKeyError } from '../domain/encryption-errors.js';
 import { sealedFormOf } from '../domain/sealed-form.js';
-import type { DataKeys, KeyAge } from './data-keys.js';
+import type { OwnerKeys, KeyAge } from './owner-keys.js';
 import {
   type NamedText,
   type TextOwner,
@@ -37,7 +37,7 @@ export class OwnerCipher {
   readonly #recent = new RecentTexts();
 
   constructor(
-    private readonly keys: DataKeys,
+    private readonly keys: OwnerKeys,
     private readonly allowPlain: boolean,
   ) {}
 

@@ -17,5 +17,6 @@ export * from './shared-state.js';
 export * from './state-history.js';
 export * from './turns.js';
 export * from './update-session.js';
-export * from './usage.js';
+export * from './check-budget.js';
+export * from './get-usage.js';
 export type { WatchSessionRequest } from './watch-session.js';

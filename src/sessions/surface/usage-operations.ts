@@ -1,6 +1,6 @@
 import type { PricedUsage } from '../domain/usage-cost.js';
 import type { TokenUsage } from '../domain/usage.js';
-import type { GetUsageRequest, UsageReport } from '../operations/usage.js';
+import type { GetUsageRequest, UsageReport } from '../operations/get-usage.js';
 import { readsOf } from '../reads-of.js';
 import type { SessionService } from '../session.service.js';
 import { SERVED_SESSIONS } from '../sessions.tokens.js';

@@ -3,7 +3,7 @@ import type { StoredPartial } from '../../domain/partial-event.js';
 import type { SessionRecord } from '../../domain/session-record.js';
 import type { ListRequest, StoredCheckpoint } from '../session-storage.js';
 import type { EventLog } from './event-log.js';
-import { type Listed, type ListedPage, SessionLists } from './session-lists.js';
+import { type Listed, type ListedPage, SessionLists } from './owner-lists.js';
 import { nameOf, ownerNameOf } from './names.js';
 import type { ScopeState } from './scope-state.js';
 import type { ModelSums } from './usage-sums.js';

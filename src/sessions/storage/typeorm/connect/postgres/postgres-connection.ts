@@ -15,7 +15,7 @@ import {
   type PooledConnection,
 } from '../connection-pool.js';
 import { namingStandby } from './standby.js';
-import { awaitAll, columnTypes, MAX_DIRECT_VALUES, numberedStatement } from './statements.js';
+import { awaitAll, columnTypes, MAX_DIRECT_VALUES, numberedStatement } from './numbered-statements.js';
 import { directCreateOfPostgres, directWriteOfPostgres, messageAnswerOf } from './direct-write.js';
 
 interface QueryResult {

@@ -48,7 +48,7 @@ export interface RotatedKeys {
  * The data keys of users and apps. They are entries of the store, wrapped by a key that the store does not have. This process remembers
  * those that it uses, for a while, so that nothing is read or unwrapped for each event.
  */
-export class DataKeys {
+export class OwnerKeys {
   readonly #entries: EntryStore;
   readonly #wrapper: KeyWrapper;
   readonly #clock: Clock;

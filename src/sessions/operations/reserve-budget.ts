@@ -3,7 +3,7 @@ import { digestOf } from '../domain/json-digest.js';
 import { retryOvertaken } from '../domain/retry-overtaken.js';
 import { type PlaceOptions, takePlace } from '../leases/take-place.js';
 import type { SessionEnvironment } from '../session-environment.js';
-import { type BudgetState, type CheckBudgetRequest, budgetStates } from './usage.js';
+import { type BudgetState, type CheckBudgetRequest, budgetStates } from './check-budget.js';
 
 /** While more answers than these are left in a budget, none is reserved. */
 const MOST_RESERVED = 250;
