@@ -67,9 +67,10 @@ export class SummarizedSessions {
     return new SummarizedSessions(storage, clock, sessions, model, summaries, async () => summaries.close());
   }
 
-  /** All at once: no summary begins between them. */
+  /** All at once: no summary begins between them. What is due is on the agenda afterwards. */
   async append(...events: EventInput[]): Promise<void> {
     await this.sessions.appendEvents({ session: SESSION, events });
+    await this.sessions.whenIdle();
   }
 
   /** One after the other. Summaries may begin between them. */
