@@ -201,13 +201,14 @@ function redisFrom(reading: Reading, problems: string[]): RedisSettings | undefi
   if (place.tls && tls === false) {
     problems.push('SESSIONS_REDIS_URL says rediss-…, but SESSIONS_REDIS_TLS is off; remove one of the two.');
   }
-  const { url: _address, tls: _mode, waitReplicas: count, ...options } = optionsIn(values, STORE_VARIABLES, 'redis');
+  const { url: _address, tls: _mode, waitReplicas: count, ...others } = optionsIn(values, STORE_VARIABLES, 'redis');
+  const options: RedisSettings = others;
   return {
     ...place,
     ...options,
     ...(tls !== undefined && { tls }),
     ...(typeof count === 'number' &&
-      count > 0 && { waitReplicas: { count, timeoutMs: REDIS.commandTimeoutMs.default } }),
+      count > 0 && { waitReplicas: { count, timeoutMs: options.commandTimeoutMs ?? REDIS.commandTimeoutMs.default } }),
   };
 }
 

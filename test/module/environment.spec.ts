@@ -315,6 +315,13 @@ describe('a valid environment', () => {
       },
     ],
     [
+      { ...redis, SESSIONS_REDIS_WAIT_REPLICAS: '2', SESSIONS_REDIS_COMMAND_TIMEOUT_MS: '500' },
+      {
+        provider: 'redis',
+        redis: { url: 'redis://localhost', commandTimeoutMs: 500, waitReplicas: { count: 2, timeoutMs: 500 } },
+      },
+    ],
+    [
       { SESSIONS_PROVIDER: 'redis', REDIS_HOST: 'h', REDIS_PASSWORD: 'p', REDIS_DB: '2' },
       { provider: 'redis', redis: { connection: { host: 'h', password: 'p', db: 2 } } },
     ],
