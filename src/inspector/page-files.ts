@@ -6,8 +6,6 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { fileOfPackage } from '../config/own-package.js';
 import { ConfigurationError } from '../config/configuration-error.js';
 
-const FOLDER = fileOfPackage('dist/inspector/page/');
-
 const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
@@ -32,9 +30,10 @@ export class PageFiles implements OnModuleInit {
   /** Fails at startup if the page was not built. */
   async onModuleInit(): Promise<void> {
     try {
-      this.#names = JSON.parse(await readFile(`${FOLDER}names.json`, 'utf8')) as Record<string, string>;
-      const names = (await readdir(FOLDER)).filter((name) => Object.hasOwn(TYPES, extname(name)));
-      for (const name of names) this.#files.set(name, await readFile(FOLDER + name));
+      const folder = fileOfPackage('dist/inspector/page/');
+      this.#names = JSON.parse(await readFile(`${folder}names.json`, 'utf8')) as Record<string, string>;
+      const names = (await readdir(folder)).filter((name) => Object.hasOwn(TYPES, extname(name)));
+      for (const name of names) this.#files.set(name, await readFile(folder + name));
     } catch (cause) {
       throw new ConfigurationError(['The page of the inspector is not built: run `npm run build`.'], { cause });
     }
