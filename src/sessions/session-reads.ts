@@ -3,7 +3,7 @@ import { optionalCount } from './domain/input-checks.js';
 import type { ModelRequestReport } from './domain/request-report.js';
 import * as operations from './operations/index.js';
 import { checkedRequest } from './service-operations.js';
-import { runOperation as run } from './run-operation.js';
+import { runOnRequest, runOperation as run } from './run-operation.js';
 import type { SessionEnvironment } from './session-environment.js';
 
 /** Where a read goes that must have an event of its session. */
@@ -33,7 +33,7 @@ export class SessionReads {
    * @example const { sessions: page, nextCursor } = await sessions.listSessions({ appName: 'shop', userId: 'ann', limit: 20 });
    */
   async listSessions(request: operations.ListSessionsRequest): Promise<operations.SessionPage> {
-    return run(this.#for(0), 'listSessions', operations.listSessions, checkedRequest('listSessions', request));
+    return runOnRequest(this.#for(0), 'listSessions', operations.listSessions, request);
   }
 
   /**
@@ -94,7 +94,7 @@ export class SessionReads {
    * @example const { total, costMicros } = await sessions.getUsage({ appName: 'shop', userId: 'ann', period: 'month' });
    */
   async getUsage(request: operations.GetUsageRequest): Promise<operations.UsageReport> {
-    return run(this.#for(0), 'getUsage', operations.getUsage, checkedRequest('getUsage', request));
+    return runOnRequest(this.#for(0), 'getUsage', operations.getUsage, request);
   }
 }
 
