@@ -36,6 +36,22 @@ describe.each(frameworks)('quotas over REST on %s', (framework) => {
     expect((await app.request('GET', `${PATH}/s/events`)).body.events).toHaveLength(2);
   });
 
+  it('answer an append that is repeated, over REST and by the client', async () => {
+    const client = new SessionsClient({ url: app.url, retries: 0 });
+    const events = [
+      { ...EVENT, id: 'e-1' },
+      { ...EVENT, id: 'e-2' },
+    ];
+    const stored = await client.appendBatch({ ...KEY, events });
+    expect(stored.duplicate).toBe(false);
+    expect(await client.appendBatch({ ...KEY, events })).toEqual({ ...stored, duplicate: true });
+    const { status, headers, body } = await app.request('POST', `${PATH}/s/events`, events[0]);
+    expect([status, headers.get('idempotent-replayed')]).toEqual([200, 'true']);
+    expect(body).toEqual(stored.events[0]);
+    const again = await client.append({ ...KEY, event: { ...EVENT, id: 'e-1' } });
+    expect(again).toEqual({ event: stored.events[0], duplicate: true });
+  });
+
   it('answer 429 without a time where only a deletion helps', async () => {
     const { status, headers, body } = await app.request('POST', PATH);
     expect([status, headers.get('retry-after')]).toEqual([429, null]);
@@ -76,6 +92,21 @@ describe('quotas over GraphQL', () => {
 
   beforeEach(async () => (app = await GraphqlApp.start({ sessions: options() })));
   afterEach(() => app.close());
+
+  it('answer an append that is repeated', async () => {
+    await app.ask('mutation { createSession(appName: "shop", userId: "ann", sessionId: "s") { id } }');
+    const append = (id: string) =>
+      app.ask(`mutation {
+        appendEvent(appName: "shop", userId: "ann", sessionId: "s", event: { id: "${id}", author: "user" }) { event { id seq } duplicate }
+      }`);
+    const first = await append('e-1');
+    await append('e-2');
+    expect((await append('e-3')).errors[0]?.extensions).toMatchObject({ code: 'QUOTA_EXCEEDED' });
+    const again = await append('e-1');
+    expect(again.errors).toEqual([]);
+    const { event } = first.data.appendEvent as { event: object };
+    expect(again.data).toEqual({ appendEvent: { event, duplicate: true } });
+  });
 
   it('are extensions of the error, and a part of the usage', async () => {
     const create = 'mutation { createSession(appName: "shop", userId: "ann") { id } }';

@@ -1,6 +1,7 @@
 import { inspect } from 'node:util';
 import { type DataSource, type EntityManager, type EntitySubscriberInterface, QueryFailedError } from 'typeorm';
 import {
+  type EventInput,
   type InvalidInputError,
   type LoggedEvent,
   type Session,
@@ -160,6 +161,23 @@ for (const [name, open] of appDatabases) {
       expect(seqsOf(await load(session))).toEqual([1, 2, 3, 4, 5]);
       await sessions.whenIdle();
       expect(new Set(appended.map(({ seq }) => seq))).toEqual(new Set([1, 2, 3, 4, 5]));
+    });
+
+    it('answers a repetition at a full quota, and refuses what is new', async () => {
+      const storage = new TypeOrmSessionStorage({ dataSource });
+      const full = new SessionService({ storage, quotas: { process: { appendsPerMinute: 1 } } });
+      const session = await full.createSession({ appName: 'shop', userId: 'ann' });
+      const event = userSays('once', { id: 'e-1' });
+      await dataSource.transaction(async (transaction) => {
+        const append = (one: EventInput) => full.append({ session, event: one, transaction });
+        expect(await append(event)).toMatchObject({ event: { seq: 1 }, duplicate: false });
+        expect(await append(event)).toMatchObject({ event: { seq: 1 }, duplicate: true });
+        const fresh = userSays('again', { id: 'e-2' });
+        await expect(append(fresh)).rejects.toMatchObject({ code: 'QUOTA_EXCEEDED' });
+      });
+      expect(seqsOf(session)).toEqual([1]);
+      expect(seqsOf(await load(session))).toEqual([1]);
+      await full.close();
     });
 
     it('continues after a refused append, with all checks of other appends', async () => {

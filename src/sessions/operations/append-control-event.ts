@@ -2,6 +2,7 @@ import type { AppendOutcome, Commit } from '../domain/commit.js';
 import { type Counters, NO_COUNTS, addCounters, countsOf, subtractCounters } from '../domain/counters.js';
 import { InvalidInputError, StaleSessionError } from '../domain/errors.js';
 import type { Event, Rewind } from '../domain/event.js';
+import { asQuestion } from '../domain/repeated-commit.js';
 import { retryUndefined } from '../domain/retry-overtaken.js';
 import { isInRanges } from '../domain/seq-ranges.js';
 import { type SessionRecord, retentionProblem } from '../domain/session-record.js';
@@ -13,9 +14,6 @@ import { LogPoints, readLog, undefinedIfTrimmed } from './read-log.js';
 
 /** The parts of a commit that such an event sets. */
 type ControlPart = Pick<Commit, 'marks' | 'counterIncrements' | 'preconditions' | 'endsPartials' | 'endsTurn'>;
-
-/** No log ends here, so a commit with this precondition is always refused, by the first check that fails. */
-const NO_SEQ = -1;
 
 /**
  * Appends a summary, a rewind or the news of a redaction, and the events of its batch. What it does depends on the session's current state. So it is planned from
@@ -72,7 +70,7 @@ async function refusalInsteadOf(
   { storage }: SessionEnvironment,
   commit: Commit,
 ): Promise<AppendOutcome> {
-  const outcome = await storage.append({ ...commit, preconditions: { ...commit.preconditions, lastSeq: NO_SEQ } });
+  const outcome = await storage.append(asQuestion(commit));
   if (outcome.kind === 'overtaken') throw problem;
   return outcome;
 }

@@ -1,4 +1,3 @@
-import { eventsBytes } from '../domain/byte-budget.js';
 import type { AppendOutcome } from '../domain/commit.js';
 import { InvalidInputError, LimitExceededError } from '../domain/errors.js';
 import { isAnySummary, isRewind } from '../domain/event-inspection.js';
@@ -7,14 +6,15 @@ import { optionalCount, optionalFlag } from '../domain/input-checks.js';
 import type { EndedPartials } from '../domain/partial-event.js';
 import { assertUpdatable, incarnationOf } from '../domain/session-tracking.js';
 import { type SessionReference, referencedKey, Session } from '../domain/session.js';
-import type { QuotaKeeper } from '../quotas/quota-keeper.js';
 import { reportUnsavedState } from '../domain/unsaved-state.js';
 import { type SessionEnvironment, storeCommit } from '../session-environment.js';
 import type { AppTransaction } from '../storage/session-storage.js';
 import { appendControlEvent } from './append-control-event.js';
+import { storeWithin } from './append-within.js';
 import { acceptAppend, completeAppend, withEventIds } from './complete-append.js';
 import { keepTexts, settleTexts } from './keep-texts.js';
-import { type GivenEvent, type PreparedAppend, type PreparedEvent, prepareAppend } from './prepared-append.js';
+import { type GivenEvent, type PreparedEvent, prepareAppend } from './prepared-append.js';
+import { quotaRefusal, storedInstead } from './repeated-append.js';
 import { type TurnReference, turnPart } from './turns.js';
 
 /** The event to append, and its session. */
@@ -97,23 +97,26 @@ export async function commitEvents(
   if (marksSeq !== undefined && !(event && isAnySummary(event))) {
     throw new InvalidInputError('is only allowed for summaries', 'expectedMarksSeq');
   }
+  const { transaction, endPartials: endsPartials } = request;
+  if (transaction !== undefined && event) {
+    throw new InvalidInputError(
+      'is not possible for summaries, rewinds and redactions: append them without it',
+      'transaction',
+    );
+  }
   // A model has been asked for the summary already, and it makes the session shorter.
   const overQuota = request.overQuota ?? (event && isAnySummary(event));
-  if (env.quotas) await takeQuotas(env.quotas, append, overQuota);
+  const refusal = env.quotas && (await quotaRefusal(env.quotas, append, overQuota));
+  if (refusal) return storedInstead(env, append, refusal, { transaction, session: learner });
   const texts = append.events.flatMap(({ submitted }) => submitted.texts);
   const fresh = texts.length > 0 ? await keepTexts(env, key, texts) : [];
-  const endsPartials = request.endPartials;
   const commit = endsTurn || endsPartials ? { ...append.commit, endsTurn, endsPartials } : append.commit;
-  if (request.transaction !== undefined) {
-    if (event)
-      throw new InvalidInputError(
-        'is not possible for summaries, rewinds and redactions: append them without it',
-        'transaction',
-      );
-    return appendWithin(env, { ...append, commit }, request.transaction, learner);
-  }
   let outcome: AppendOutcome;
   try {
+    if (transaction !== undefined) {
+      const within = { ...append, commit };
+      return acceptAppend(env, within, await storeWithin(env, within, transaction, learner));
+    }
     outcome = await (event ? appendControlEvent(env, commit, event) : storeCommit(env, commit));
   } catch (error) {
     throw withEventIds(error, commit);
@@ -122,15 +125,6 @@ export async function commitEvents(
   const completion = completeAppend(env, append, outcome, learner);
   if (completion.updating) await completion.updating;
   return completion;
-}
-
-/** Before anything is written, so that a refused append can be repeated. */
-export async function takeQuotas(
-  quotas: QuotaKeeper,
-  { key, commit }: PreparedAppend,
-  overQuota = false,
-): Promise<void> {
-  await quotas.append(key, commit.events.length, () => eventsBytes(commit.events), overQuota);
 }
 
 function isControl({ submitted: { event } }: PreparedEvent): boolean {
@@ -210,47 +204,4 @@ function checkedList(events: readonly EventInput[], most: number): EventInput[] 
 /** The entry may be anything until it is validated. */
 function isPartial(event: EventInput | undefined | null): boolean {
   return event?.partial === true;
-}
-
-/**
- * Appends inside a transaction of the app. Watches, hooks and the caller's session object get the events after the
- * commit. After a rollback, they get nothing.
- */
-export async function appendWithin(
-  env: SessionEnvironment,
-  append: PreparedAppend,
-  transaction: unknown,
-  session: Session | undefined,
-): Promise<AppendedEvents> {
-  const { storage, tasks } = env;
-  if (!storage.appendWithin) {
-    throw new InvalidInputError(
-      'is not possible with this store: use a TypeORM store over the DataSource of the app, or leave it out',
-      'transaction',
-    );
-  }
-  const onStored = (outcome: AppendOutcome): void => {
-    if (isAccepted(env, append, outcome)) tasks.trackInBackground(completed(env, append, outcome, session));
-  };
-  const onError = (error: unknown): void => tasks.trackInBackground(Promise.reject(error));
-  const appending = storage.appendWithin(append.commit, { transaction, onStored, onError });
-  const outcome = await appending.catch((error: unknown) => {
-    throw withEventIds(error, append.commit);
-  });
-  return acceptAppend(env, append, outcome);
-}
-
-/** Whether the append was stored. Ignores the error, which the caller has received. */
-function isAccepted(env: SessionEnvironment, append: PreparedAppend, outcome: AppendOutcome): boolean {
-  try {
-    acceptAppend(env, append, outcome);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** Updates the session object before its first `await`. */
-async function completed(...append: Parameters<typeof completeAppend>): Promise<void> {
-  await completeAppend(...append).updating;
 }

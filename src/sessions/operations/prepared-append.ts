@@ -32,6 +32,8 @@ export interface GivenEvent {
 export interface PreparedEvent {
   readonly submitted: SubmittedEvent;
   readonly path: string;
+  /** Whether its id was given. Otherwise it was generated, so that it repeats no event. */
+  readonly hasOwnId: boolean;
   /** The caller's event, if hooks ran. */
   readonly beforeHooks?: EventInput | undefined;
 }
@@ -53,7 +55,7 @@ export function prepareAppend(
 ): PreparedAppend | Promise<PreparedAppend> {
   if (env.hooks.hasBeforeAppend) return prepareByHooks(env, key, given, preconditions);
   // Without hooks there is no await, so that the caller may change the events after the call.
-  const events = given.map(({ event, path }) => preparedOf(submit(env, key, event, path), path));
+  const events = given.map(({ event, path }) => preparedOf(submit(env, key, event, path), { event, path }));
   return preparedAppend(env, key, events, preconditions);
 }
 
@@ -87,9 +89,9 @@ async function preparedByHooks(
   const run = (): Promise<EventInput> => env.hooks.runBeforeAppend({ key, event });
   const passed = await askHooks(env, { registration: 'onBeforeAppend', key, run });
   keepFilledInTimestamp(event, passed);
-  if (passed === event) return preparedOf(submit(env, key, event, path), path, event);
+  if (passed === event) return preparedOf(submit(env, key, event, path), { event, path }, event);
   try {
-    return preparedOf(submit(env, key, passed, path), path, event);
+    return preparedOf(submit(env, key, passed, path), { event: passed, path }, event);
   } catch (error) {
     if (!(error instanceof SessionsError)) throw error;
     // What the caller sent is the caller's mistake. What hooks made of it is the app's: that error is no `SessionsError`.
@@ -101,8 +103,8 @@ async function preparedByHooks(
 }
 
 /** All prepared events have the same fields. */
-function preparedOf(submitted: SubmittedEvent, path: string, beforeHooks?: EventInput): PreparedEvent {
-  return { submitted, path, beforeHooks };
+function preparedOf(submitted: SubmittedEvent, { event, path }: GivenEvent, beforeHooks?: EventInput): PreparedEvent {
+  return { submitted, path, hasOwnId: Boolean(event.id), beforeHooks };
 }
 
 function submit(env: SessionEnvironment, key: SessionKey, event: EventInput, path: string): SubmittedEvent {
