@@ -20,8 +20,8 @@ const cell = (text) => text.replaceAll('|', '\\|');
 
 const defaultOf = (variable) => variable.otherwise ?? variable.default?.toString();
 
-/** What a meaning and a default do not show already. `.env.example` has all of it, and so has the error of a wrong value. */
-const FORMS_SHOWN = /^(a whole number|a number of seconds|a host name|true or false|text$)/;
+/** What a reader has to know of a value. `.env.example` has the rest, and so has the error of a wrong value. */
+const FORMS_SHOWN = /^(one of|\w+:\/\/)/;
 
 /** What another page says of variables with their options. The table names them only. */
 const ELSEWHERE = [
@@ -29,6 +29,9 @@ const ELSEWHERE = [
   [/^REDIS_/, 'parts of the address, instead of `SESSIONS_REDIS_URL`'],
   [/^MYSQL_/, 'parts of the address, instead of `SESSIONS_DATABASE_URL`'],
   [/^SESSIONS_DATABASE_(POOLER|LISTEN_URL)/, 'see [poolers](providers/postgresql.md#poolers)'],
+  [/^SESSIONS_HISTORY_/, 'see [history](#history-what-a-reader-sees)'],
+  [/^SESSIONS_TTL_/, 'see [ttl](#ttl-when-things-expire)'],
+  [/^SESSIONS_LIMITS_/, 'see [limits](#limits-what-is-accepted)'],
   [/^SESSIONS_DATABASE_READ_/, 'see [read replicas](scaling.md#read-replicas)'],
   [/^SESSIONS_VERTEX_/, 'see [Vertex AI](providers/vertex.md#options)'],
   [/^SESSIONS_QUOTAS_/, 'see [quotas](tasks/quotas.md)'],
@@ -52,7 +55,7 @@ function tableOf(variables) {
     .filter((variable) => !isElsewhere(variable))
     .map((variable) => {
       const { name, kind } = variable;
-      const form = FORMS_SHOWN.test(kind.allowed) ? [] : [kind.allowed];
+      const form = FORMS_SHOWN.test(kind.allowed) ? [kind.allowed] : [];
       const cells = [[meaningOf(variable), ...form].join(': '), defaultOf(variable) ?? '–'].map(cell);
       return ['', `\`${name}\``, ...cells, ''].join(' | ').trim();
     });
