@@ -4,7 +4,7 @@ import { SessionsError } from '../../../../src/index.js';
 import { randomNumbers } from '../../../support/random.js';
 import { type Random, STATE_KEYS, pick, randomEvent, randomState } from './random-events.js';
 
-/** How a service of ADK differs from ours, and from the other one. Each is a row of docs/adapters/adk.md. */
+/** How a service of ADK differs from ours, and from the other one. docs/adapters/adk.md has them. */
 export interface KnownDifferences {
   /** Keys `user:` and `app:` of the initial state belong to this session only. */
   readonly initialStateIsNotShared?: boolean;
