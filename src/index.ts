@@ -82,53 +82,15 @@ export type { ConsumeOptions, ConsumedEvent } from './sessions/consumers/consume
 export type { ConsumerLag, DeadLetter, DeadLettersRequest } from './sessions/consumers/consumer-status.js';
 export type { SessionConsumer } from './sessions/consumers/session-consumer.js';
 export type { ConsumerInfo, SessionConsumers } from './sessions/consumers/session-consumers.js';
-export type {
-  AppendEventRequest,
-  AppendEventsRequest,
-  AppendEventsResult,
-  AppendResult,
-} from './sessions/operations/append-events.js';
-export type { CreateSessionRequest } from './sessions/operations/create-session.js';
-export type { DeleteSessionRequest } from './sessions/operations/delete-session.js';
-export type { ErasedUser } from './sessions/operations/erase-user.js';
-export type { ForkSessionRequest } from './sessions/operations/fork-session.js';
-export type { GetSessionRequest } from './sessions/operations/get-session.js';
+export type * from './sessions/operations/index.js';
 export type { SessionFilter } from './sessions/domain/session-filter.js';
-export type { ModelRequestQuery } from './sessions/operations/get-model-request.js';
 export type { ModelRequestReport, RequestText } from './sessions/domain/request-report.js';
 export type { ModelRequest, SeqPair } from './sessions/domain/model-request.js';
 export { givenRanges } from './sessions/domain/model-request.js';
 export type { RequestDifference } from './sessions/domain/request-difference.js';
-export type { ExplainViewRequest, ExplainedEvent, ViewExplanation } from './sessions/operations/explain-view.js';
-export type { EventPage, ListEventsRequest } from './sessions/operations/list-events.js';
-export type { ListSessionsRequest, SessionPage } from './sessions/operations/list-sessions.js';
-export type { RedactEventRequest, RedactedEvent } from './sessions/operations/redact-event.js';
-export type { RewindSessionRequest } from './sessions/operations/rewind-session.js';
-export type { SharedStateChanges } from './sessions/operations/shared-state.js';
 export type { StateKeyChange, StateOperation } from './sessions/domain/state-history.js';
-export type {
-  StateAtMoment,
-  StateAtRequest,
-  StateChangePage,
-  StateChangesRequest,
-  WatchedEvent,
-} from './sessions/operations/state-history.js';
-export type {
-  BeginTurnRequest,
-  EndTurnRequest,
-  HeldTurn,
-  RenewTurnRequest,
-  Turn,
-  TurnHolder,
-  TurnReference,
-} from './sessions/operations/turns.js';
-export type { GetUsageRequest, UsageReport } from './sessions/operations/get-usage.js';
-export type { CheckBudgetRequest } from './sessions/operations/check-budget.js';
 export type { PricedUsage } from './sessions/domain/usage-cost.js';
 export { type ModelUsage, type TokenUsage, usageOf, type UsageOfEvents } from './sessions/domain/usage.js';
-export type { UpdateSessionOptions } from './sessions/operations/update-session.js';
-export type { ChangeSessionRequest, ChangedSession } from './sessions/operations/change-session.js';
-export type { WatchSessionRequest } from './sessions/operations/watch-session.js';
 export type { AfterAppend, BeforeAppend, BeforeDelete, BeforeErase, SessionHooks } from './sessions/session-hooks.js';
 export { SessionTitles, type SessionTitler, type TitleRequest } from './sessions/session-titles.js';
 export type { SessionSignals } from './sessions/session-signals.js';

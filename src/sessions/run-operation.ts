@@ -1,32 +1,58 @@
 import { isTurnOfOthers, leaveToOthers } from './domain/event-loop-turn.js';
-import { checkedRequest, type RequestMethod, SERVICE_OPERATIONS, type TracedMethod } from './service-operations.js';
+import {
+  type RequestMethod,
+  type RunBy,
+  type RunMethod,
+  SERVICE_OPERATIONS,
+  type ServiceChannel,
+  checkedRequest,
+} from './service-operations.js';
 import type { SessionEnvironment } from './session-environment.js';
 import { type Operation, traced } from './tracing/trace.js';
 
-/** Runs an operation of the service: its end is waited for at shutdown, and its channel tells it to who listens. */
-export function runOperation<Request, Result, More = undefined>(
+type Run<Method extends RunMethod> = Parameters<RunBy<Method>>;
+type Result<Method extends RunMethod> = Awaited<ReturnType<RunBy<Method>>>;
+
+/** Runs the operation of a method of the service. */
+export function runOperation<Method extends RunMethod>(
   env: SessionEnvironment,
-  method: TracedMethod,
-  operation: Operation<SessionEnvironment, Request, More | undefined, Result>,
-  request: Request,
-  more?: More,
-): Promise<Result> {
-  const running = traced(SERVICE_OPERATIONS[method].channel, operation, env, request, more);
-  return env.tasks.track(isTurnOfOthers() ? afterOthers(running) : running);
+  method: Method,
+  request: Run<Method>[1],
+  more?: Run<Method>[2],
+): Promise<Result<Method>> {
+  const { channel, run } = SERVICE_OPERATIONS[method];
+  return runTracked(
+    channel,
+    run as Operation<SessionEnvironment, unknown, unknown, Result<Method>>,
+    env,
+    request,
+    more,
+  );
 }
 
 /** The same on a request whose fields are checked. */
-export function runOnRequest<Request extends object, Result>(
+export function runOnRequest<Method extends RunMethod & RequestMethod>(
   env: SessionEnvironment,
-  method: TracedMethod & RequestMethod,
-  operation: Operation<SessionEnvironment, Request, undefined, Result>,
+  method: Method,
+  request: Run<Method>[1] & object,
+): Promise<Result<Method>> {
+  return runOperation(env, method, checkedRequest(method, request));
+}
+
+/** Work whose end is waited for at shutdown, and whose channel tells of it to who listens. */
+export function runTracked<Request, More, Outcome>(
+  channel: ServiceChannel,
+  operation: Operation<SessionEnvironment, Request, More, Outcome>,
+  env: SessionEnvironment,
   request: Request,
-): Promise<Result> {
-  return runOperation(env, method, operation, checkedRequest(method, request));
+  more: More,
+): Promise<Outcome> {
+  const running = traced(channel, operation, env, request, more);
+  return env.tasks.track(isTurnOfOthers() ? afterOthers(running) : running);
 }
 
 /** A store in this process answers at once, so that a loop of operations would never let others in. */
-async function afterOthers<Result>(running: Promise<Result>): Promise<Result> {
+async function afterOthers<Outcome>(running: Promise<Outcome>): Promise<Outcome> {
   try {
     return await running;
   } finally {

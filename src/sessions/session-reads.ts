@@ -1,7 +1,7 @@
 import { LogCursor, StateChangeCursor, checkedOrder } from './domain/paging.js';
 import { optionalCount } from './domain/input-checks.js';
 import type { ModelRequestReport } from './domain/request-report.js';
-import * as operations from './operations/index.js';
+import type * as operations from './operations/index.js';
 import { checkedRequest } from './service-operations.js';
 import { runOnRequest, runOperation as run } from './run-operation.js';
 import type { SessionEnvironment } from './session-environment.js';
@@ -25,7 +25,7 @@ export class SessionReads {
    * @example for (const appName of await sessions.listApps()) console.log(appName, await sessions.getUsage({ appName }));
    */
   async listApps(): Promise<string[]> {
-    return run(this.#for(0), 'listApps', ({ storage }) => storage.consumers.apps(), undefined);
+    return run(this.#for(0), 'listApps', undefined);
   }
 
   /**
@@ -33,7 +33,7 @@ export class SessionReads {
    * @example const { sessions: page, nextCursor } = await sessions.listSessions({ appName: 'shop', userId: 'ann', limit: 20 });
    */
   async listSessions(request: operations.ListSessionsRequest): Promise<operations.SessionPage> {
-    return runOnRequest(this.#for(0), 'listSessions', operations.listSessions, request);
+    return runOnRequest(this.#for(0), 'listSessions', request);
   }
 
   /**
@@ -43,7 +43,7 @@ export class SessionReads {
   async listEvents(request: operations.ListEventsRequest): Promise<operations.EventPage> {
     const checked = checkedRequest('listEvents', request);
     const seq = lastOf(checked, request.afterSeq, seqIn(request, logCursor));
-    return run(this.#for(seq), 'listEvents', operations.listEvents, checked);
+    return run(this.#for(seq), 'listEvents', checked);
   }
 
   /**
@@ -54,7 +54,7 @@ export class SessionReads {
     const checked = checkedRequest('explainView', request);
     const { atSeq, since } = request;
     const seq = lastOf(checked, seqIn(request, logCursor), atSeq, since);
-    return run(this.#for(seq), 'explainView', operations.explainView, checked);
+    return run(this.#for(seq), 'explainView', checked);
   }
 
   /**
@@ -63,7 +63,7 @@ export class SessionReads {
    */
   async getModelRequest(request: operations.ModelRequestQuery): Promise<ModelRequestReport | undefined> {
     const checked = checkedRequest('getModelRequest', request);
-    return run(this.#for(lastOf(checked, request.seq)), 'getModelRequest', operations.getModelRequest, checked);
+    return run(this.#for(lastOf(checked, request.seq)), 'getModelRequest', checked);
   }
 
   /**
@@ -72,7 +72,7 @@ export class SessionReads {
    */
   async stateAt(request: operations.StateAtRequest): Promise<operations.StateAtMoment> {
     const checked = checkedRequest('stateAt', request);
-    return run(this.#for(lastOf(checked, request.seq)), 'stateAt', operations.stateAt, checked);
+    return run(this.#for(lastOf(checked, request.seq)), 'stateAt', checked);
   }
 
   /**
@@ -86,7 +86,7 @@ export class SessionReads {
       request.afterSeq,
       seqIn(request, (cursor) => StateChangeCursor.parse(cursor)),
     );
-    return run(this.#for(seq), 'stateChanges', operations.stateChanges, checked);
+    return run(this.#for(seq), 'stateChanges', checked);
   }
 
   /**
@@ -94,7 +94,7 @@ export class SessionReads {
    * @example const { total, costMicros } = await sessions.getUsage({ appName: 'shop', userId: 'ann', period: 'month' });
    */
   async getUsage(request: operations.GetUsageRequest): Promise<operations.UsageReport> {
-    return runOnRequest(this.#for(0), 'getUsage', operations.getUsage, request);
+    return runOnRequest(this.#for(0), 'getUsage', request);
   }
 }
 

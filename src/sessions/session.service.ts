@@ -3,10 +3,14 @@ import { type ConsumeOptions, type SessionConsumer, SessionConsumers } from './c
 import type { EventLike, LoggedEvent } from './domain/event.js';
 import type { SessionKey, UserKey } from './domain/ids.js';
 import type { Session } from './domain/session.js';
-import type { ChangeSessionRequest, ChangedSession, DecideChange } from './operations/change-session.js';
-import * as operations from './operations/index.js';
+import { type DecideChange, changeSession } from './operations/change-session.js';
+import type { EraseUserRequest } from './operations/erase-user.js';
+import type * as operations from './operations/index.js';
+import type { PurgeOptions } from './operations/purge-expired.js';
+import { watchSession } from './operations/state-history.js';
+import { type TurnWork, withTurn } from './operations/turns.js';
 import { checkedRequest } from './service-operations.js';
-import { runOnRequest as run, runOperation } from './run-operation.js';
+import { runOnRequest as run, runOperation, runTracked } from './run-operation.js';
 import { keepEnvironment } from './service-environment.js';
 import { type SessionEnvironment, type SessionServiceOptions, environmentOf } from './session-environment.js';
 import { SessionHooks } from './session-hooks.js';
@@ -43,7 +47,7 @@ export class SessionService extends SessionReads {
    * @example await sessions.createSession({ appName: 'shop', userId: 'ann', state: { step: 1, 'user:theme': 'dark' } });
    */
   async createSession(request: operations.CreateSessionRequest): Promise<Session> {
-    return run(this.#env, 'createSession', operations.createSession, request);
+    return run(this.#env, 'createSession', request);
   }
 
   /**
@@ -51,7 +55,7 @@ export class SessionService extends SessionReads {
    * @example await sessions.getSession({ appName: 'shop', userId: 'ann', sessionId, config: { numRecentEvents: 20 } });
    */
   async getSession(request: operations.GetSessionRequest): Promise<Session | undefined> {
-    return run(this.#env, 'getSession', operations.getSession, request);
+    return run(this.#env, 'getSession', request);
   }
 
   /**
@@ -59,7 +63,7 @@ export class SessionService extends SessionReads {
    * @example const session = await sessions.getOrCreateSession({ appName: 'shop', userId: 'ann', sessionId: 'cart' });
    */
   async getOrCreateSession(request: operations.CreateSessionRequest): Promise<Session> {
-    return run(this.#env, 'getOrCreateSession', operations.getOrCreateSession, request);
+    return run(this.#env, 'getOrCreateSession', request);
   }
 
   /**
@@ -67,7 +71,7 @@ export class SessionService extends SessionReads {
    * @example await sessions.deleteSession({ appName: 'shop', userId: 'ann', sessionId });
    */
   async deleteSession(request: operations.DeleteSessionRequest): Promise<void> {
-    await run(this.#env, 'deleteSession', operations.deleteSession, request);
+    await run(this.#env, 'deleteSession', request);
   }
 
   /**
@@ -76,7 +80,7 @@ export class SessionService extends SessionReads {
    * @example for await (const event of sessions.watch({ appName: 'shop', userId: 'ann', sessionId })) console.log(event.seq);
    */
   watch(request: operations.WatchSessionRequest): AsyncIterableIterator<operations.WatchedEvent> {
-    return operations.watchSession(this.#env, checkedRequest('watch', request));
+    return watchSession(this.#env, checkedRequest('watch', request));
   }
 
   /**
@@ -84,7 +88,7 @@ export class SessionService extends SessionReads {
    * @example const consumer = await sessions.consume({ name: 'mail', handler: ({ event }) => send(event) });
    */
   async consume(options: ConsumeOptions): Promise<SessionConsumer> {
-    return runOperation(this.#env, 'consume', (_env, given) => this.consumers.consume(given), options);
+    return runTracked('consume', () => this.consumers.consume(options), this.#env, options, undefined);
   }
 
   /**
@@ -95,7 +99,7 @@ export class SessionService extends SessionReads {
   async appendEvent(request: operations.AppendEventRequest): Promise<LoggedEvent>;
   async appendEvent(request: operations.AppendEventRequest): Promise<EventLike> {
     if (checkedRequest('append', request).event?.partial === true) return request.event;
-    return (await runOperation(this.#env, 'append', operations.appendEvent, request)).event;
+    return (await runOperation(this.#env, 'append', request)).event;
   }
 
   /**
@@ -103,7 +107,7 @@ export class SessionService extends SessionReads {
    * @example const { event, duplicate } = await sessions.append({ session, event: { id: 'order-7', author: 'agent' } });
    */
   async append(request: operations.AppendEventRequest): Promise<operations.AppendResult> {
-    return run(this.#env, 'append', operations.appendEvent, request);
+    return run(this.#env, 'append', request);
   }
 
   /**
@@ -120,7 +124,7 @@ export class SessionService extends SessionReads {
    * @example const { events: stored, duplicate } = await sessions.appendBatch({ session, events });
    */
   async appendBatch(request: operations.AppendEventsRequest): Promise<operations.AppendEventsResult> {
-    return run(this.#env, 'appendBatch', operations.appendEvents, request);
+    return run(this.#env, 'appendBatch', request);
   }
 
   /**
@@ -128,15 +132,15 @@ export class SessionService extends SessionReads {
    * @example await sessions.updateSession(session); // after session.state.step = 3
    */
   async updateSession(session: Session, options?: operations.UpdateSessionOptions): Promise<LoggedEvent | undefined> {
-    return runOperation(this.#env, 'updateSession', operations.updateSession, session, options);
+    return runOperation(this.#env, 'updateSession', session, options);
   }
 
   /**
    * Appends what `decide` makes of the session, and saves what it changes in the state. Decides again if others come first.
    * @example await sessions.change({ appName: 'shop', userId: 'ann', sessionId }, ({ state }) => void state.set('paid', true));
    */
-  async change(request: ChangeSessionRequest, decide: DecideChange): Promise<ChangedSession> {
-    return traced('change', operations.changeSession, this.#env, checkedRequest('change', request), decide);
+  async change(request: operations.ChangeSessionRequest, decide: DecideChange): Promise<operations.ChangedSession> {
+    return traced('change', changeSession, this.#env, checkedRequest('change', request), decide);
   }
 
   /**
@@ -144,7 +148,7 @@ export class SessionService extends SessionReads {
    * @example const turn = await sessions.beginTurn({ appName: 'shop', userId: 'ann', sessionId, ttlMs: 30_000 });
    */
   async beginTurn(request: operations.BeginTurnRequest): Promise<operations.Turn> {
-    return run(this.#env, 'beginTurn', operations.beginTurn, request);
+    return run(this.#env, 'beginTurn', request);
   }
 
   /**
@@ -152,7 +156,7 @@ export class SessionService extends SessionReads {
    * @example await sessions.renewTurn(turn);
    */
   async renewTurn(turn: operations.RenewTurnRequest): Promise<operations.Turn> {
-    return run(this.#env, 'renewTurn', operations.renewTurn, turn);
+    return run(this.#env, 'renewTurn', turn);
   }
 
   /**
@@ -160,7 +164,7 @@ export class SessionService extends SessionReads {
    * @example await sessions.endTurn(turn);
    */
   async endTurn(turn: operations.EndTurnRequest): Promise<void> {
-    return run(this.#env, 'endTurn', operations.endTurn, turn);
+    return run(this.#env, 'endTurn', turn);
   }
 
   /**
@@ -168,15 +172,15 @@ export class SessionService extends SessionReads {
    * @example const { holder, expiresAt } = (await sessions.getTurn({ appName: 'shop', userId: 'ann', sessionId })) ?? {};
    */
   async getTurn(request: SessionKey): Promise<operations.TurnHolder | undefined> {
-    return run(this.#env, 'getTurn', operations.getTurn, request);
+    return run(this.#env, 'getTurn', request);
   }
 
   /**
    * Runs work in a turn, which it begins, renews and ends. Throws `TurnHeldError` if it is held, `TurnLostError` if it was lost.
    * @example await sessions.withTurn(key, async (turn) => sessions.appendEvent({ session, event: await ask(turn.signal), turn }));
    */
-  async withTurn<Result>(request: operations.BeginTurnRequest, work: operations.TurnWork<Result>): Promise<Result> {
-    return traced('turn', operations.withTurn<Result>, this.#env, checkedRequest('withTurn', request), work);
+  async withTurn<Result>(request: operations.BeginTurnRequest, work: TurnWork<Result>): Promise<Result> {
+    return traced('turn', withTurn<Result>, this.#env, checkedRequest('withTurn', request), work);
   }
 
   /**
@@ -184,7 +188,7 @@ export class SessionService extends SessionReads {
    * @example await sessions.rewindSession({ appName: 'shop', userId: 'ann', sessionId, toSeq: 4 });
    */
   async rewindSession(request: operations.RewindSessionRequest): Promise<Session> {
-    return run(this.#env, 'rewindSession', operations.rewindSession, request);
+    return run(this.#env, 'rewindSession', request);
   }
 
   /**
@@ -192,7 +196,7 @@ export class SessionService extends SessionReads {
    * @example const { alsoIn } = await sessions.redactEvent({ appName: 'shop', userId: 'ann', sessionId, seq: 4, reason: 'a card number' });
    */
   async redactEvent(request: operations.RedactEventRequest): Promise<operations.RedactedEvent> {
-    return run(this.#env, 'redactEvent', operations.redactEvent, request);
+    return run(this.#env, 'redactEvent', request);
   }
 
   /**
@@ -200,7 +204,7 @@ export class SessionService extends SessionReads {
    * @example const earlier = await sessions.forkSession({ appName: 'shop', userId: 'ann', sessionId, atSeq: 4, newSessionId: 'b' });
    */
   async forkSession(request: operations.ForkSessionRequest): Promise<Session> {
-    return run(this.#env, 'forkSession', operations.forkSession, request);
+    return run(this.#env, 'forkSession', request);
   }
 
   /**
@@ -208,7 +212,7 @@ export class SessionService extends SessionReads {
    * @example const { theme } = await sessions.getUserState({ appName: 'shop', userId: 'ann' });
    */
   async getUserState(request: UserKey): Promise<Record<string, unknown>> {
-    return run(this.#env, 'getUserState', operations.getUserState, request);
+    return run(this.#env, 'getUserState', request);
   }
 
   /**
@@ -216,7 +220,7 @@ export class SessionService extends SessionReads {
    * @example await sessions.updateUserState({ appName: 'shop', userId: 'ann', stateDelta: { theme: 'dark' } });
    */
   async updateUserState(request: UserKey & operations.SharedStateChanges): Promise<Record<string, unknown>> {
-    return run(this.#env, 'updateUserState', operations.updateUserState, request);
+    return run(this.#env, 'updateUserState', request);
   }
 
   /**
@@ -224,7 +228,7 @@ export class SessionService extends SessionReads {
    * @example const { currency } = await sessions.getAppState({ appName: 'shop' });
    */
   async getAppState(request: { appName: string }): Promise<Record<string, unknown>> {
-    return run(this.#env, 'getAppState', operations.getAppState, request);
+    return run(this.#env, 'getAppState', request);
   }
 
   /**
@@ -232,7 +236,7 @@ export class SessionService extends SessionReads {
    * @example await sessions.updateAppState({ appName: 'shop', stateDelta: { currency: 'EUR' } });
    */
   async updateAppState(request: { appName: string } & operations.SharedStateChanges): Promise<Record<string, unknown>> {
-    return run(this.#env, 'updateAppState', operations.updateAppState, request);
+    return run(this.#env, 'updateAppState', request);
   }
 
   /**
@@ -240,23 +244,23 @@ export class SessionService extends SessionReads {
    * @example await sessions.checkBudget({ appName: 'shop', userId: 'ann', sessionId }); // before a model is asked
    */
   async checkBudget(request: operations.CheckBudgetRequest): Promise<void> {
-    return run(this.#env, 'checkBudget', operations.checkBudget, request);
+    return run(this.#env, 'checkBudget', request);
   }
 
   /**
    * Removes all that the store has of a user, components and waiting work too. Cannot be undone. Call it again if it fails.
    * @example const { sessions: erased } = await sessions.eraseUser({ appName: 'shop', userId: 'ann' });
    */
-  async eraseUser(request: operations.EraseUserRequest): Promise<operations.ErasedUser> {
-    return run(this.#env, 'eraseUser', operations.eraseServedUser, request);
+  async eraseUser(request: EraseUserRequest): Promise<operations.ErasedUser> {
+    return run(this.#env, 'eraseUser', request);
   }
 
   /**
    * Removes expired sessions and states in batches, and returns the counts.
    * @example const { sessions: removed } = await sessions.purgeExpired();
    */
-  async purgeExpired(options?: operations.PurgeOptions): Promise<PurgeCounts> {
-    return runOperation(this.#env, 'purgeExpired', operations.purgeExpired, options);
+  async purgeExpired(options?: PurgeOptions): Promise<PurgeCounts> {
+    return runOperation(this.#env, 'purgeExpired', options);
   }
 
   /**

@@ -421,11 +421,11 @@ export const layers: readonly Layer[] = [
     mayImport: [...pureLayers, 'sessions/storage', 'sessions/environment', 'sessions/leases', 'sessions/operations'],
     packages: nodeBuiltins,
   },
-  // What the channels and the requests of the service are called.
+  // What each method of the service runs, and what its channel and the fields of its request are called.
   {
     name: 'sessions/service-operations',
     files: /^sessions\/service-operations\.ts$/,
-    mayImport: [...domain, 'sessions/operations'],
+    mayImport: [...domain, 'sessions/environment', 'sessions/operations'],
     packages: noPackage,
   },
   // Tells who listens what runs.

@@ -25,12 +25,15 @@ export function assertFieldNames<Request extends object>(
   );
 }
 
+/** All fields of a request: without one of them, it does not compile. */
+export type FieldNames<Request> = Readonly<Record<keyof Required<Request>, true>>;
+
 /**
- * Names the fields of a request: a missing one does not compile.
+ * Names the fields of a request.
  *
  * @example fieldNames<SessionKey>({ appName: true, userId: true, sessionId: true });
  */
-export function fieldNames<Request>(names: Readonly<Record<keyof Required<Request>, true>>): readonly string[] {
+export function fieldNames<Request>(names: FieldNames<Request>): readonly string[] {
   return Object.keys(names);
 }
 

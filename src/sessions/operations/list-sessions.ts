@@ -246,3 +246,8 @@ function totals(total: number | undefined, limit: number, offset: number | undef
     totalPages: limit > 0 ? Math.ceil(total / limit) : 0,
   };
 }
+
+/** The names of all apps that have sessions, and perhaps of some that had. */
+export async function listApps({ storage }: SessionEnvironment): Promise<string[]> {
+  return storage.consumers.apps();
+}

@@ -9,7 +9,8 @@ import { stateRecord, stateWrites } from '../domain/stored-json.js';
 import { type SessionEnvironment } from '../session-environment.js';
 import type { StateEntries } from '../storage/session-storage.js';
 
-interface AppKey {
+/** An app. */
+export interface AppKey {
   readonly appName: string;
 }
 
