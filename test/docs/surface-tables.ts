@@ -10,6 +10,7 @@ import { USAGE } from '../../src/sessions/surface/usage-operations.js';
 import { SERVICE_CHANNELS } from '../../src/sessions/service-operations.js';
 import { TRACED_OPERATIONS } from '../../src/telemetry/index.js';
 import { SUMMARIES } from '../../src/summarizer/surface/summary-operations.js';
+import { methodComments } from './method-comments.js';
 
 type Row = Omit<Operation<never>, 'run'>;
 
@@ -28,8 +29,16 @@ export const SURFACE_TABLES: Readonly<Record<string, readonly { readonly name: s
   {
     'rest.md': [{ name: 'routes', lines: routesOf(OF_SESSIONS) }],
     'agents-http.md': [{ name: 'routes', lines: routesOf(OF_AGENTS) }],
+    'service.md': [{ name: 'methods', lines: methods() }],
     'telemetry.md': [{ name: 'channels', lines: channels() }],
   };
+
+function methods(): string[] {
+  const described = ['session.service.ts', 'session-reads.ts'].flatMap((file) =>
+    methodComments(`src/sessions/${file}`),
+  );
+  return ['| method | what it does |', '|---|---|', ...described.map(([name, text]) => `| ${code(name)} | ${text} |`)];
+}
 
 function routesOf(rows: readonly Row[]): string[] {
   return [
