@@ -17,8 +17,7 @@ export function methodComments(file: string): (readonly [name: string, text: str
 }
 
 function commentOf(method: ts.MethodDeclaration): string | undefined {
-  const [comment] = ts.getJSDocCommentsAndTags(method).filter(ts.isJSDoc);
-  return ts.getTextOfJSDocComment(comment?.comment);
+  return ts.getTextOfJSDocComment(ts.getJSDocCommentsAndTags(method).find(ts.isJSDoc)?.comment);
 }
 
 function isPublicMethod(member: ts.ClassElement): member is ts.MethodDeclaration {

@@ -24,7 +24,7 @@ import {
   USER,
   sessionOf,
 } from '../transports/samples.js';
-import { answerOf } from './expected-answers.js';
+import { answerOf } from './answers.js';
 import { GraphqlApp } from './graphql-app.js';
 import { argumentsOf, documentOf, rootField } from './schema-documents.js';
 

@@ -5,7 +5,7 @@ import { callsFor, methodOf } from '../transports/operations.js';
 import { RecordingService, linesOf, linesOfCalls } from '../transports/recording-service.js';
 import { AGENT_ROWS, ROWS, ROW_NAMES, type RowName } from '../transports/rows.js';
 import { frameworks } from '../rest/rest-app.js';
-import { answerOf } from './expected-answers.js';
+import { answerOf } from './answers.js';
 import { GraphqlApp } from './graphql-app.js';
 import { RemoteError } from './remote-error.js';
 import { documentOf, fieldsOf, rootField } from './schema-documents.js';

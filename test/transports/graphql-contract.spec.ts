@@ -19,7 +19,7 @@ describeSessionService({
     const storage = new InMemorySessionStorage({ clock });
     const service = new SessionService({ ...settings, storage, clock });
     const pooled = await apps.take(service);
-    const sessions = new GraphqlSessions(pooled.app, service);
+    const sessions = GraphqlSessions.over(pooled.app, service);
     return {
       sessions,
       raw: async () => storage.snapshot(),

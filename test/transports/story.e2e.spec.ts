@@ -74,7 +74,7 @@ describe('the story of a session', () => {
   it.each(frameworks)('has the same results over GraphQL on %s', async (framework) => {
     const overGraphql = await storyOver(async (service) => {
       const app = await GraphqlApp.start({ services: { sessions: service }, framework });
-      const sessions = new GraphqlSessions(app, service);
+      const sessions = GraphqlSessions.over(app, service);
       const close = async (): Promise<void> => {
         await sessions.close();
         await app.close();

@@ -1,4 +1,6 @@
 import { type GraphQLOutputType, getNullableType, isEnumType, isListType, isObjectType } from 'graphql';
+import { type LoggedEvent, Session } from '../../src/index.js';
+import type { SessionRecord } from '../../src/storage.js';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -45,4 +47,51 @@ function shown(name: string, value: Values): unknown {
     default:
       return value[name];
   }
+}
+
+/** What the service returned: `answerOf`, backwards. The list of a page is called `items`. */
+export function resultOf(type: GraphQLOutputType, answer: unknown, items = 'nodes'): unknown {
+  const named = getNullableType(type);
+  if (answer === undefined || answer === null) return undefined;
+  if (isListType(named)) return (answer as readonly unknown[]).map((item) => resultOf(named.ofType, item));
+  if (isEnumType(named)) return named.getValue(answer as string)?.value;
+  if (!isObjectType(named)) return answer;
+  const fields = named.getFields();
+  const results = Object.entries(answer).map(([name, value]) => [
+    name === 'nodes' ? items : name,
+    fields[name] && resultOf(fields[name].type, value),
+  ]);
+  return wholeResult(named.name, Object.fromEntries(results.filter(([, value]) => value !== undefined)) as Values);
+}
+
+function wholeResult(name: string, { pageInfo, hadBefore, hasAfter, ...values }: Values): unknown {
+  switch (name) {
+    case 'Event':
+      return values.body;
+    case 'Session':
+    case 'ListedSession':
+      return sessionOf(values);
+    case 'StateKeyChange':
+      return {
+        ...values,
+        ...(hadBefore === true && { before: values.before ?? null }),
+        ...(hasAfter === true && { after: values.after ?? null }),
+      };
+    default:
+      return { ...values, ...(pageInfo !== undefined && nextOf(pageInfo as Values)) };
+  }
+}
+
+function nextOf({ endCursor }: Values): Values {
+  return endCursor === undefined ? {} : { nextCursor: endCursor };
+}
+
+function sessionOf({ id, state, metadata, events = [], version, conversationCount, ...rest }: Values): Session {
+  const record = { ...rest, sessionId: id, lastSeq: version, counters: { turns: conversationCount } };
+  return new Session(
+    record as unknown as SessionRecord,
+    state as Record<string, unknown>,
+    events as LoggedEvent[],
+    metadata as Session['metadata'],
+  );
 }
