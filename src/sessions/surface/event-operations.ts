@@ -73,7 +73,7 @@ export const EVENT_OPERATIONS = surface({
   services: { sessions: SERVED_SESSIONS },
   operations: {
     listEvents: row({
-      summary: 'Lists the whole log, rewound and summarised events included',
+      summary: 'Lists the whole log, also what left the view',
       access: ['read', 'session'],
       request: {
         ...PAGE,
@@ -92,7 +92,7 @@ export const EVENT_OPERATIONS = surface({
       graphql: { type: 'query', name: 'events' },
     }),
     explainView: row({
-      summary: 'Says of each event of the log why it is in the view, or not',
+      summary: 'Says why each event is in the view, or not',
       description: 'The first parameters choose the view, as those of a session do; the others choose the events.',
       access: ['read', 'session'],
       request: { ...NARROWING, ...EXPLAINED_RANGE, ...PAGE, ...SEEN, order: ORDER },
@@ -106,7 +106,7 @@ export const EVENT_OPERATIONS = surface({
       graphql: { type: 'query', name: 'explainView' },
     }),
     getModelRequest: row({
-      summary: 'Says what a model was given for an answer, and what changed since it was asked before',
+      summary: 'Says what a model was given for an answer, and what changed',
       description:
         'Instructions and tools are shown to those whom the access rule `allowsPrompts`; others get their hashes.',
       access: ['read', 'session'],

@@ -227,7 +227,7 @@ export const SESSION_OPERATIONS = surface({
       graphql: { type: 'mutation', name: 'deleteSession' },
     }),
     rewindSession: row({
-      summary: 'Takes the session and its own state back to an earlier event',
+      summary: 'Takes the session back to an earlier event',
       description: 'Appends one event. The log keeps everything, so another rewind can undo this one.',
       access: ['write', 'session', REWINDS],
       request: {
@@ -256,7 +256,7 @@ export const SESSION_OPERATIONS = surface({
       graphql: { type: 'mutation', name: 'rewindSession' },
     }),
     forkSession: row({
-      summary: 'Creates a session from this one, as it is or as it was after an event',
+      summary: 'Creates a session from this one, or from its past',
       access: ['write', 'session', FORKS],
       request: {
         atSeq: optional(integer('The session as it was after this event; as it is now if left out.')),

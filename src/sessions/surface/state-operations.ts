@@ -50,7 +50,7 @@ export const STATE_OPERATIONS = surface({
   services: { sessions: SERVED_SESSIONS },
   operations: {
     getSessionState: row({
-      summary: 'Returns all state that the session sees, with the prefixes of its scopes',
+      summary: 'Returns all state that the session sees',
       access: ['read', 'session'],
       result: STATE_VALUE,
       async run(key: SessionKey, { services }) {
@@ -67,7 +67,7 @@ export const STATE_OPERATIONS = surface({
       },
     }),
     updateSessionState: row({
-      summary: 'Changes state by one event of the author `system`, and returns the event',
+      summary: 'Changes state by an event of `system`, and returns it',
       access: ['write', 'session', CHANGES_STATE],
       request: CHANGES,
       keepsVersion: true,
@@ -100,7 +100,7 @@ export const STATE_OPERATIONS = surface({
       graphql: { type: 'query', name: 'userState' },
     }),
     updateUserState: row({
-      summary: 'Changes the state that all sessions of a user share; keys with or without `user:`',
+      summary: 'Changes the state that all sessions of a user share',
       access: ['write', 'userState', CHANGES_USER_STATE],
       request: CHANGES,
       result: STATE_VALUE,
@@ -117,7 +117,7 @@ export const STATE_OPERATIONS = surface({
       graphql: { type: 'query', name: 'appState' },
     }),
     updateAppState: row({
-      summary: 'Changes the state that all sessions of an app share; keys with or without `app:`',
+      summary: 'Changes the state that all sessions of an app share',
       access: ['write', 'appState', CHANGES_APP_STATE],
       request: CHANGES,
       result: STATE_VALUE,

@@ -130,7 +130,7 @@ export const SUMMARIES = surface({
   services: { summaries: SummarizerSessionManager },
   operations: {
     getSummary: row({
-      summary: 'Returns the summary that readers of the session see, or those of a branch',
+      summary: 'Returns the summary that readers see',
       access: ['read', 'session'],
       request: {
         branch: optional(text('What readers of this branch get: its summary, or else that of the whole conversation.')),
@@ -174,7 +174,7 @@ export const SUMMARIES = surface({
       },
     }),
     getSummaryOutlook: row({
-      summary: 'Says how far each threshold of summaries is, and what a summary would cover if it was made now',
+      summary: 'Says how far each threshold of summaries is, and what a summary would cover now',
       access: ['read', 'session'],
       request: { branch: optional(text('Of a summary of this branch. Default: of the whole conversation.')) },
       result: SUMMARY_OUTLOOK,
@@ -183,7 +183,7 @@ export const SUMMARIES = surface({
       graphql: { type: 'query', name: 'summaryOutlook' },
     }),
     listSummaries: row({
-      summary: 'Lists the summaries in the log, also those that readers no longer see',
+      summary: 'Lists all summaries in the log',
       access: ['read', 'session'],
       request: {
         limit: PAGE.limit,
