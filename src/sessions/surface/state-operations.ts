@@ -100,7 +100,7 @@ export const STATE_OPERATIONS = surface({
       graphql: { type: 'query', name: 'userState' },
     }),
     updateUserState: row({
-      summary: 'Changes the state that all sessions of a user share',
+      summary: 'Changes the state that all sessions of a user share; keys with or without `user:`',
       access: ['write', 'userState', CHANGES_USER_STATE],
       request: CHANGES,
       result: STATE_VALUE,
@@ -117,7 +117,7 @@ export const STATE_OPERATIONS = surface({
       graphql: { type: 'query', name: 'appState' },
     }),
     updateAppState: row({
-      summary: 'Changes the state that all sessions of an app share',
+      summary: 'Changes the state that all sessions of an app share; keys with or without `app:`',
       access: ['write', 'appState', CHANGES_APP_STATE],
       request: CHANGES,
       result: STATE_VALUE,
