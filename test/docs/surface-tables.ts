@@ -7,8 +7,6 @@ import { fieldsOn } from '../../src/sessions/surface/shape.js';
 import { STATE_OPERATIONS } from '../../src/sessions/surface/state-operations.js';
 import { TURNS } from '../../src/sessions/surface/turn-operations.js';
 import { USAGE } from '../../src/sessions/surface/usage-operations.js';
-import { SERVICE_CHANNELS } from '../../src/sessions/service-operations.js';
-import { TRACED_OPERATIONS } from '../../src/telemetry/index.js';
 import { SUMMARIES } from '../../src/summarizer/surface/summary-operations.js';
 import { methodComments } from './method-comments.js';
 
@@ -30,14 +28,19 @@ export const SURFACE_TABLES: Readonly<Record<string, readonly { readonly name: s
     'rest.md': [{ name: 'routes', lines: routesOf(OF_SESSIONS) }],
     'agents-http.md': [{ name: 'routes', lines: routesOf(OF_AGENTS) }],
     'service.md': [{ name: 'methods', lines: methods() }],
-    'telemetry.md': [{ name: 'channels', lines: channels() }],
   };
 
 function methods(): string[] {
   const described = ['session.service.ts', 'session-reads.ts'].flatMap((file) =>
     methodComments(`src/sessions/${file}`),
   );
-  return ['| method | what it does |', '|---|---|', ...described.map(([name, text]) => `| ${code(name)} | ${text} |`)];
+  const rows = described.map(([name, text]) => `| ${code(name)} | ${firstSentence(text)} |`);
+  return ['| method | what it does |', '|---|---|', ...rows];
+}
+
+/** The comment has the rest. */
+function firstSentence(text: string): string {
+  return text.replace(/(?<=\.) .*/, '');
 }
 
 function routesOf(rows: readonly Row[]): string[] {
@@ -45,16 +48,6 @@ function routesOf(rows: readonly Row[]): string[] {
     '| route | what it does | takes | access |',
     '|---|---|---|---|',
     ...rows.flatMap((row) => (row.route ? [routeLine({ ...row, route: row.route })] : [])),
-  ];
-}
-
-function channels(): string[] {
-  const others = TRACED_OPERATIONS.filter((name) => !SERVICE_CHANNELS.some((channel) => channel === name));
-  return [
-    '| of | channels after `agent-sessions:` |',
-    '|---|---|',
-    `| the service | ${SERVICE_CHANNELS.map(code).join(', ')} |`,
-    `| agents, summaries, search | ${others.map(code).join(', ')} |`,
   ];
 }
 
