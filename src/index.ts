@@ -28,6 +28,7 @@ export {
   type UsageMetadata,
 } from './sessions/domain/event.js';
 export { BudgetExceededError, type ExceededBudget } from './sessions/domain/budget-error.js';
+export { UserBeingErasedError } from './sessions/domain/erasure-rules.js';
 export { SessionHeldError } from './sessions/domain/retention-rules.js';
 export {
   type ApplyRetentionOptions,

@@ -380,14 +380,15 @@ export const layers: readonly Layer[] = [
   {
     name: 'sessions/retention',
     files: /^sessions\/retention\/.+$/,
-    mayImport: ['sessions/storage', 'sessions/coordination', ...domain],
+    // Who holds a session looks whether its user is being erased.
+    mayImport: ['sessions/storage', 'sessions/coordination', 'sessions/erasures', ...domain],
     packages: noPackage,
   },
   // Notes of erasures, and what is left of a user.
   {
     name: 'sessions/erasures',
     files: /^sessions\/erasures\/.+$/,
-    mayImport: ['sessions/storage', 'sessions/coordination', ...domain],
+    mayImport: ['sessions/storage', 'sessions/coordination', 'sessions/leases', ...domain],
     packages: noPackage,
   },
   {

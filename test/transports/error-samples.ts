@@ -36,6 +36,7 @@ import {
 import { TransferConflictError, TransferFileError } from '../../src/transfer/transfer-errors.js';
 import { BudgetExceededError, type ExceededBudget } from '../../src/sessions/domain/budget-error.js';
 import { QuotaExceededError, type QuotaUse } from '../../src/sessions/domain/quota-error.js';
+import { UserBeingErasedError } from '../../src/sessions/domain/erasure-rules.js';
 import { SessionHeldError } from '../../src/sessions/domain/retention-rules.js';
 import { UnsupportedByStoreError } from '../../src/sessions/domain/unsupported-error.js';
 import { SummaryFailedError, SummaryNotFoundError } from '../../src/summarizer/index.js';
@@ -125,6 +126,7 @@ const SAMPLES: Readonly<Record<SessionsErrorCode, readonly Sample[]>> = {
     said(new QuotaExceededError(FULL), 429, { quota: FULL }),
     { ...said(new QuotaExceededError(RATE, 30_000), 429, { quota: RATE }), retryAfter: '30' },
   ],
+  USER_BEING_ERASED: [said(new UserBeingErasedError('ann "1" ä'), 409)],
   SESSION_HELD: [said(new SessionHeldError('cart "1" ä'), 409)],
   TURN_LOST: [said(new TurnLostError('cart'), 409)],
   COMPONENT_NOT_FOUND: [said(new ComponentNotFoundError('cart', 'agent'), 404)],

@@ -1,5 +1,7 @@
 import { type RetentionRule, type RetentionSettings, keptMs } from '../../config/retention-settings.js';
 import { SessionsError } from './errors.js';
+import { type MetadataChange } from './metadata-entries.js';
+import { metadataChanges } from './metadata.js';
 
 /** Keeps the sessions with all of these labels. */
 export type RetentionHold = NonNullable<RetentionSettings['hold']>;
@@ -18,6 +20,9 @@ export interface RetainedSession {
 
 /** What is to become of a session: `held`, `kept`, or removed by the rule of this number. */
 export type RetentionDecision = 'held' | 'kept' | { readonly rule: number };
+
+/** How the entries of labels begin. */
+const LABEL = 'label:';
 
 /** Decides about a session. A hold comes first, then the first rule that fits. */
 export function decideRetention(
@@ -39,6 +44,18 @@ export function lastKept(rule: RetentionRule, now: number): number {
 /** Whether a hold keeps the session. */
 export function isHeld({ labels }: Pick<RetainedSession, 'labels'>, holds: readonly RetentionHold[]): boolean {
   return holds.some((hold) => hasLabels(labels, hold.labels));
+}
+
+/** Whether changes of metadata set a label. Others make no session held. */
+export function setsLabels(changes: readonly MetadataChange[]): boolean {
+  return changes.some(([name, value]) => name.startsWith(LABEL) && value !== null);
+}
+
+/** Whether changes of metadata set a label that a hold names, so that they may make a session held. */
+export function mayMakeHeld(changes: readonly MetadataChange[], holds: readonly RetentionHold[]): boolean {
+  const set = new Map(changes);
+  const named = holds.flatMap(({ labels }) => metadataChanges({ labels: { ...labels } }));
+  return named.some(([name, value]) => set.get(name) === value);
 }
 
 /** Whether app and labels are those of the rule. */

@@ -107,7 +107,11 @@ export async function commitEvents(
   // A model has been asked for the summary already, and it makes the session shorter.
   const overQuota = request.overQuota ?? (event && isAnySummary(event));
   const refusal = env.quotas && (await quotaRefusal(env.quotas, append, overQuota));
-  if (refusal) return storedInstead(env, append, refusal, { transaction, session: learner });
+  if (refusal) {
+    const repeated = await storedInstead(env, append, refusal, { transaction, session: learner });
+    await env.holds.confirm(key, append.commit.metadata ?? []);
+    return repeated;
+  }
   const texts = append.events.flatMap(({ submitted }) => submitted.texts);
   const fresh = texts.length > 0 ? await keepTexts(env, key, texts) : [];
   const commit = endsTurn || endsPartials ? { ...append.commit, endsTurn, endsPartials } : append.commit;
@@ -124,6 +128,7 @@ export async function commitEvents(
   if (texts.length > 0) await settleTexts(env, key, { texts, fresh }, outcome);
   const completion = completeAppend(env, append, outcome, learner);
   if (completion.updating) await completion.updating;
+  if (append.commit.metadata) await env.holds.confirm(key, append.commit.metadata);
   return completion;
 }
 

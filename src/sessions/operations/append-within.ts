@@ -40,6 +40,9 @@ function isAccepted(env: SessionEnvironment, append: PreparedAppend, outcome: Ap
 }
 
 /** Updates the session object before its first `await`. */
-async function completed(...append: Parameters<typeof completeAppend>): Promise<void> {
-  await completeAppend(...append).updating;
+async function completed(...given: Parameters<typeof completeAppend>): Promise<void> {
+  const [env, { key, commit }] = given;
+  await completeAppend(...given).updating;
+  // The caller has its answer, so this is only reported.
+  await env.holds.confirm(key, commit.metadata ?? []);
 }

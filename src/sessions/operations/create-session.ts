@@ -6,7 +6,7 @@ import { SessionExistsError } from '../domain/errors.js';
 import { checkedSessionKey, isBlank } from '../domain/ids.js';
 import { optionalFlag } from '../domain/input-checks.js';
 import { EMPTY_SOURCE } from '../domain/loaded-view.js';
-import { metadataAfter } from '../domain/metadata-entries.js';
+import { metadataAfter, metadataEntries } from '../domain/metadata-entries.js';
 import { type SessionMetadataInput, metadataChanges } from '../domain/metadata.js';
 import { QuotaExceededError } from '../domain/quota-error.js';
 import { SessionEvents } from '../domain/session-events.js';
@@ -85,10 +85,10 @@ export async function createPrepared(env: SessionEnvironment, prepared: Prepared
 
 /** Creates nothing if a quota has no room, or a live session has the id. What is not created does not count. */
 export async function createWithinQuotas(
-  { quotas, storage }: SessionEnvironment,
+  { quotas, storage, holds }: SessionEnvironment,
   request: CreateRequest,
 ): Promise<StoredSession | undefined> {
-  const { key, baseState, log } = request;
+  const { key, baseState, log, metadata } = request;
   const bytes = (): number => Buffer.byteLength(baseState) + eventsBytes(log?.events ?? []);
   const giveBack = await quotas?.create(key, bytes).catch(async (error: unknown) => {
     // What is there needs no room.
@@ -98,6 +98,7 @@ export async function createWithinQuotas(
   if (giveBack === 'there') return undefined;
   const stored = await storage.create(request);
   if (!stored) await giveBack?.();
+  else if (metadata) await holds.confirm(key, [...metadataEntries(metadata)]);
   return stored;
 }
 

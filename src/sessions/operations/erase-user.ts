@@ -9,6 +9,7 @@ import type { SessionStorage } from '../storage/session-storage.js';
 import { Holds } from '../retention/holds.js';
 import type { SessionEnvironment } from '../session-environment.js';
 import { noteErasure } from '../erasures/erasure.js';
+import { noteErasing } from '../erasures/running-erasures.js';
 import { askHooks } from './hook-refusals.js';
 
 const COMPONENTS_AT_ONCE = 500;
@@ -47,10 +48,16 @@ export async function eraseUser(
   const reason = given === undefined || given === null ? undefined : checkedReason(given);
   if (!transfer) throw withoutTransferError('erase users');
   const user = { appName, userId };
-  await holds.assertFree(user);
-  await before?.(user);
-  for (const store of new Set([...(components ? [components] : []), ...others])) await eraseComponents(store, user);
-  const sessions = await transfer.eraseUser(user);
+  const sessions = await whileNoted(storage, user, async (signal) => {
+    await holds.assertFree(user);
+    await before?.(user);
+    for (const store of new Set([...(components ? [components] : []), ...others])) {
+      signal.throwIfAborted();
+      await eraseComponents(store, user);
+    }
+    signal.throwIfAborted();
+    return transfer.eraseUser(user);
+  });
   // An append may have written some meanwhile.
   if (components) await removeComponents(components, user, (session) => isGone(storage, session));
   // Sessions that are gone get no more entries.
@@ -58,6 +65,20 @@ export async function eraseUser(
   await consumers.removeWorkOn(user);
   if (reason !== undefined) await noteErasure(storage, user, { sessions, reason });
   return { sessions };
+}
+
+/** Who holds a session of the user meanwhile, learns of the erasure. */
+async function whileNoted<Result>(
+  storage: SessionStorage,
+  user: UserKey,
+  work: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  const note = await noteErasing(storage, user);
+  try {
+    return await work(note.signal);
+  } finally {
+    await note.end();
+  }
 }
 
 /** Removes all that the store of a service has of a user, and what hooks know of. Consumers look again for what is due. */

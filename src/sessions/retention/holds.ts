@@ -1,10 +1,15 @@
 import { decide, noAnswer } from '../coordination/decide.js';
 import { KnownEntries } from '../coordination/known-entries.js';
 import { canonicalJson } from '../domain/canonical-json.js';
+import { EncryptionError } from '../domain/encryption-errors.js';
+import { UserBeingErasedError, mayHaveMissed } from '../domain/erasure-rules.js';
+import { SessionNotFoundError } from '../domain/errors.js';
 import type { SessionKey, UserKey } from '../domain/ids.js';
-import { type RetentionHold, SessionHeldError, isHeld } from '../domain/retention-rules.js';
+import type { MetadataChange } from '../domain/metadata-entries.js';
+import { type RetentionHold, SessionHeldError, isHeld, mayMakeHeld, setsLabels } from '../domain/retention-rules.js';
 import { metadataOf } from '../domain/tracked-metadata.js';
 import { storedJson } from '../domain/stored-json.js';
+import { runningErasures } from '../erasures/running-erasures.js';
 import type { EntryPlace } from '../storage/entry-store.js';
 import { keptEntry } from '../storage/kept-entry.js';
 import { listedSessions } from '../storage/listed-records.js';
@@ -28,9 +33,16 @@ export class Holds {
     this.#given = joined(this.#given, hold);
   }
 
-  /** Counts in all processes, once it is stored. */
+  /**
+   * Counts in all processes, once it is stored.
+   *
+   * @throws UserBeingErasedError if a call that erases a user may not have seen it
+   */
   async store(hold: RetentionHold): Promise<void> {
     await this.#change((holds) => joined(holds, hold));
+    const [stored] = (await this.storage.entries.find([PLACE])).entries;
+    const running = stored ? await runningErasures(this.storage) : [];
+    if (running.some((erasure) => mayHaveMissed(erasure, stored?.since ?? 0))) throw new UserBeingErasedError();
   }
 
   /** Takes it from the store, and from this process. */
@@ -56,6 +68,25 @@ export class Holds {
     const held =
       sessionId === undefined ? await this.#heldOf(user, holds) : await this.#held({ ...user, sessionId }, holds);
     if (held !== undefined) throw new SessionHeldError(held);
+  }
+
+  /**
+   * Asked after a write, so that no hold is acknowledged and lost: either the erasure of the user has seen the label, or this sees the
+   * erasure. It costs nothing where no label is set, and one request where no hold names it.
+   *
+   * @throws UserBeingErasedError if the changes have made the session held while its user is being erased
+   * @throws SessionNotFoundError if it is gone by now
+   */
+  async confirm(key: SessionKey, changes: readonly MetadataChange[]): Promise<void> {
+    if (!setsLabels(changes)) return;
+    const holds = await this.all().catch(undefinedIfUnreadable);
+    if (holds && !mayMakeHeld(changes, holds)) return;
+    // In this order: an erasure that is over by now has removed the session.
+    const running = await runningErasures(this.storage, key);
+    const read = await this.storage.read({ key, withMetadata: true });
+    if (!read) throw new SessionNotFoundError(key.sessionId);
+    const mayBeHeld = !holds || isHeld(metadataOf(read.metadata ?? ''), holds);
+    if (running.length > 0 && mayBeHeld) throw new UserBeingErasedError(key.userId);
   }
 
   async #held(key: SessionKey, holds: readonly RetentionHold[]): Promise<string | undefined> {
@@ -88,6 +119,11 @@ export class Holds {
       return { writes: [write], answer: noAnswer };
     });
   }
+}
+
+/** Who lacks the key of the holds cannot know what they name. */
+function undefinedIfUnreadable(error: unknown): undefined {
+  if (!(error instanceof EncryptionError)) throw error;
 }
 
 function holdsIn(text: string | undefined): readonly RetentionHold[] {
