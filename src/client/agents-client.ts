@@ -10,7 +10,7 @@ import { SummariesClient } from './summaries-client.js';
 
 /** Models and tools are slow. */
 const RUN_TIMEOUT_MS = 300_000;
-/** How often a stream without a new event is opened again. */
+/** How often a stream that says nothing new is opened again. */
 const MAX_RECONNECTS = 4;
 
 /** A message for the agent of an app. */
@@ -126,13 +126,13 @@ export abstract class AgentsClient extends SummariesClient {
     for (let failures = 0; !isOver(signal);) {
       try {
         for await (const event of this.#eventsOf(path, body, idleTimeoutMs, signal)) {
-          if (event.partial === true) yield event;
-          else if (event.seq > seq) {
+          if (event.partial !== true) {
+            if (event.seq <= seq) continue;
             ({ seq } = event);
             this.#requests.seen.see('POST', path, event);
-            failures = 0;
-            yield event;
           }
+          failures = 0;
+          yield event;
         }
         return undefined;
       } catch (error) {
@@ -190,8 +190,10 @@ export abstract class AgentsClient extends SummariesClient {
       const response = await idle.limit(this.#requests.send('POST', path, { body }, ended));
       for await (const { event, data } of blocksOf(response, idle)) {
         if (event === 'problem') throw problemFrom(data);
+        if (event === 'end') return;
         yield JSON.parse(data) as RemoteRunEvent;
       }
+      throw new ProblemError(response.status, { detail: detailOfCut(response) });
     } finally {
       left.abort();
     }
@@ -200,6 +202,13 @@ export abstract class AgentsClient extends SummariesClient {
 
 function isOver(signal: AbortSignal | undefined): boolean {
   return signal?.aborted === true;
+}
+
+/** A proxy may answer in the server's place, or end the stream of a server that is gone. */
+function detailOfCut({ headers }: Response): string {
+  return headers.get('content-type')?.startsWith('text/event-stream') === true
+    ? 'The stream ended before the run. The agent goes on: send the same `invocationId` again.'
+    : 'The response is not a stream of events. Check that `url` is the URL of the routes of sessions.';
 }
 
 /** With an id, so that a retry is the same request. */

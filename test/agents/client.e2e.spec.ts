@@ -17,6 +17,19 @@ const policy = (given: RunPolicy): RunAgentRequest['policy'] => given;
 
 const textsOf = (events: readonly RemoteRunEvent[]) => events.map(({ content }) => content?.parts?.[0]?.text);
 
+async function textsStreamed(client: SessionsClient, newMessage: string): Promise<(string | undefined)[]> {
+  const stored: RemoteRunEvent[] = [];
+  for await (const event of client.streamAgent({ ...KEY, newMessage })) if (event.partial !== true) stored.push(event);
+  return textsOf(stored);
+}
+
+const answerOf = (type: string, text: string): Response => new Response(text, { headers: { 'content-type': type } });
+
+const page = (): Response => answerOf('text/html', '<html>Welcome</html>');
+const endedStream = (): Response => answerOf('text/event-stream', ': still here\n\n');
+const PIECE = JSON.stringify({ author: 'support', partial: true, offset: 0 });
+const streamOfAPiece = (): Response => answerOf('text/event-stream', `data: ${PIECE}\n\n`);
+
 describe.each(frameworks)('the agents of SessionsClient on %s', (framework) => {
   let app: RestApp;
   let client: SessionsClient;
@@ -98,6 +111,23 @@ describe.each(frameworks)('the agents of SessionsClient on %s', (framework) => {
     expect(textsOf(seen)).toEqual(['soon', undefined]);
     expect(seen[1]).toMatchObject({ errorCode: 'STOPPED' });
     await proxy.stop();
+  });
+
+  /** A client whose first requests get these answers in the server's place. */
+  const behind = (...answers: (() => Response)[]): SessionsClient =>
+    new SessionsClient({ url: app.url, fetch: async (input, init) => answers.shift()?.() ?? fetch(input, init) });
+
+  it('go on with a stream that a proxy has ended as if it was complete', async () => {
+    expect(await textsStreamed(behind(endedStream), 'hi')).toEqual(['echo: hi']);
+    expect(await textsStreamed(behind(page), 'ho')).toEqual(['echo: ho']);
+    const pages = behind(page, page, page, page, page).streamAgent({ ...KEY, newMessage: 'hi' });
+    const refused = { status: 200, message: expect.stringMatching(/Check that `url`/) };
+    await expect(pages.next()).rejects.toMatchObject(refused);
+  });
+
+  it('reconnect as often as a stream breaks, if each connection says something', async () => {
+    const broken = behind(...Array.from({ length: 6 }, () => streamOfAPiece));
+    expect(await textsStreamed(broken, 'hi')).toEqual(['echo: hi']);
   });
 
   it('leave a stream without stopping the agent', async () => {

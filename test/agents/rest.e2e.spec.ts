@@ -88,7 +88,7 @@ describe.each(frameworks)('the REST routes of agents on %s', (framework) => {
     const quiet = await post('/run_sse', { newMessage: HI, invocationId: 'i-1' });
     expect([quiet.status, quiet.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8']);
     const [stored] = (await log()).slice(1);
-    expect(quiet.text).toBe(`id: 2\ndata: ${JSON.stringify(stored)}\n\n`);
+    expect(quiet.text).toBe(`id: 2\ndata: ${JSON.stringify(stored)}\n\nevent: end\ndata: {}\n\n`);
     expect((await post('/run_sse', { newMessage: HI, invocationId: 'i-1' })).text).toBe(quiet.text);
     const { text: streamed } = await post('/run_sse', { newMessage: HI, streaming: true });
     const [first = '', second = ''] = streamed.split('\n\n');

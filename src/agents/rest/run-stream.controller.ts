@@ -33,10 +33,13 @@ export class RunStreamController {
   ): Promise<void> {
     const { streaming = false, ...run } = readRequest(exchange);
     const { appName, userId, sessionId } = run;
-    const sent = { key: { appName, userId, sessionId }, withPartials: streaming, textOf };
+    const sent = { key: { appName, userId, sessionId }, withPartials: streaming, textOf, textOfEnd };
     await sendRuns([() => this.registry.run({ ...run, create: false })], sent, exchange, this.access, this.#logger);
   }
 }
+
+/** A proxy may end the stream of a server that is gone as if it was complete. */
+const textOfEnd = 'event: end\ndata: {}\n\n';
 
 function textOf(event: RunEvent): string {
   const id = 'seq' in event ? `id: ${String(event.seq)}\n` : '';

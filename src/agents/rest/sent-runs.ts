@@ -8,7 +8,7 @@ import type { RunEvent } from '../turn/run-events.js';
 import { RunReading } from '../ask/run-reading.js';
 
 /** How the events of runs are sent. */
-export interface SentRuns extends Pick<SentEvents<RunEvent>, 'textOf' | 'textOfProblem'> {
+export interface SentRuns extends Pick<SentEvents<RunEvent>, 'textOf' | 'textOfEnd' | 'textOfProblem'> {
   readonly key: SessionKey;
   readonly withPartials: boolean;
 }

@@ -162,7 +162,7 @@ export const STREAM_AGENT = {
   summary: 'Answers a message, and streams the events of the answer',
   description:
     'Server-sent events, each an `Event` as JSON in `data`; stored ones have their number as `id`. With `streaming`, partial ' +
-    'events come as well. A failure is a last event of the type `problem`. The agent goes on if the connection breaks: ' +
+    'events come as well. The last event is of the type `end`, or `problem` after a failure. Without either, the connection broke, and the agent goes on: ' +
     'send the same `invocationId` again, or read the events of the session.',
   access: ['write', 'session', RUNS],
   request: RUN,

@@ -20,6 +20,8 @@ export interface SentEvents<Event> {
   readonly textOf: (event: Event) => string;
   /** Whether the end says that there is no more, so that the maximum age of a stream is a failure. */
   readonly hasEnd?: boolean | undefined;
+  /** What the stream ends with if nothing failed, so that its reader can tell the end from a broken connection. */
+  readonly textOfEnd?: string | undefined;
   /** A failure as text of the stream. Default: an event of the type `problem`. */
   readonly textOfProblem?: ((problem: Problem) => string) | undefined;
 }
@@ -87,7 +89,7 @@ export async function sendEvents<Event>(
 /** Waits for a slow reader, to limit memory. */
 async function sendAll<Event>(
   response: ServerResponse,
-  { open, textOf, hasEnd = false, textOfProblem = problemText }: SentEvents<Event>,
+  { open, textOf, hasEnd = false, textOfEnd, textOfProblem = problemText }: SentEvents<Event>,
   access: StreamAccess,
   signal: AbortSignal,
   logger: Logger,
@@ -100,6 +102,7 @@ async function sendAll<Event>(
     // A reader reconnects by itself after the maximum age.
     const { aborted, reason } = access.signal;
     if (aborted && (hasEnd || !(reason instanceof StreamExpired))) throw reason;
+    if (textOfEnd !== undefined && !signal.aborted) response.write(textOfEnd);
   } catch (error) {
     const problem = problemOf(error);
     logProblem(logger, error, problem, access.place);
