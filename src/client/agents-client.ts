@@ -139,7 +139,7 @@ export abstract class AgentsClient extends SummariesClient {
         if (isOver(signal)) return undefined;
         const isFinal = error instanceof ProblemError && !error.isTemporary;
         failures += 1;
-        if (isFinal || failures > MAX_RECONNECTS) throw error;
+        if (isFinal || failures > MAX_RECONNECTS) throw this.#requests.failureOf(error);
         await pause(failures, error, signal);
       }
     }

@@ -75,7 +75,9 @@ export class Requests {
       try {
         const late = AbortSignal.timeout(timeoutMs);
         const response = await this.send(method, path, options, ended ? AbortSignal.any([ended, late]) : late);
-        const body = await bodyOf(response);
+        const body = await bodyOf(response).catch((error: unknown) => {
+          throw this.failureOf(error);
+        });
         this.seen.see(method, path, body);
         return { headers: response.headers, body };
       } catch (error) {
@@ -88,7 +90,7 @@ export class Requests {
   /** One attempt. Throws a {@link ProblemError} unless the status is 2xx. */
   async send(method: string, path: string, options: RequestOptions, signal: AbortSignal): Promise<Response> {
     const { url, headers, fetch: send = fetch } = this.#options;
-    const own = typeof headers === 'function' ? await headers() : headers;
+    const own = typeof headers === 'function' ? await unlessAborted(headers(), signal) : headers;
     const query = this.seen.tell(path, options.query);
     const response = await send(url + path + queryOf(query), {
       method,
@@ -96,10 +98,30 @@ export class Requests {
       ...(options.body && { body: JSON.stringify(options.body) }),
       signal,
     }).catch((error: unknown) => {
-      throw isNetworkFailure(error) ? new ServerUnreachableError(url, error) : error;
+      throw this.failureOf(error);
     });
     if (response.ok) return response;
     throw new ProblemError(response.status, await problemIn(response), retryAfterMs(response));
+  }
+
+  /** The error to throw for one of `fetch`, or of a body that broke off. */
+  failureOf(error: unknown): unknown {
+    return isNetworkFailure(error) ? new ServerUnreachableError(this.#options.url, error) : error;
+  }
+}
+
+/** Waits no longer than the signal says: what refreshes a token may hang as a server does. */
+async function unlessAborted<Result>(work: Result | Promise<Result>, signal: AbortSignal): Promise<Result> {
+  signal.throwIfAborted();
+  const left = new AbortController();
+  const aborted = new Promise<never>((_, reject) => {
+    const end = (): void => reject(signal.reason as Error);
+    signal.addEventListener('abort', end, { once: true, signal: left.signal });
+  });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    left.abort();
   }
 }
 
@@ -156,7 +178,7 @@ function queryOf(query: RequestOptions['query'] = {}): string {
 
 async function problemIn(response: Response): Promise<Record<string, unknown>> {
   try {
-    return (await response.json()) as Record<string, unknown>;
+    return ((await response.json()) as Record<string, unknown> | null) ?? {};
   } catch {
     return {};
   }

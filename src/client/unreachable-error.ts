@@ -1,5 +1,5 @@
 /**
- * No server answered: it does not run, or `url` is not its address. The `cause` is what `fetch` said.
+ * No server answered, or its answer broke off: it does not run, or `url` is not its address. The `cause` is what `fetch` said.
  *
  * @example if (error instanceof ServerUnreachableError) console.error(error.message);
  */

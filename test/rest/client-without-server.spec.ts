@@ -5,6 +5,9 @@ import { ProblemError, ServerUnreachableError, SessionsClient } from '../../src/
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 's' };
 
+const neverComing = (): Promise<Record<string, string>> => new Promise(() => {});
+const answeringNull: typeof fetch = async () => Response.json(null, { status: 502 });
+
 /** A port that nobody listens on. */
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
@@ -45,6 +48,36 @@ describe('A client without a server', () => {
     await expect(answered.getSession(KEY)).rejects.toBeInstanceOf(ProblemError);
     await expect(failing('Failed to fetch').getSession(KEY)).rejects.toThrow('No answer from /api. Start');
     await expect(failing('Load failed').getSession(KEY)).rejects.toThrow('No answer from /api. Start');
+    const gateway = new SessionsClient({ url: '/api', retries: 0, fetch: answeringNull });
+    await expect(gateway.getSession(KEY)).rejects.toMatchObject({ name: 'ProblemError', status: 502, code: 'UNKNOWN' });
     await expect(failing('x is not a function').getSession(KEY)).rejects.toThrow('x is not a function');
+  });
+
+  it('says so of an answer that breaks off', async () => {
+    const server = createServer((_, response) => {
+      response.writeHead(200, { 'content-length': 100 });
+      response.write('{"half":', () => response.destroy());
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const client = new SessionsClient({ url, retries: 0 });
+    await expect(client.getSession(KEY)).rejects.toMatchObject({ code: 'SERVER_UNREACHABLE', url });
+    await expect(client.createSession(KEY)).rejects.toMatchObject({ code: 'SERVER_UNREACHABLE', url });
+    server.close();
+  });
+
+  it('waits for headers no longer than for an answer, and not after a watch has ended', async () => {
+    const client = new SessionsClient({
+      url: '/api',
+      retries: 0,
+      timeoutMs: 10,
+      headers: neverComing,
+      fetch: refusing,
+    });
+    await expect(client.getSession(KEY)).rejects.toMatchObject({ name: 'TimeoutError' });
+    const watch = client.watch({ ...KEY, afterSeq: 0 });
+    const next = watch.next();
+    await watch.return?.();
+    expect(await next).toEqual({ done: true, value: undefined });
   });
 });
