@@ -1,12 +1,32 @@
 /** How often a shutdown that waits says for what. */
 const SAY_EVERY_MS = 5_000;
 
+/** How often a shutdown waits for what the work before has left to the background: a hook may append, and call hooks again. */
+const MOST_STEPS = 10;
+
+/** Work that began in the same step of a shutdown, or before it. */
+class WorkOfStep {
+  running = 0;
+  #idle: (() => void)[] = [];
+
+  /** One function for all work: the promise of each call is the only thing to allocate. */
+  readonly finished = (): void => {
+    if (--this.running > 0) return;
+    for (const resolve of this.#idle.splice(0)) resolve();
+  };
+
+  async whenIdle(): Promise<void> {
+    while (this.running > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
+  }
+}
+
 /** Tracks running work, so that a shutdown can wait for it. */
 export class TaskTracker {
-  #running = 0;
+  /** Of earlier steps, those that have not ended. */
+  #earlier: readonly WorkOfStep[] = [];
+  #current = new WorkOfStep();
   /** How much of that has a name. */
   readonly #named = new Map<string, number>();
-  #idle: (() => void)[] = [];
   #closings = 0;
   #saying: NodeJS.Timeout | undefined;
 
@@ -15,8 +35,9 @@ export class TaskTracker {
 
   /** Tracks work that its caller awaits. */
   track<Result>(work: Promise<Result>): Promise<Result> {
-    this.#running++;
-    work.then(this.#finished, this.#finished);
+    const { finished } = this.#current;
+    this.#current.running++;
+    work.then(finished, finished);
     return work;
   }
 
@@ -43,7 +64,20 @@ export class TaskTracker {
 
   /** Waits until no work is left, including work that is added while it waits. */
   async whenIdle(): Promise<void> {
-    while (this.#running > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
+    for (let left = this.#unfinished(); left.length > 0; left = this.#unfinished()) {
+      await Promise.all(left.map((work) => work.whenIdle()));
+    }
+  }
+
+  /** Waits for the work that runs now, and for what that leaves to the background, but not for calls that go on coming. */
+  async whenDone(): Promise<void> {
+    for (let step = 0; step < MOST_STEPS; step++) {
+      const left = this.#unfinished();
+      if (left.length === 0) return;
+      this.#earlier = left;
+      this.#current = new WorkOfStep();
+      await Promise.all(left.map((work) => work.whenIdle()));
+    }
   }
 
   /** Waits for a part of the shutdown. If it takes long, says every few seconds what has not ended: it may never end. */
@@ -57,6 +91,10 @@ export class TaskTracker {
     }
   }
 
+  #unfinished(): readonly WorkOfStep[] {
+    return [...this.#earlier, this.#current].filter(({ running }) => running > 0);
+  }
+
   #sayOften(): NodeJS.Timeout {
     let seconds = 0;
     const say = (): void => {
@@ -68,15 +106,12 @@ export class TaskTracker {
 
   #waitText(seconds: number): string {
     const named = Array.from(this.#named, ([name, count]) => `${count} × ${name}`);
-    const said = named.length > 0 ? named.join(', ') : `${this.#running} × other work`;
+    const said =
+      named.length > 0
+        ? named.join(', ')
+        : `${this.#unfinished().reduce((sum, { running }) => sum + running, 0)} × other work`;
     return `Closing has waited for ${seconds} seconds. This has not ended yet: ${said}.`;
   }
-
-  /** One function for all work: the promise of each call is the only thing to allocate. */
-  readonly #finished = (): void => {
-    if (--this.#running > 0) return;
-    for (const resolve of this.#idle.splice(0)) resolve();
-  };
 }
 
 /** Tells waiting operations that the service shuts down. */

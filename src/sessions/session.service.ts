@@ -272,16 +272,16 @@ export class SessionService extends SessionReads {
   }
 
   /**
-   * Ends all watches and waits for running work. Does not close the storage.
+   * Ends all watches and waits for the work that runs now. Does not close the storage, and refuses no call.
    * @example await sessions.finish(); // the storage stays open
    */
   async finish(): Promise<void> {
     this.#env.shutdown.request();
-    await this.#env.tasks.whileClosing(this.whenIdle());
+    await this.#env.tasks.whileClosing(this.#env.tasks.whenDone());
   }
 
   /**
-   * Calls {@link finish}, then closes the storage. Closing twice is safe.
+   * Calls {@link finish}, then closes the storage, which refuses later calls. Closing twice is safe.
    * @example process.once('SIGTERM', () => sessions.close());
    */
   async close(): Promise<void> {

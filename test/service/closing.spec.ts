@@ -20,6 +20,24 @@ describe.each(storeOfEachKind)('SessionService.close on $name', ({ open }) => {
     await destroy();
   });
 
+  it('ends while others go on calling', async () => {
+    const { storage, destroy } = await open({});
+    const sessions = new SessionService({ storage, onBackgroundError: () => undefined });
+    const keys = [1, 2, 3, 4, 5, 6, 7, 8].map((number) => ({ ...KEY, sessionId: `s-${number}` }));
+    const opened = await Promise.all(keys.map((key) => sessions.createSession(key)));
+    sessions.hooks.onAfterAppend(async ({ key }) => void (await sessions.getUserState(key)));
+    const refused = Promise.allSettled(
+      opened.map(async (session) => {
+        for (;;) await sessions.appendEvent({ session, event: { author: 'user' } });
+      }),
+    );
+    await setImmediate();
+    await sessions.close();
+    const closed = { status: 'rejected', reason: { code: 'STORE_UNAVAILABLE' } };
+    expect(await refused).toMatchObject(opened.map(() => closed));
+    await destroy();
+  });
+
   it('makes all later calls fail, and can be called twice', async () => {
     const { storage, destroy } = await open({});
     const sessions = new SessionService({ storage });
