@@ -5,6 +5,7 @@ import { ClaimedWork } from '../../src/sessions/consumers/claimed-work.js';
 import { checkedConsumeOptions } from '../../src/sessions/consumers/consume-options.js';
 import { consumerOf, settingsText, startTime } from '../../src/sessions/consumers/consumer-settings.js';
 import { Dispatcher } from '../../src/sessions/consumers/dispatcher.js';
+import { ReadFailures } from '../../src/sessions/consumers/read-failures.js';
 import { WorkTask } from '../../src/sessions/consumers/work-task.js';
 import type { WorkEntry } from '../../src/sessions/domain/consumer-work.js';
 import { careOf } from '../../src/sessions/domain/work-claims.js';
@@ -149,10 +150,11 @@ export class ConsumerRounds {
       consumer: checkedConsumeOptions({ name, handler, ...settings }),
       startTime: startTime(registered, entry.since),
       stopping: worker.stopping.signal,
+      readFailures: new ReadFailures(),
       onFailure: () => undefined,
     });
     await task.run().catch((error: unknown) => {
-      if (!(error instanceof Crash)) throw error;
+      if (!(error instanceof Error && error.cause instanceof Crash)) throw error;
     });
     if (worker.problem) throw worker.problem;
   }

@@ -6,6 +6,7 @@ import { ClaimedWork } from './claimed-work.js';
 import type { CheckedConsumeOptions } from './consume-options.js';
 import { type RegisteredConsumer, startTime } from './consumer-settings.js';
 import { PollingLoop } from './polling-loop.js';
+import { ReadFailures } from './read-failures.js';
 import type { WorkGate } from './work-gate.js';
 import { WorkTask } from './work-task.js';
 
@@ -27,6 +28,7 @@ export interface SessionConsumer {
 export class RunningConsumer implements SessionConsumer {
   readonly #tasks = new Set<Promise<void>>();
   readonly #loop: PollingLoop;
+  readonly #readFailures = new ReadFailures();
   readonly #stopping = new AbortController();
   #stopped: Promise<void> | undefined;
 
@@ -37,7 +39,7 @@ export class RunningConsumer implements SessionConsumer {
     private readonly gate: WorkGate,
     private readonly onStop: (consumer: RunningConsumer) => void,
   ) {
-    const onError = (error: unknown): void => this.#report(error);
+    const onError = (error: unknown): void => this.#report(this.#failure('to look for work', error));
     this.#loop = new PollingLoop({ work: () => this.#claim(), pollMs: options.pollMs, pauseMs: 0, onError });
   }
 
@@ -90,16 +92,25 @@ export class RunningConsumer implements SessionConsumer {
     const care = careOf(entry.claim);
     const work = new ClaimedWork(storage.consumers, entry, leaseMs, claimedAt);
     const entered = await this.gate.enter(care, leaseMs);
-    if (entered !== 'allowed') return giveBack(work, entered === 'busy' ? BUSY_PAUSES * leaseMs : pollMs);
+    if (entered !== 'allowed') {
+      return giveBack(work, entered === 'busy' ? BUSY_PAUSES * leaseMs : pollMs).catch((error: unknown) => {
+        throw this.#failure(`to give session ${JSON.stringify(entry.key.sessionId)} back`, error);
+      });
+    }
     const task = new WorkTask({
       storage,
       work,
       consumer: this.options,
       startTime: startTime(this.registered, entry.since),
+      readFailures: this.#readFailures,
       stopping: this.#stopping.signal,
       onFailure: (error) => this.#report(error),
     });
     await task.run().finally(() => this.gate.leave(care));
+  }
+
+  #failure(what: string, cause: unknown): Error {
+    return new Error(`Consumer ${JSON.stringify(this.name)} failed ${what}, and tries again`, { cause });
   }
 
   #report(error: unknown): void {

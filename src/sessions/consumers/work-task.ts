@@ -1,6 +1,6 @@
 import type { StoredEvent } from '../domain/commit.js';
 import { type WorkProgress, problemOf } from '../domain/consumer-work.js';
-import { afterFailure } from '../domain/consumer-retries.js';
+import { afterFailure, retryPauseMs } from '../domain/consumer-retries.js';
 import { SessionNotFoundError } from '../domain/errors.js';
 import { isInRanges } from '../domain/seq-ranges.js';
 import { loggedEvent } from '../domain/stored-json.js';
@@ -10,6 +10,7 @@ import { PageReader } from '../operations/list-events.js';
 import type { SessionStorage } from '../storage/session-storage.js';
 import type { ClaimedWork } from './claimed-work.js';
 import type { CheckedConsumeOptions } from './consume-options.js';
+import type { ReadFailures } from './read-failures.js';
 
 export interface WorkTaskOptions {
   readonly storage: SessionStorage;
@@ -17,6 +18,7 @@ export interface WorkTaskOptions {
   readonly consumer: CheckedConsumeOptions;
   /** Events that were appended before this time are skipped. */
   readonly startTime: number | undefined;
+  readonly readFailures: ReadFailures;
   /** Ends the task after the current event. */
   readonly stopping: AbortSignal;
   readonly onFailure: (error: unknown) => void;
@@ -55,10 +57,11 @@ export class WorkTask {
   }
 
   async run(): Promise<void> {
-    const { work } = this.options;
+    const { work, readFailures } = this.options;
     try {
       await this.#skipOldEvents();
       while (!this.#isOver && this.#seq < this.#upTo) await this.#handlePage();
+      readFailures.forget(work.entry);
     } catch (error) {
       // The session was deleted or has expired.
       if (error instanceof SessionNotFoundError) await work.note({ seq: Number.MAX_SAFE_INTEGER, tries: 0 });
@@ -124,12 +127,11 @@ export class WorkTask {
   }
 
   async #fail(seq: number, error: unknown): Promise<boolean> {
-    const { work, consumer, onFailure } = this.options;
+    const { consumer, onFailure } = this.options;
     this.#tries++;
     const next = afterFailure(this.#tries, consumer, Math.random());
-    const what = `${JSON.stringify(consumer.name)} failed at event ${seq} of session ${JSON.stringify(work.entry.key.sessionId)}`;
     const then = next.isDead ? 'it is a dead letter now' : `try ${this.#tries + 1} in ${next.pauseMs} ms`;
-    const failure = new Error(`Consumer ${what}: ${then}`, { cause: error });
+    const failure = this.#failure(`at event ${seq}`, then, error);
     try {
       return await (next.isDead
         ? this.#addDeadLetter(seq, problemOf(error))
@@ -141,11 +143,18 @@ export class WorkTask {
 
   /** No event has failed. The claim must not run out either: that would look as if the next event had ended the process. */
   async #failToRead(error: unknown): Promise<never> {
-    const { work, consumer } = this.options;
-    await this.#release({ dueInMs: consumer.leaseMs, problem: work.entry.problem, isUntried: true }).catch(
-      () => undefined,
-    );
-    throw error;
+    const { work, consumer, readFailures } = this.options;
+    const failures = readFailures.add(work.entry);
+    // No end of them makes a dead letter, so a pause of 0 would keep the store busy.
+    const dueInMs = Math.max(consumer.pollMs, retryPauseMs(failures, consumer, Math.random()));
+    await this.#release({ dueInMs, problem: work.entry.problem, isUntried: true }).catch(() => undefined);
+    throw this.#failure(`to read after event ${this.#seq}`, `try ${failures + 1} in ${dueInMs} ms`, error);
+  }
+
+  #failure(where: string, then: string, cause: unknown): Error {
+    const { consumer, work } = this.options;
+    const [name, session] = [consumer.name, work.entry.key.sessionId].map((text) => JSON.stringify(text));
+    return new Error(`Consumer ${name} failed ${where} of session ${session}: ${then}`, { cause });
   }
 
   #moveTo(seq: number): void {

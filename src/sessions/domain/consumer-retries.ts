@@ -18,11 +18,20 @@ export type AfterFailure = { readonly isDead: true } | { readonly isDead: false;
  * @param tries the failed tries of the event, this one included
  * @param random 0 to 1, so that sessions that failed together are not retried together
  */
-export function afterFailure(
-  tries: number,
-  { maxTries, firstRetryMs, maxRetryMs }: RetrySettings,
-  random: number,
-): AfterFailure {
+export function afterFailure(tries: number, { maxTries, ...pauses }: RetrySettings, random: number): AfterFailure {
   if (tries >= maxTries) return { isDead: true };
-  return { isDead: false, pauseMs: backoffMs(tries, { firstMs: firstRetryMs, maxMs: maxRetryMs }, random) };
+  return { isDead: false, pauseMs: retryPauseMs(tries, pauses, random) };
+}
+
+/**
+ * The pause after failures in a row.
+ *
+ * @param random 0 to 1, so that what failed together is not retried together
+ */
+export function retryPauseMs(
+  failures: number,
+  { firstRetryMs, maxRetryMs }: Omit<RetrySettings, 'maxTries'>,
+  random: number,
+): number {
+  return backoffMs(failures, { firstMs: firstRetryMs, maxMs: maxRetryMs }, random);
 }
