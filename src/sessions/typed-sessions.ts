@@ -45,6 +45,22 @@ type Appended<Request, Schemas extends StateSchemas> = Request extends { readonl
 
 type Decided<Schemas extends StateSchemas> = readonly TypedEvent<Schemas>[] | void;
 
+type KeysOfEach<Type> = Type extends unknown ? keyof Type : never;
+
+/** The keys that an event sets, and the definition has not. */
+type OtherKeys<One, Schemas extends StateSchemas> = One extends {
+  readonly actions?: { readonly stateDelta?: infer Delta } | undefined;
+}
+  ? Exclude<KeysOfEach<NonNullable<Delta>>, StateKey<Schemas>>
+  : never;
+
+/** The compiler looks for unknown keys in what a call is given, but not in what a callback returns. So this refuses them. */
+type WithoutOtherKeys<Result, Schemas extends StateSchemas> = Result extends readonly (infer One)[]
+  ? [OtherKeys<One, Schemas>] extends [never]
+    ? Result
+    : readonly { readonly actions: { readonly stateDelta: Record<OtherKeys<One, Schemas>, never> } }[]
+  : Result;
+
 /** The operations that read or write state. */
 interface TypedOperations<Definition extends StateDefinition, Schemas extends StateSchemas = SchemasOf<Definition>> {
   createSession(
@@ -65,9 +81,11 @@ interface TypedOperations<Definition extends StateDefinition, Schemas extends St
     session: TypedSession<Definition>,
     options?: operations.UpdateSessionOptions,
   ): Promise<LoggedEvent | undefined>;
-  change(
+  change<Result extends Decided<Schemas>>(
     request: operations.ChangeSessionRequest,
-    decide: (session: TypedSession<Definition>) => Decided<Schemas> | Promise<Decided<Schemas>>,
+    decide: (
+      session: TypedSession<Definition>,
+    ) => (Result & WithoutOtherKeys<Result, Schemas>) | Promise<Result & WithoutOtherKeys<Result, Schemas>>,
   ): Promise<Replaced<operations.ChangedSession, { readonly session: TypedSession<Definition> }>>;
   rewindSession(request: operations.RewindSessionRequest): Promise<TypedSession<Definition>>;
   forkSession(request: operations.ForkSessionRequest): Promise<TypedSession<Definition>>;

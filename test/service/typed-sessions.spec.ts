@@ -89,6 +89,36 @@ describe('sessions with typed state', () => {
     expect(toMessages(session, { format: 'google' })).toEqual([]);
   });
 
+  it('take from a change what its callback returns, sets or leaves, and refuse keys that are not defined', async () => {
+    await sessions.createSession(KEY);
+    const said = { author: 'agent' };
+    await sessions.change(KEY, ({ state }) => [
+      { ...said, actions: { stateDelta: { step: (state.step ?? 0) + 1, 'user:theme': 'dark', 'temp:note': 1 } } },
+      said,
+    ]);
+    await sessions.change(KEY, async ({ state }) => {
+      if (state.step === 7) return undefined;
+      return [{ ...said, actions: { stateDelta: { step: 2 }, stateRemovals: ['cart'] } }];
+    });
+    await sessions.change(KEY, ({ state }) => void (state.step = 3));
+    await sessions.change(KEY, async () => undefined);
+    expect((await sessions.getSession(KEY))?.state.toRecord()).toMatchObject({ step: 3, 'user:theme': 'dark' });
+
+    const changes: (() => Promise<unknown>)[] = [
+      // @ts-expect-error the key is not defined
+      () => sessions.change(KEY, () => [{ ...said, actions: { stateDelta: { nope: 1 } } }]),
+      // @ts-expect-error the key is not defined
+      () => sessions.change(KEY, async () => [{ ...said, actions: { stateDelta: { step: 1, nope: 1 } } }]),
+      // @ts-expect-error the key is not defined
+      () => sessions.change(KEY, () => [said, { ...said, actions: { stateDelta: { nope: 2, step: 1 } } }]),
+      // @ts-expect-error the value has another type
+      () => sessions.change(KEY, () => [{ ...said, actions: { stateDelta: { step: 'one' } } }]),
+      // @ts-expect-error the key is not defined
+      () => sessions.change(KEY, ({ state }) => state.update({ nope: 1 })),
+    ];
+    for (const change of changes) await expect(change()).rejects.toBeInstanceOf(InvalidInputError);
+  });
+
   it('refuse everything else: the compiler, and the service', async () => {
     const session = await sessions.createSession(KEY);
     const writes: (() => Promise<unknown>)[] = [
