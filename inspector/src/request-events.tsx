@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { textsOf } from '../../src/sessions/domain/event-inspection.js';
+import { listEventTexts } from '../../src/sessions/domain/event-inspection.js';
 import type { LoggedEvent } from '../../src/sessions/domain/event.js';
 import type { SeqPair } from '../../src/sessions/domain/model-request.js';
 import type { ModelRequestReport } from '../../src/sessions/domain/request-report.js';
@@ -70,7 +70,7 @@ function Line({ event, isMissing }: { readonly event: LoggedEvent | undefined; r
 }
 
 function excerptOf(event: LoggedEvent): string {
-  const [text = ''] = textsOf(event);
+  const [text = ''] = listEventTexts(event);
   const part = event.content?.parts?.find(({ functionCall, functionResponse }) => functionCall ?? functionResponse);
   const { name = '', ...rest } = part?.functionCall ?? part?.functionResponse ?? {};
   const said =

@@ -90,7 +90,7 @@ export const AGENTS_MODULE = { ...OF_MODULE, expireApprovalsMs: { kind: millisec
 const LOADS_AT_ONCE = 2;
 
 /** Checks the options, and fills in missing ones. */
-export function environmentOf(options: AgentSessionsOptions, draining: AbortSignal): AskEnvironment {
+export function createAskEnvironment(options: AgentSessionsOptions, draining: AbortSignal): AskEnvironment {
   checkAgentOptions(options, AGENT_SESSIONS);
   const { sessions, turnTtlMs = 30_000, pollMs = 1_000, graceMs = 5_000 } = options;
   const { onError, onRunFailure } = listenersOf(options);
@@ -129,7 +129,7 @@ export function checkAgentOptions(
   if (problems.length > 0) throw new ConfigurationError(problems);
 }
 
-function warnOf(error: unknown): void {
+function warnOfFailedRun(error: unknown): void {
   console.warn('nestjs-agent-sessions: work of a run in the background failed', error);
 }
 
@@ -138,7 +138,7 @@ function warnOf(error: unknown): void {
  * client may delete it at any time.
  */
 function listenersOf({
-  onError = warnOf,
+  onError = warnOfFailedRun,
   onRunFailure = warnOfFailure,
 }: AgentSessionsOptions): Pick<AskEnvironment, 'onError' | 'onRunFailure'> {
   return {

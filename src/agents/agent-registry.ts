@@ -5,7 +5,7 @@ import { assertId } from '../sessions/domain/ids.js';
 import type { AgentRun } from './ask/agent-run.js';
 import type { AgentSessions } from './agent-sessions.js';
 import type { AnswerRequest, RunRequest } from './ask/run-request.js';
-import { type AgentOptions, checkHandlerOptions, namesOf } from './handler-options.js';
+import { type AgentOptions, checkHandlerOptions, listAppNames } from './handler-options.js';
 import type { RunHandler } from './invocation/agent-context.js';
 
 /**
@@ -47,7 +47,7 @@ export class AgentRegistry {
   register(options: AgentOptions, handler: RunHandler): void {
     checkHandlerOptions(options);
     const { app } = options;
-    const names = namesOf(app);
+    const names = listAppNames(app);
     if (typeof app === 'function') {
       this.#choosing.push({ options, handler, chooses: app });
       return;
@@ -87,7 +87,7 @@ export class AgentRegistry {
   run(request: RunRequest): AgentRun {
     const { options, handler } = this.#agentOf(request);
     const { name = request.appName, policy, quietMs } = options;
-    const defaults = { agentName: name, policy, quietMs, ...outputOf(options) };
+    const defaults = { agentName: name, policy, quietMs, ...pickOutputOptions(options) };
     return this.sessions.run(withDefaults<RunRequest>(request, defaults), handler);
   }
 
@@ -97,7 +97,7 @@ export class AgentRegistry {
    */
   answerApproval(request: AnswerRequest): AgentRun {
     const { options, handler } = this.#agentOf(request);
-    const defaults = { ...outputOf(options), schemas: options.approvals };
+    const defaults = { ...pickOutputOptions(options), schemas: options.approvals };
     return this.sessions.answerApproval(withDefaults<AnswerRequest>(request, defaults), handler);
   }
 
@@ -109,7 +109,7 @@ export class AgentRegistry {
     let times = 0;
     for (const appName of await this.listApps()) {
       const { options, handler } = this.#agentOf({ appName });
-      times += await this.sessions.expireApprovals({ appName, ...outputOf(options) }, handler);
+      times += await this.sessions.expireApprovals({ appName, ...pickOutputOptions(options) }, handler);
     }
     return times;
   }
@@ -128,7 +128,7 @@ export class AgentRegistry {
   }
 }
 
-function outputOf({
+function pickOutputOptions({
   outputKey,
   outputSchema,
   onMismatch,

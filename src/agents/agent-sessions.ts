@@ -10,7 +10,12 @@ import { checkedAgentRequest } from './request-fields.js';
 import { RunProcess } from './ask/run-process.js';
 import { holderOf, runningInvocation } from './turn/agent-environment.js';
 import { AgentRun } from './ask/agent-run.js';
-import { type AgentSessionsOptions, type CloseAgentsOptions, MAX_DRAIN_MS, environmentOf } from './agent-options.js';
+import {
+  type AgentSessionsOptions,
+  type CloseAgentsOptions,
+  MAX_DRAIN_MS,
+  createAskEnvironment,
+} from './agent-options.js';
 import { type HandedOver, stopEvent, withdrawEvent } from './turn/control-events.js';
 import { checkedAnswer } from './invocation/approval-answers.js';
 import { RunEvents } from './turn/run-events.js';
@@ -59,7 +64,7 @@ export class AgentSessions {
   readonly #process = new RunProcess();
 
   constructor(options: AgentSessionsOptions) {
-    this.#env = environmentOf(requireRequest(options), this.#process.draining);
+    this.#env = createAskEnvironment(requireRequest(options), this.#process.draining);
     this.#drainMs = options.drainMs ?? DEFAULT_DRAIN_MS;
   }
 

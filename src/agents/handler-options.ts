@@ -32,7 +32,10 @@ const APPS = 'the name of the app whose messages it answers, several, or a funct
 
 const AGENT: SettingsOf<AgentOptions> = {
   app: {
-    kind: kindOf(APPS, (app) => typeof app === 'function' || (namesOf(app).length > 0 && namesOf(app).every(isId))),
+    kind: kindOf(
+      APPS,
+      (app) => typeof app === 'function' || (listAppNames(app).length > 0 && listAppNames(app).every(isId)),
+    ),
   },
   name: {
     kind: kindOf(
@@ -61,7 +64,7 @@ export function checkHandlerOptions(options: AgentOptions): void {
 }
 
 function problemsTogether({ app, name, outputKey, outputSchema, onMismatch }: AgentOptions): string[] {
-  const user = namesOf(app).find((each) => typeof each === 'string' && isNameOfUser(each));
+  const user = listAppNames(app).find((each) => typeof each === 'string' && isNameOfUser(each));
   return [
     ...(app === undefined ? [`app is missing; it must be ${APPS}.`] : []),
     ...(user !== undefined && name === undefined
@@ -77,7 +80,7 @@ function problemsTogether({ app, name, outputKey, outputSchema, onMismatch }: Ag
 }
 
 /** The apps that an agent names. */
-export function namesOf(app: unknown): readonly unknown[] {
+export function listAppNames(app: unknown): readonly unknown[] {
   if (typeof app === 'function') return [];
   return Array.isArray(app) ? app : [app];
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type CanActivate, type ExecutionContext, HttpException, Injectable } from '@nestjs/common';
-import { requestOf } from '../sessions/graphql/access.guard.js';
+import { findHttpRequest } from '../sessions/graphql/access.guard.js';
 import { RequestLimit } from './request-limit.js';
 
 /** `res` is set by Express. The request of a WebSocket has none. */
@@ -14,7 +14,7 @@ export class FieldLimitGuard implements CanActivate {
   constructor(private readonly limit: RequestLimit) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
-    const request = requestOf(context.getArgByIndex<{ req?: unknown }>(2)) as GraphqlRequest;
+    const request = findHttpRequest(context.getArgByIndex<{ req?: unknown }>(2)) as GraphqlRequest;
     const refusal = await this.limit.spend(request);
     if (refusal === undefined) return true;
     request.res?.setHeader('Retry-After', String(refusal.retryAfterSeconds));

@@ -14,7 +14,7 @@ import { SessionSearch } from '../search/index.js';
 import { SessionsGraphqlModule, sessionsGraphqlOptions } from '../sessions/graphql/index.js';
 import { ProblemFilter, SessionAccess } from '../sessions/rest/index.js';
 import { STREAM_LIMITS } from '../sessions/transport/access-checks.js';
-import { addressOf } from '../sessions/transport/client-address.js';
+import { findClientAddress } from '../sessions/transport/client-address.js';
 import type { StreamLimits } from '../sessions/transport/stream-limits.js';
 import { SummarizerGraphqlModule } from '../summarizer/graphql/index.js';
 import { SummarizerSessionManager } from '../summarizer/index.js';
@@ -77,6 +77,6 @@ function graphqlOptions({ allowedOrigins: origins, trustedProxies }: AppConfig) 
     introspection: !isProduction(process.env),
     origins,
     limits: { maxConnectionsPerAddress: 100 },
-    addressOf: (request) => addressOf(request, trustedProxies),
+    addressOf: (request) => findClientAddress(request, trustedProxies),
   });
 }

@@ -3,7 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { ThrottlerStorageService } from '@nestjs/throttler';
 import { type AppConfig, appConfig } from '../config/app.config.js';
 import { type Refusal, refuse } from '../sessions/transport/malformed-http.js';
-import { addressOf } from '../sessions/transport/client-address.js';
+import { findClientAddress } from '../sessions/transport/client-address.js';
 
 interface TooMany extends Refusal {
   readonly retryAfterSeconds: number;
@@ -40,7 +40,7 @@ export class RequestLimit {
   async #count(request: IncomingMessage): Promise<TooMany | undefined> {
     const { requestsPerMinute: limit, trustedProxies } = this.config;
     if (limit === 0) return undefined;
-    const address = addressOf(request, trustedProxies);
+    const address = findClientAddress(request, trustedProxies);
     const counted = await this.storage.increment(address, MINUTE_MS, limit, 0, 'requests');
     if (!counted.isBlocked) return undefined;
     const retryAfterSeconds = counted.timeToBlockExpire;

@@ -10,13 +10,13 @@ export function auditedCommand(command: Command): AuditedCommand {
   const given = new Map<string, unknown>([...Object.entries(command.opts()), ...named]);
   const ids = Object.entries(IDS).map(([name, field]) => [field, given.get(name)] as const);
   return {
-    operation: [command.name(), ...optionsOf(command)].join(' '),
+    operation: [command.name(), ...listGivenOptions(command)].join(' '),
     ...Object.fromEntries(ids.filter(([, id]) => typeof id === 'string')),
   };
 }
 
 /** The names of the options of its own, without what they were given. */
-function optionsOf(command: Command): string[] {
+function listGivenOptions(command: Command): string[] {
   return command.options
     .filter((option) => !(option.attributeName() in IDS))
     .filter((option) => command.getOptionValueSource(option.attributeName()) === 'cli')

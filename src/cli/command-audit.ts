@@ -5,7 +5,7 @@ import type { SessionStorage } from '../sessions/storage/session-storage.js';
 import type { AuditOptions } from '../sessions/transport/audit/audit-options.js';
 import { type AuditAnswer, type AuditRecord, auditRecord } from '../sessions/transport/audit/audit-record.js';
 import { keepAudit } from '../sessions/transport/audit/audit-table.js';
-import { EXIT, failureOf, withoutSecrets } from './failures.js';
+import { EXIT, describeFailure, withoutSecrets } from './failures.js';
 import type { Output } from './output.js';
 
 /** What the audit says of a command: its name, those of its options, and ids. Nothing else that was given. */
@@ -54,7 +54,7 @@ export class CommandAudit {
   /** What is done is done: that this cannot be noted is said, and no failure. */
   async end(signal: AbortSignal, error?: unknown): Promise<void> {
     try {
-      await this.#note(endOf(signal, error));
+      await this.#note(toAuditAnswer(signal, error));
     } catch (failure) {
       this.output.note(`The audit does not say how this ended: ${withoutSecrets(String(failure))}`);
     }
@@ -73,9 +73,9 @@ export class CommandAudit {
   }
 }
 
-function endOf(signal: AbortSignal, error: unknown): AuditAnswer {
+function toAuditAnswer(signal: AbortSignal, error: unknown): AuditAnswer {
   if (error === undefined) return { outcome: 'done' };
-  const { exitCode, told } = failureOf(error, signal);
+  const { exitCode, told } = describeFailure(error, signal);
   return exitCode === EXIT.done ? { outcome: 'done' } : { outcome: 'failed', code: told?.code ?? 'INTERRUPTED' };
 }
 

@@ -8,7 +8,7 @@ import type { SessionStorage } from '../sessions/storage/session-storage.js';
 import { type AuditedCommand, CommandAudit } from './command-audit.js';
 import type { CliIo } from './io.js';
 import { Output } from './output.js';
-import { type StoreOptions, auditOf, settingsOf } from './store-options.js';
+import { type StoreOptions, readAuditConfig, settingsOf } from './store-options.js';
 
 /** Options of all commands. */
 export interface CommonOptions extends StoreOptions {
@@ -87,7 +87,7 @@ export class CommandContext {
   }
 
   async #open(creates: boolean): Promise<SessionStorage> {
-    const audit = auditOf(this.#options, this.#io.env);
+    const audit = readAuditConfig(this.#options, this.#io.env);
     const chosen = await provideStorage(this.settings, creates);
     this.#chosen = chosen;
     await chosen.open();

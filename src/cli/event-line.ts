@@ -3,7 +3,7 @@ import {
   getFunctionResponses,
   isRewind,
   isSummary,
-  textsOf,
+  listEventTexts,
 } from '../sessions/domain/event-inspection.js';
 import { isDamagedEvent } from '../sessions/domain/damaged-event.js';
 import type { EventInput } from '../sessions/domain/event.js';
@@ -17,7 +17,7 @@ export function eventLine(event: EventInput & { readonly seq?: number | undefine
     isDamagedEvent(event) && 'is damaged in the store',
     isSummary(event) && `summary up to ${actions.compaction?.toSeq}`,
     isRewind(event) && `rewind to ${actions.rewind?.toSeq}`,
-    textsOf(event).join(' '),
+    listEventTexts(event).join(' '),
     ...getFunctionCalls(event).map(({ name }) => `calls ${name}`),
     ...getFunctionResponses(event).map(({ name }) => `result of ${name}`),
     keys.length > 0 && `sets ${keys.join(', ')}`,

@@ -34,7 +34,7 @@ export interface Failure {
 }
 
 /** What an error means for the user of the command line: one line, without secrets and without a stack. */
-export function failureOf(error: unknown, signal: AbortSignal): Failure {
+export function describeFailure(error: unknown, signal: AbortSignal): Failure {
   if (error instanceof OutputClosedError) return { exitCode: EXIT.done };
   if (signal.aborted && !(error instanceof StoreUnavailableError)) return { exitCode: EXIT.interrupted };
   if (error instanceof CommanderError) {

@@ -1,5 +1,5 @@
 import { CommandContext } from './command-context.js';
-import { EXIT, failureOf } from './failures.js';
+import { EXIT, describeFailure } from './failures.js';
 import type { CliIo } from './io.js';
 import { shown } from './output.js';
 import { programOf } from './program.js';
@@ -38,7 +38,7 @@ export async function runCli(args: readonly string[], io: CliIo): Promise<number
     await program.parseAsync(args, { from: 'user' });
     return exitCode;
   } catch (error) {
-    const { exitCode: failed, told } = failureOf(error, io.signal);
+    const { exitCode: failed, told } = describeFailure(error, io.signal);
     if (told) {
       const isJson = args.includes('--json');
       io.stderr.write(isJson ? `${JSON.stringify({ error: told })}\n` : `error ${told.code}: ${shown(told.message)}\n`);

@@ -24,7 +24,7 @@ const NO_URL = '--url is empty: give an address such as sqlite:path, or leave it
 /** The settings of the app: variables, before them those of a file, and the options of the command line above all. */
 export function settingsOf(options: StoreOptions, env: NodeJS.ProcessEnv): SessionsConfig {
   if (options.url?.trim() === '') throw new ConfigurationError([NO_URL]);
-  const all = variablesOf(options, env);
+  const all = readEnvironment(options, env);
   const settings = sessionsFromEnvironment(withOptions(all, options), { alsoKnown: OF_THE_APP });
   if (settings.provider === 'memory') {
     throw new ConfigurationError([
@@ -36,15 +36,15 @@ export function settingsOf(options: StoreOptions, env: NodeJS.ProcessEnv): Sessi
 }
 
 /** Where the app notes who asks for what. Undefined if it does not. */
-export function auditOf(options: StoreOptions, env: NodeJS.ProcessEnv): AuditConfig | undefined {
-  const all = variablesOf(options, env);
+export function readAuditConfig(options: StoreOptions, env: NodeJS.ProcessEnv): AuditConfig | undefined {
+  const all = readEnvironment(options, env);
   const reading = readVariables(all, AUDIT_VARIABLES);
   const problems = [...reading.problems.values(), ...problemsOfAudit(reading, all)];
   if (problems.length > 0) throw new ConfigurationError(problems);
   return auditFrom(reading);
 }
 
-function variablesOf({ envFile }: StoreOptions, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+function readEnvironment({ envFile }: StoreOptions, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return { ...(envFile === undefined ? {} : parseEnv(readFileSync(envFile, 'utf8'))), ...env };
 }
 

@@ -1,8 +1,8 @@
 import type { ContentInput } from '../sessions/domain/content.js';
 import type { EventLike, LoggedEvent } from '../sessions/domain/event.js';
 import type { SessionKey, UserKey } from '../sessions/domain/ids.js';
-import { IDLE_TIMEOUT_MS, IdleTimeout, blocksOf, problemFrom } from './event-stream.js';
-import { approvalOf, approvalsOf, sessionOf } from './paths.js';
+import { IDLE_TIMEOUT_MS, IdleTimeout, readEventBlocks, problemFrom } from './event-stream.js';
+import { approvalPath, approvalsPath, sessionPath } from './paths.js';
 import { ProblemError } from './problem-error.js';
 import { checkedBody } from './request-parts.js';
 import { type Requests, pause } from './requests.js';
@@ -107,7 +107,7 @@ export abstract class AgentsClient extends SummariesClient {
    */
   async runAgent({ timeoutMs = RUN_TIMEOUT_MS, signal, ...request }: RunAgentRequest): Promise<LoggedEvent[]> {
     const options = { body: runBody(request), isRepeatable: true, timeoutMs, ...(signal && { signal }) };
-    return this.#requests.json('POST', `${sessionOf(request)}/run`, options);
+    return this.#requests.json('POST', `${sessionPath(request)}/run`, options);
   }
 
   /**
@@ -121,7 +121,7 @@ export abstract class AgentsClient extends SummariesClient {
   async *streamAgent(request: StreamAgentRequest): AsyncGenerator<RemoteRunEvent, undefined> {
     const { streaming = true, idleTimeoutMs = IDLE_TIMEOUT_MS, signal, ...run } = request;
     const body = { ...runBody(run), streaming };
-    const path = `${sessionOf(run)}/run_sse`;
+    const path = `${sessionPath(run)}/run_sse`;
     let seq = 0;
     for (let failures = 0; !isOver(signal);) {
       try {
@@ -153,7 +153,7 @@ export abstract class AgentsClient extends SummariesClient {
   async stopAgent({ invocationId, ...key }: StopAgentRequest): Promise<boolean> {
     // Without an id, a repeated request could stop the next run.
     const options = { body: { invocationId }, isRepeatable: invocationId !== undefined };
-    const { stopped } = await this.#requests.json<{ stopped: boolean }>('POST', `${sessionOf(key)}/stop`, options);
+    const { stopped } = await this.#requests.json<{ stopped: boolean }>('POST', `${sessionPath(key)}/stop`, options);
     return stopped;
   }
 
@@ -162,7 +162,7 @@ export abstract class AgentsClient extends SummariesClient {
    * @example const { approvals } = await client.listApprovals({ appName: 'shop', userId: 'ann' });
    */
   async listApprovals({ limit, cursor, ...owner }: ApprovalListRequest): Promise<RemoteApprovalPage> {
-    const path = approvalsOf({ ...owner, sessionId: undefined });
+    const path = approvalsPath({ ...owner, sessionId: undefined });
     return this.#requests.json('GET', path, { query: { limit, cursor }, isRepeatable: true });
   }
 
@@ -173,7 +173,7 @@ export abstract class AgentsClient extends SummariesClient {
   async answerApproval(request: AnswerApprovalRequest): Promise<LoggedEvent[]> {
     const { confirmed, payload, timeoutMs = RUN_TIMEOUT_MS } = request;
     const options = { body: checkedBody({ confirmed, payload }), isRepeatable: true, timeoutMs };
-    return this.#requests.json('POST', approvalOf(request), options);
+    return this.#requests.json('POST', approvalPath(request), options);
   }
 
   async *#eventsOf(
@@ -188,7 +188,7 @@ export abstract class AgentsClient extends SummariesClient {
     const ended = AbortSignal.any([idle.signal, left.signal, ...(signal ? [signal] : [])]);
     try {
       const response = await idle.limit(this.#requests.send('POST', path, { body }, ended));
-      for await (const { event, data } of blocksOf(response, idle)) {
+      for await (const { event, data } of readEventBlocks(response, idle)) {
         if (event === 'problem') throw problemFrom(data);
         if (event === 'end') return;
         yield JSON.parse(data) as RemoteRunEvent;

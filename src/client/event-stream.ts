@@ -122,12 +122,15 @@ export class EventStream implements AsyncIterableIterator<WatchedEvent> {
     // The server sends keep-alive comments.
     const idle = new IdleTimeout(this.#idleTimeoutMs);
     const ended = AbortSignal.any([this.#end, idle.signal]);
-    yield* blocksOf(await idle.limit(this.requests.send('GET', `${this.eventsPath()}/stream`, options, ended)), idle);
+    yield* readEventBlocks(
+      await idle.limit(this.requests.send('GET', `${this.eventsPath()}/stream`, options, ended)),
+      idle,
+    );
   }
 }
 
 /** The blocks of a response. */
-export async function* blocksOf(response: Response, idle: IdleTimeout): AsyncGenerator<Block> {
+export async function* readEventBlocks(response: Response, idle: IdleTimeout): AsyncGenerator<Block> {
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
   if (!reader) return;
   let rest = '';
@@ -137,13 +140,13 @@ export async function* blocksOf(response: Response, idle: IdleTimeout): AsyncGen
     const blocks = (rest + value).split('\n\n');
     rest = blocks.pop() ?? '';
     for (const block of blocks) {
-      const data = fieldOf(block, 'data');
-      if (data !== undefined) yield { event: fieldOf(block, 'event') ?? '', data };
+      const data = findBlockField(block, 'data');
+      if (data !== undefined) yield { event: findBlockField(block, 'event') ?? '', data };
     }
   }
 }
 
-function fieldOf(block: string, name: string): string | undefined {
+function findBlockField(block: string, name: string): string | undefined {
   const line = block.split('\n').find((each) => each.startsWith(`${name}: `));
   return line?.slice(name.length + 2);
 }

@@ -4,63 +4,63 @@ import { refuseUnsent } from './request-names.js';
 
 // Each takes what is left of a request, so that no field is dropped in silence.
 
-export function appStateOf(owner: StateOwner): string {
-  return `${appOf(owner)}/state`;
+export function appStatePath(owner: StateOwner): string {
+  return `${appPath(owner)}/state`;
 }
 
-export function userStateOf(owner: UserKey): string {
-  return `${userOf(owner)}/state`;
+export function userStatePath(owner: UserKey): string {
+  return `${userPath(owner)}/state`;
 }
 
-export function searchOf(owner: UserKey): string {
-  return `${userOf(owner)}/search`;
+export function searchPath(owner: UserKey): string {
+  return `${userPath(owner)}/search`;
 }
 
-export function sessionsOf(owner: UserKey): string {
-  return `${userOf(owner)}/sessions`;
+export function sessionsPath(owner: UserKey): string {
+  return `${userPath(owner)}/sessions`;
 }
 
 /** Without `userId`, the sessions of the whole app. */
-export function sessionListOf({ userId, ...app }: StateOwner): string {
-  return userId === undefined ? `${appOf(app)}/sessions` : sessionsOf({ userId, ...app });
+export function listPath({ userId, ...app }: StateOwner): string {
+  return userId === undefined ? `${appPath(app)}/sessions` : sessionsPath({ userId, ...app });
 }
 
-export function sessionOf(key: SessionKey): string {
-  return `${sessionsOf(key)}/${encoded(key.sessionId, 'sessionId')}`;
+export function sessionPath(key: SessionKey): string {
+  return `${sessionsPath(key)}/${encoded(key.sessionId, 'sessionId')}`;
 }
 
 /** The approvals of a user, or those of one session. */
-export function approvalsOf({ sessionId, ...owner }: UserKey & { readonly sessionId?: string | undefined }): string {
-  const place = sessionId === undefined ? userOf(owner) : sessionOf({ sessionId, ...owner });
+export function approvalsPath({ sessionId, ...owner }: UserKey & { readonly sessionId?: string | undefined }): string {
+  const place = sessionId === undefined ? userPath(owner) : sessionPath({ sessionId, ...owner });
   return `${place}/approvals`;
 }
 
-export function approvalOf({ approvalId, ...key }: SessionKey & { readonly approvalId: string }): string {
-  return `${approvalsOf(key)}/${encoded(approvalId, 'approvalId')}`;
+export function approvalPath({ approvalId, ...key }: SessionKey & { readonly approvalId: string }): string {
+  return `${approvalsPath(key)}/${encoded(approvalId, 'approvalId')}`;
 }
 
-export function turnOf(key: SessionKey): string {
-  return `${sessionOf(key)}/turn`;
+export function turnPath(key: SessionKey): string {
+  return `${sessionPath(key)}/turn`;
 }
 
-export function summaryOf(key: SessionKey): string {
-  return `${sessionOf(key)}/summary`;
+export function summaryPath(key: SessionKey): string {
+  return `${sessionPath(key)}/summary`;
 }
 
 /** Of a session, of a user or of the whole app. */
-export function usageOf({ userId, sessionId, ...app }: UsageOwner): string {
-  if (userId === undefined) return `${appOf(app)}/usage`;
-  if (sessionId === undefined) return `${userOf({ userId, ...app })}/usage`;
-  return `${sessionOf({ userId, sessionId, ...app })}/usage`;
+export function usagePath({ userId, sessionId, ...app }: UsageOwner): string {
+  if (userId === undefined) return `${appPath(app)}/usage`;
+  if (sessionId === undefined) return `${userPath({ userId, ...app })}/usage`;
+  return `${sessionPath({ userId, sessionId, ...app })}/usage`;
 }
 
-function appOf({ appName, ...others }: StateOwner): string {
+function appPath({ appName, ...others }: StateOwner): string {
   refuseUnsent(others);
   return `/apps/${encoded(appName, 'appName')}`;
 }
 
-function userOf(owner: UserKey): string {
-  return `${appOf(owner)}/users/${encoded(owner.userId, 'userId')}`;
+function userPath(owner: UserKey): string {
+  return `${appPath(owner)}/users/${encoded(owner.userId, 'userId')}`;
 }
 
 /** Refuses invalid ids: an empty one, or `..`, would lead to another path. */

@@ -75,7 +75,7 @@ export class Requests {
       try {
         const late = AbortSignal.timeout(timeoutMs);
         const response = await this.send(method, path, options, ended ? AbortSignal.any([ended, late]) : late);
-        const body = await bodyOf(response).catch((error: unknown) => {
+        const body = await readJsonBody(response).catch((error: unknown) => {
           throw this.failureOf(error);
         });
         this.seen.see(method, path, body);
@@ -92,7 +92,7 @@ export class Requests {
     const { url, headers, fetch: send = fetch } = this.#options;
     const own = typeof headers === 'function' ? await unlessAborted(headers(), signal) : headers;
     const query = this.seen.tell(path, options.query);
-    const response = await send(url + path + queryOf(query), {
+    const response = await send(url + path + formatQuery(query), {
       method,
       headers: { ...(options.body && { 'Content-Type': 'application/json' }), ...own, ...options.headers },
       ...(options.body && { body: JSON.stringify(options.body) }),
@@ -142,7 +142,7 @@ export async function pause(tries: number, error?: unknown, ended?: AbortSignal)
 }
 
 /** A proxy may answer in the server's place, with an HTML page. */
-async function bodyOf(response: Response): Promise<unknown> {
+async function readJsonBody(response: Response): Promise<unknown> {
   if (response.status === 204) return undefined;
   const text = await response.text();
   try {
@@ -166,7 +166,7 @@ function retryAfterMs({ headers }: Response): number | undefined {
   return /^\d{1,9}$/.test(seconds) ? Number(seconds) * 1000 : undefined;
 }
 
-function queryOf(query: RequestOptions['query'] = {}): string {
+function formatQuery(query: RequestOptions['query'] = {}): string {
   const given = Object.entries(query).flatMap(([name, value]) => {
     const values: readonly (QueryValue | undefined)[] = Array.isArray(value)
       ? value

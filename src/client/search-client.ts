@@ -1,7 +1,7 @@
 import type { EventsAroundRequest, SearchEventsRequest, SearchPage, SearchStatus } from '../search/found-events.js';
 import type { EventPage } from '../sessions/operations/list-events.js';
 import type { UserKey } from '../sessions/domain/ids.js';
-import { searchOf, sessionOf } from './paths.js';
+import { searchPath, sessionPath } from './paths.js';
 import type { Requests } from './requests.js';
 
 /** What to search for. The server adds the filter of its access rule, and reads one part of the logs. */
@@ -20,7 +20,7 @@ export abstract class SearchClient {
    * @example const { hits } = await client.searchEvents({ appName: 'shop', userId: 'ann', text: 'refund' });
    */
   async searchEvents({ appName, userId, ...query }: RemoteSearchRequest): Promise<SearchPage> {
-    return this.#requests.json('GET', searchOf({ appName, userId }), { query, isRepeatable: true });
+    return this.#requests.json('GET', searchPath({ appName, userId }), { query, isRepeatable: true });
   }
 
   /**
@@ -28,7 +28,7 @@ export abstract class SearchClient {
    * @example const { behindMs } = await client.searchStatus({ appName: 'shop', userId: 'ann' });
    */
   async searchStatus(owner: UserKey): Promise<SearchStatus> {
-    return this.#requests.json('GET', `${searchOf(owner)}/status`, { isRepeatable: true });
+    return this.#requests.json('GET', `${searchPath(owner)}/status`, { isRepeatable: true });
   }
 
   /**
@@ -36,7 +36,7 @@ export abstract class SearchClient {
    * @example const { events } = await client.eventsAround({ ...owner, sessionId: hit.sessionId, seq: hit.seq });
    */
   async eventsAround({ appName, userId, sessionId, ...query }: EventsAroundRequest): Promise<EventPage> {
-    const path = `${sessionOf({ appName, userId, sessionId })}/events/around`;
+    const path = `${sessionPath({ appName, userId, sessionId })}/events/around`;
     return this.#requests.json('GET', path, { query: { ...query }, isRepeatable: true });
   }
 }

@@ -34,13 +34,13 @@ export class SeenEvents {
   /** The query of a request, with what was seen if it may be a little old: if it has `minSeq`, which may be undefined. */
   tell(path: string, query: Query | undefined): Query | undefined {
     if (!query || !('minSeq' in query)) return query;
-    const seen = this.#seqs.get(placeOf(path).session);
+    const seen = this.#seqs.get(splitSessionPath(path).session);
     return seen === undefined ? query : { ...query, minSeq: Math.max(seen, Number(query.minSeq ?? 0)) };
   }
 
   /** Looks at an answer, or at an event of a stream. */
   see(method: string, path: string, answer: unknown): void {
-    const { session, rest } = placeOf(path);
+    const { session, rest } = splitSessionPath(path);
     if (session === '' || !TELLING.has(rest)) return;
     if (method === 'DELETE' && rest === undefined) {
       this.#seqs.delete(session);
@@ -51,7 +51,7 @@ export class SeenEvents {
   }
 }
 
-function placeOf(path: string): { readonly session: string; readonly rest: string | undefined } {
+function splitSessionPath(path: string): { readonly session: string; readonly rest: string | undefined } {
   const { session = '', rest } = SESSION.exec(path)?.groups ?? {};
   return { session, rest };
 }

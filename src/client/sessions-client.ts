@@ -16,7 +16,7 @@ import type { EndTurnRequest, RenewTurnRequest, Turn, TurnHolder } from '../sess
 import { ProblemError } from './problem-error.js';
 import { Requests, type RequestsOptions } from './requests.js';
 import { EventStream } from './event-stream.js';
-import { appStateOf, sessionListOf, sessionOf, sessionsOf, turnOf, usageOf, userStateOf } from './paths.js';
+import { appStatePath, listPath, sessionPath, sessionsPath, turnPath, usagePath, userStatePath } from './paths.js';
 import { checkedBody, conditionOf, eventBodies, eventBody, listQuery, turnHeaders } from './request-parts.js';
 import { AgentsClient } from './agents-client.js';
 import type { GetSessionConfig } from '../sessions/domain/view-config.js';
@@ -64,7 +64,7 @@ export class SessionsClient extends AgentsClient {
    * @example const session = await client.createSession({ appName: 'shop', userId: 'ann', state: { step: 1 } });
    */
   async createSession({ sessionId, state, metadata, turnsOnly, ...owner }: CreateRequest): Promise<RemoteSession> {
-    return this.#requests.json('POST', sessionsOf(owner), {
+    return this.#requests.json('POST', sessionsPath(owner), {
       body: checkedBody({ sessionId, state, metadata, turnsOnly }),
     });
   }
@@ -102,7 +102,7 @@ export class SessionsClient extends AgentsClient {
   }: RemoteKey & GetSessionConfig): Promise<RemoteSession | undefined> {
     try {
       const query = { numRecentEvents, afterTimestamp, afterSeq };
-      return await this.#requests.json('GET', sessionOf(key), { query, isRepeatable: true });
+      return await this.#requests.json('GET', sessionPath(key), { query, isRepeatable: true });
     } catch (error) {
       if (error instanceof ProblemError && error.code === 'SESSION_NOT_FOUND') return undefined;
       throw error;
@@ -116,12 +116,12 @@ export class SessionsClient extends AgentsClient {
    */
   async listSessions(request: RemoteListRequest): Promise<RemotePage> {
     const query = listQuery(request);
-    return this.#requests.json('GET', sessionListOf(request), { query, isRepeatable: true });
+    return this.#requests.json('GET', listPath(request), { query, isRepeatable: true });
   }
 
   /** Deletes the session and its events. Shared state stays. A missing session is not an error. */
   async deleteSession(key: RemoteKey): Promise<void> {
-    await this.#requests.json('DELETE', sessionOf(key), { isRepeatable: true });
+    await this.#requests.json('DELETE', sessionPath(key), { isRepeatable: true });
   }
 
   /**
@@ -129,7 +129,7 @@ export class SessionsClient extends AgentsClient {
    * @example const { events } = await client.listEvents({ ...key, order: 'desc', limit: 10 });
    */
   async listEvents({ appName, userId, sessionId, minSeq, ...range }: ListEventsRequest): Promise<EventPage> {
-    const path = `${sessionOf({ appName, userId, sessionId })}/events`;
+    const path = `${sessionPath({ appName, userId, sessionId })}/events`;
     return this.#requests.json('GET', path, { query: { ...range, minSeq }, isRepeatable: true });
   }
 
@@ -138,7 +138,7 @@ export class SessionsClient extends AgentsClient {
    * @example const { events } = await client.explainView({ ...key, numRecentEvents: 20 });
    */
   async explainView({ appName, userId, sessionId, minSeq, ...view }: RemoteExplainRequest): Promise<ViewExplanation> {
-    const path = `${sessionOf({ appName, userId, sessionId })}/view/explanation`;
+    const path = `${sessionPath({ appName, userId, sessionId })}/view/explanation`;
     return this.#requests.json('GET', path, { query: { ...view, minSeq }, isRepeatable: true });
   }
 
@@ -148,7 +148,7 @@ export class SessionsClient extends AgentsClient {
    */
   async getModelRequest({ seq, since, minSeq, ...key }: ModelRequestQuery): Promise<ModelRequestReport | undefined> {
     const query = { seq, since, minSeq };
-    return this.#requests.json('GET', `${sessionOf(key)}/model-request`, { query, isRepeatable: true });
+    return this.#requests.json('GET', `${sessionPath(key)}/model-request`, { query, isRepeatable: true });
   }
 
   /**
@@ -167,7 +167,7 @@ export class SessionsClient extends AgentsClient {
    * @example const { event: stored, duplicate } = await client.append({ ...key, event });
    */
   async append({ event, expectedVersion, turn, endTurn, ...key }: AppendRequest): Promise<RemoteAppend> {
-    const path = `${sessionOf(key)}/events`;
+    const path = `${sessionPath(key)}/events`;
     const headers = { ...conditionOf(expectedVersion), ...turnHeaders(turn, endTurn) };
     const options = { body: eventBody(event), headers, isRepeatable: true };
     const response = await this.#requests.request('POST', path, options);
@@ -187,7 +187,7 @@ export class SessionsClient extends AgentsClient {
    * @example const { events: stored, duplicate } = await client.appendBatch({ ...key, events });
    */
   async appendBatch({ events, expectedVersion, turn, endTurn, ...key }: AppendBatchRequest): Promise<RemoteBatch> {
-    const path = `${sessionOf(key)}/events/batch`;
+    const path = `${sessionPath(key)}/events/batch`;
     const bodies = eventBodies(events);
     const partials = events.map((event) => (event.partial === true ? event : undefined));
     const conditions = { ...conditionOf(expectedVersion), ...turnHeaders(turn, endTurn) };
@@ -200,7 +200,7 @@ export class SessionsClient extends AgentsClient {
 
   /** Returns all state that the session sees. Keys have the prefixes of their scopes. */
   async getState(key: RemoteKey): Promise<State> {
-    return this.#requests.json('GET', `${sessionOf(key)}/state`, { isRepeatable: true });
+    return this.#requests.json('GET', `${sessionPath(key)}/state`, { isRepeatable: true });
   }
 
   /**
@@ -222,7 +222,7 @@ export class SessionsClient extends AgentsClient {
    * @example const { state } = await client.stateAt({ ...key, seq: 4 });
    */
   async stateAt({ seq, minSeq, ...key }: StateAtRequest): Promise<StateAtMoment> {
-    return this.#requests.json('GET', `${sessionOf(key)}/state/at`, { query: { seq, minSeq }, isRepeatable: true });
+    return this.#requests.json('GET', `${sessionPath(key)}/state/at`, { query: { seq, minSeq }, isRepeatable: true });
   }
 
   /**
@@ -231,7 +231,7 @@ export class SessionsClient extends AgentsClient {
    */
   async stateChanges({ key, afterSeq, limit, cursor, minSeq, ...ids }: StateChangesRequest): Promise<StateChangePage> {
     const query = { key, afterSeq, limit, cursor, minSeq };
-    return this.#requests.json('GET', `${sessionOf(ids)}/state/changes`, { query, isRepeatable: true });
+    return this.#requests.json('GET', `${sessionPath(ids)}/state/changes`, { query, isRepeatable: true });
   }
 
   /**
@@ -240,7 +240,7 @@ export class SessionsClient extends AgentsClient {
    */
   async rewindSession({ toSeq, invocationId, expectedVersion, turn, ...key }: RewindRequest): Promise<RemoteSession> {
     const headers = { ...conditionOf(expectedVersion), ...turnHeaders(turn) };
-    return this.#requests.json('POST', `${sessionOf(key)}/rewind`, { body: { toSeq, invocationId }, headers });
+    return this.#requests.json('POST', `${sessionPath(key)}/rewind`, { body: { toSeq, invocationId }, headers });
   }
 
   /**
@@ -249,7 +249,7 @@ export class SessionsClient extends AgentsClient {
    */
   async redactEvent({ seq, reason, state, turn, ...key }: RedactEventRequest): Promise<RedactedEvent> {
     const options = { body: { seq, reason, state }, headers: turnHeaders(turn), isRepeatable: true };
-    return this.#requests.json('POST', `${sessionOf(key)}/redaction`, options);
+    return this.#requests.json('POST', `${sessionPath(key)}/redaction`, options);
   }
 
   /**
@@ -259,7 +259,7 @@ export class SessionsClient extends AgentsClient {
    * await client.appendEvent({ ...key, event, turn, endTurn: true });
    */
   async beginTurn({ holder, ttlMs, requestId = crypto.randomUUID(), ...key }: BeginTurn): Promise<Turn> {
-    return this.#requests.json('POST', turnOf(key), { body: { holder, ttlMs, requestId }, isRepeatable: true });
+    return this.#requests.json('POST', turnPath(key), { body: { holder, ttlMs, requestId }, isRepeatable: true });
   }
 
   /**
@@ -268,7 +268,7 @@ export class SessionsClient extends AgentsClient {
    */
   async renewTurn({ token, ttlMs, ...key }: RenewTurnRequest): Promise<Turn> {
     const options = { body: { ttlMs }, headers: turnHeaders(token), isRepeatable: true };
-    return this.#requests.json('PATCH', turnOf(key), options);
+    return this.#requests.json('PATCH', turnPath(key), options);
   }
 
   /**
@@ -276,12 +276,12 @@ export class SessionsClient extends AgentsClient {
    * @example await client.endTurn(turn);
    */
   async endTurn({ token, ...key }: EndTurnRequest): Promise<void> {
-    await this.#requests.json('DELETE', turnOf(key), { headers: turnHeaders(token), isRepeatable: true });
+    await this.#requests.json('DELETE', turnPath(key), { headers: turnHeaders(token), isRepeatable: true });
   }
 
   /** Returns who holds the turn of the session, or `undefined`. */
   async getTurn(key: RemoteKey): Promise<TurnHolder | undefined> {
-    return this.#requests.json('GET', turnOf(key), { isRepeatable: true });
+    return this.#requests.json('GET', turnPath(key), { isRepeatable: true });
   }
 
   /**
@@ -293,7 +293,7 @@ export class SessionsClient extends AgentsClient {
     newSessionId,
     ...key
   }: RemoteKey & { atSeq?: number; newSessionId?: string }): Promise<RemoteSession> {
-    return this.#requests.json('POST', `${sessionOf(key)}/fork`, { body: { atSeq, newSessionId } });
+    return this.#requests.json('POST', `${sessionPath(key)}/fork`, { body: { atSeq, newSessionId } });
   }
 
   /**
@@ -301,7 +301,7 @@ export class SessionsClient extends AgentsClient {
    * @example const { theme } = await client.getUserState({ appName: 'shop', userId: 'ann' });
    */
   async getUserState(owner: RemoteOwner): Promise<State> {
-    return this.#requests.json('GET', userStateOf(owner), { isRepeatable: true });
+    return this.#requests.json('GET', userStatePath(owner), { isRepeatable: true });
   }
 
   /**
@@ -309,7 +309,7 @@ export class SessionsClient extends AgentsClient {
    * @example await client.updateUserState({ appName: 'shop', userId: 'ann', stateDelta: { theme: 'dark' } });
    */
   async updateUserState({ stateDelta, stateRemovals, ...owner }: RemoteOwner & StateChange): Promise<State> {
-    return this.#requests.json('PATCH', userStateOf(owner), { body: checkedBody({ stateDelta, stateRemovals }) });
+    return this.#requests.json('PATCH', userStatePath(owner), { body: checkedBody({ stateDelta, stateRemovals }) });
   }
 
   /**
@@ -317,7 +317,7 @@ export class SessionsClient extends AgentsClient {
    * @example const { currency } = await client.getAppState({ appName: 'shop' });
    */
   async getAppState(owner: { appName: string }): Promise<State> {
-    return this.#requests.json('GET', appStateOf(owner), { isRepeatable: true });
+    return this.#requests.json('GET', appStatePath(owner), { isRepeatable: true });
   }
 
   /**
@@ -325,7 +325,7 @@ export class SessionsClient extends AgentsClient {
    * @example await client.updateAppState({ appName: 'shop', stateDelta: { currency: 'EUR' } });
    */
   async updateAppState({ stateDelta, stateRemovals, ...owner }: { appName: string } & StateChange): Promise<State> {
-    return this.#requests.json('PATCH', appStateOf(owner), { body: checkedBody({ stateDelta, stateRemovals }) });
+    return this.#requests.json('PATCH', appStatePath(owner), { body: checkedBody({ stateDelta, stateRemovals }) });
   }
 
   /**
@@ -333,7 +333,7 @@ export class SessionsClient extends AgentsClient {
    * @example const { total } = await client.getUsage({ appName: 'shop', userId: 'ann', period: 'month' });
    */
   async getUsage({ period, ...owner }: GetUsageRequest): Promise<UsageReport> {
-    return this.#requests.json('GET', usageOf(owner), { query: { period }, isRepeatable: true });
+    return this.#requests.json('GET', usagePath(owner), { query: { period }, isRepeatable: true });
   }
 
   /**
@@ -344,6 +344,6 @@ export class SessionsClient extends AgentsClient {
   watch(request: WatchRequest): AsyncIterableIterator<WatchedEvent> {
     // It is read whenever the stream connects, and the caller may change it.
     const asked = { ...request };
-    return new EventStream(this.#requests, () => `${sessionOf(asked)}/events`, asked);
+    return new EventStream(this.#requests, () => `${sessionPath(asked)}/events`, asked);
   }
 }

@@ -1,5 +1,5 @@
 import type { SummaryOutlook } from '../summarizer/summary-outlook.js';
-import { sessionOf, summaryOf } from './paths.js';
+import { sessionPath, summaryPath } from './paths.js';
 import { ProblemError } from './problem-error.js';
 import type { RemoteSummary, SummaryListRequest, SummaryOfRequest, SummaryRequest } from './remote-types.js';
 import type { Requests } from './requests.js';
@@ -23,7 +23,10 @@ export abstract class SummariesClient extends SearchClient {
    */
   async getSummary({ branch, ...key }: SummaryOfRequest): Promise<RemoteSummary | undefined> {
     try {
-      return await this.#requests.json<RemoteSummary>('GET', summaryOf(key), { query: { branch }, isRepeatable: true });
+      return await this.#requests.json<RemoteSummary>('GET', summaryPath(key), {
+        query: { branch },
+        isRepeatable: true,
+      });
     } catch (error) {
       if (error instanceof ProblemError && error.code === 'SUMMARY_NOT_FOUND') return undefined;
       throw error;
@@ -36,7 +39,7 @@ export abstract class SummariesClient extends SearchClient {
    */
   async createSummary(request: SummaryRequest): Promise<RemoteSummary | undefined> {
     const { force, branch, timeoutMs = SUMMARY_TIMEOUT_MS, ...key } = request;
-    return this.#requests.json('POST', summaryOf(key), { body: { force, branch }, timeoutMs });
+    return this.#requests.json('POST', summaryPath(key), { body: { force, branch }, timeoutMs });
   }
 
   /**
@@ -44,7 +47,7 @@ export abstract class SummariesClient extends SearchClient {
    * @example const { thresholds, wouldCover } = await client.getSummaryOutlook(key);
    */
   async getSummaryOutlook({ branch, ...key }: SummaryOfRequest): Promise<SummaryOutlook> {
-    return this.#requests.json('GET', `${sessionOf(key)}/summary/outlook`, { query: { branch }, isRepeatable: true });
+    return this.#requests.json('GET', `${sessionPath(key)}/summary/outlook`, { query: { branch }, isRepeatable: true });
   }
 
   /**
@@ -53,7 +56,7 @@ export abstract class SummariesClient extends SearchClient {
    */
   async listSummaries({ afterSeq, limit, branch, ...key }: SummaryListRequest): Promise<RemoteSummary[]> {
     const options = { query: { afterSeq, limit, branch }, isRepeatable: true };
-    const path = `${sessionOf(key)}/summaries`;
+    const path = `${sessionPath(key)}/summaries`;
     const { summaries } = await this.#requests.json<{ summaries: RemoteSummary[] }>('GET', path, options);
     return summaries;
   }

@@ -11,7 +11,7 @@ export class ServerUnreachableError extends Error {
     readonly url: string,
     cause: unknown,
   ) {
-    const reason = reasonOf(cause);
+    const reason = findSystemCode(cause);
     super(
       `No answer from ${url}${reason === undefined ? '' : ` (${reason})`}. Start the server, or give the client the \`url\` of its routes, up to /apps.`,
       { cause },
@@ -29,7 +29,7 @@ export function isNetworkFailure(error: unknown): boolean {
 }
 
 /** The code of the system, such as `ECONNREFUSED`. */
-function reasonOf(error: unknown): string | undefined {
+function findSystemCode(error: unknown): string | undefined {
   const { cause } = error as { readonly cause?: { readonly code?: unknown } };
   return typeof cause?.code === 'string' ? cause.code : undefined;
 }

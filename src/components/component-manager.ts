@@ -36,7 +36,7 @@ export class ComponentManager {
   add(...modules: readonly StateModule[]): this {
     const names = new Set(this.#modules.map(componentNameOf));
     for (const [index, each] of modules.entries()) {
-      const problem = problemOf(each, names);
+      const problem = findModuleProblem(each, names);
       if (problem) throw new InvalidInputError(problem, `modules[${index}]`);
       names.add(componentNameOf(each));
     }
@@ -90,7 +90,7 @@ export class ComponentManager {
 }
 
 /** The second of two with the same name would replace what the first has saved. */
-function problemOf(
+function findModuleProblem(
   module: Partial<StateModule> | undefined,
   names: ReadonlySet<string | undefined>,
 ): string | undefined {

@@ -107,8 +107,8 @@ export class ComponentSession {
   async save(session: ComponentSessionKey, name: string, value: unknown, options: SaveOptions = {}): Promise<number> {
     assertFieldNames(requireRequest(options), { version: true, onConflict: true });
     if (options.onConflict !== undefined) checkSetting(POLICIES_OF_VALUES, options.onConflict, 'onConflict');
-    const place = placeOf(session, name, 'value');
-    const text = textOf(value, '$');
+    const place = createComponentPlace(session, name, 'value');
+    const text = serializeComponentValue(value, '$');
     const expected = optionalCount(options.version, 'version');
     const digest = digestAfter(EMPTY_DIGEST, [text]);
     const write = { place, keep: 0, keptDigest: EMPTY_DIGEST, texts: [text], digest, ttlMs: this.#ttlMs };
@@ -136,10 +136,11 @@ export class ComponentSession {
     assertFieldNames(requireRequest(options), { loaded: true, onConflict: true });
     if (options.onConflict !== undefined) checkSetting(POLICIES, options.onConflict, 'onConflict');
     const { loaded, onConflict = 'fail' } = options;
-    const place = placeOf(session, name, 'list');
-    const texts = textsOf(items);
+    const place = createComponentPlace(session, name, 'list');
+    const texts = serializeListItems(items);
     const version = optionalCount(loaded?.version, 'loaded.version');
-    const given = loaded && version !== undefined ? { version, texts: () => textsOf(loaded.value) } : undefined;
+    const given =
+      loaded && version !== undefined ? { version, texts: () => serializeListItems(loaded.value) } : undefined;
     return this.#lists.save(place, { texts, loaded: given, onConflict });
   }
 
@@ -149,8 +150,8 @@ export class ComponentSession {
    * @example await components.append('chat-1', 'messages', [message]);
    */
   async append(session: ComponentSessionKey, name: string, items: readonly unknown[]): Promise<number> {
-    const place = placeOf(session, name, 'list');
-    return this.#lists.append(place, textsOf(items));
+    const place = createComponentPlace(session, name, 'list');
+    return this.#lists.append(place, serializeListItems(items));
   }
 
   /** The saved value, or `undefined`. @example const plan = await components.get<Plan>('chat-1', 'plan'); */
@@ -160,7 +161,7 @@ export class ComponentSession {
 
   /** The saved value with its version; 0 and `undefined` if there is none. */
   async getVersioned<Value>(session: ComponentSessionKey, name: string): Promise<Versioned<Value | undefined>> {
-    const found = await this.#store.read(placeOf(session, name, 'value'));
+    const found = await this.#store.read(createComponentPlace(session, name, 'value'));
     const [text] = found?.texts ?? [];
     if (!found || text === undefined) return { value: undefined, version: 0 };
     return { value: JSON.parse(text) as Value, version: found.version };
@@ -173,7 +174,7 @@ export class ComponentSession {
 
   /** The saved items with their version; 0 if the list was never saved. */
   async getListVersioned<Item>(session: ComponentSessionKey, name: string): Promise<Versioned<readonly Item[]>> {
-    const found = await this.#store.read(placeOf(session, name, 'list'));
+    const found = await this.#store.read(createComponentPlace(session, name, 'list'));
     if (!found) return { value: [], version: 0 };
     return { value: found.texts.map((text) => JSON.parse(text) as Item), version: found.version };
   }
@@ -292,7 +293,11 @@ function idOfObject(session: Exclude<ComponentSessionKey, string>): string {
   return componentSessionOf(checkedSessionKey(session));
 }
 
-function placeOf(session: ComponentSessionKey, name: string, kind: ComponentPlace['kind']): ComponentPlace {
+function createComponentPlace(
+  session: ComponentSessionKey,
+  name: string,
+  kind: ComponentPlace['kind'],
+): ComponentPlace {
   checkName(name);
   return { session: identifierOf(session), name, kind };
 }
@@ -307,7 +312,7 @@ export function componentCopy(value: unknown, path: string): unknown {
   return jsonCopyOf(value, path, LIMITS);
 }
 
-function textOf(value: unknown, path: string): string {
+function serializeComponentValue(value: unknown, path: string): string {
   return JSON.stringify(componentCopy(value, path));
 }
 
@@ -321,7 +326,7 @@ export function policyIn(options: { readonly onConflict?: ConflictPolicy | undef
   return options.onConflict;
 }
 
-function textsOf(items: readonly unknown[]): string[] {
+function serializeListItems(items: readonly unknown[]): string[] {
   if (!Array.isArray(items)) throw new InvalidInputError('must be an array', 'items');
-  return Array.from(items, (item: unknown, index) => textOf(item, `$[${index}]`));
+  return Array.from(items, (item: unknown, index) => serializeComponentValue(item, `$[${index}]`));
 }

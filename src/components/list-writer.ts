@@ -39,7 +39,7 @@ export class ListWriter {
 
   /** Returns the version. */
   save(place: ComponentPlace, list: ListSave): Promise<number> {
-    return this.#write(place, (head) => stepOf(list, head));
+    return this.#write(place, (head) => chooseSaveStep(list, head));
   }
 
   /** Appends, whatever others append meanwhile. Returns the version. */
@@ -115,7 +115,7 @@ function isWrite(step: Step): step is WriteStep {
   return step.kind === 'append' || step.kind === 'replace';
 }
 
-function stepOf({ texts, loaded, onConflict }: ListSave, head: ComponentHead | undefined): Step {
+function chooseSaveStep({ texts, loaded, onConflict }: ListSave, head: ComponentHead | undefined): Step {
   const version = head?.version ?? 0;
   if (loaded && loaded.version !== version && onConflict !== 'overwrite') {
     const before = loaded.texts();

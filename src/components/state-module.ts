@@ -52,7 +52,7 @@ const savedFields = new WeakMap<object, Fields>();
  * await agent.saveTo(components, 'chat-1');
  */
 export function Saved(): PropertyDecorator {
-  return fieldOf({ kind: 'value' });
+  return createFieldDecorator({ kind: 'value' });
 }
 
 /**
@@ -63,10 +63,10 @@ export function Saved(): PropertyDecorator {
  * @example class Memory extends StateModuleOf('memory') { @SavedList({ name: 'memory_messages' }) messages: Message[] = []; }
  */
 export function SavedList({ name }: SavedListOptions = {}): PropertyDecorator {
-  return fieldOf({ kind: 'list', name });
+  return createFieldDecorator({ kind: 'list', name });
 }
 
-function fieldOf(field: Field): PropertyDecorator {
+function createFieldDecorator(field: Field): PropertyDecorator {
   return (prototype, name) => {
     const fields = savedFields.get(prototype) ?? new Map<string, Field>();
     fields.set(String(name), field);
@@ -110,9 +110,9 @@ export function StateModuleOf(component: string): new () => StateModule {
       options: SaveStateOptions = {},
     ): Promise<void> {
       const onConflict = policyIn(options) ?? 'overwrite';
-      const savedAs = fieldsOf(this, component);
+      const savedAs = findSavedFields(this, component);
       // All that is wrong is refused before the first write.
-      const { own, lists } = contentsOf(this, savedAs);
+      const { own, lists } = collectSavedContents(this, savedAs);
       const before = this.#loaded.get(identifierOf(session));
       // Each part is noted once it is saved, so that a save that is repeated repeats no part.
       const after = { fields: before?.fields ?? NO_FIELDS, lists: new Map(before?.lists) };
@@ -130,7 +130,7 @@ export function StateModuleOf(component: string): new () => StateModule {
     }
 
     async loadIfExists(components: ComponentSession, session: ComponentSessionKey): Promise<boolean> {
-      const savedAs = fieldsOf(this, component);
+      const savedAs = findSavedFields(this, component);
       const { stored: value, version } = await storedFields(components, session, component);
       const lists = new Map<string, LoadedList>();
       const loaded = new Map<string, unknown>();
@@ -140,7 +140,7 @@ export function StateModuleOf(component: string): new () => StateModule {
           if (stored !== undefined) loaded.set(field, stored);
           continue;
         }
-        const found = await listOf(components, session, saved.names);
+        const found = await readFirstList(components, session, saved.names);
         lists.set(field, found);
         // It may have been a part of the value before.
         const isInValue = found.list.version === 0 && Array.isArray(stored);
@@ -159,7 +159,7 @@ export function StateModuleOf(component: string): new () => StateModule {
 const NOTHING: Versioned<readonly unknown[]> = { value: [], version: 0 };
 
 /** What is to be saved of an object, in JSON. */
-function contentsOf(
+function collectSavedContents(
   target: object,
   savedAs: ReadonlyMap<string, SavedAs>,
 ): { readonly own: Readonly<Record<string, unknown>>; readonly lists: ReadonlyMap<string, ListContent> } {
@@ -201,7 +201,7 @@ async function savedList(
 }
 
 /** The first of these lists that is there. */
-async function listOf(
+async function readFirstList(
   components: ComponentSession,
   session: ComponentSessionKey,
   names: readonly [string, ...string[]],
@@ -216,7 +216,7 @@ async function listOf(
 type SavedAs = { readonly kind: 'value' } | { readonly kind: 'list'; readonly names: readonly [string, ...string[]] };
 
 /** The fields of an object, and where they may be. A list without a name is also found where AgentScope has it. */
-function fieldsOf(target: object, component: string): ReadonlyMap<string, SavedAs> {
+function findSavedFields(target: object, component: string): ReadonlyMap<string, SavedAs> {
   const fields = declaredFields(target);
   if (fields.size === 0) {
     throw new InvalidInputError(

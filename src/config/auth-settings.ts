@@ -9,7 +9,7 @@ import {
   oneOf,
   secondsUpTo,
   text,
-  variablesOf,
+  toVariables,
 } from './setting.js';
 
 /** What a sign-in allows, unless a rule of the app says something else. */
@@ -144,8 +144,8 @@ export const API_KEYS_SETTING = {
 
 /** Who may sign in to the app of `npm start`. */
 export const AUTH_VARIABLES: readonly Variable[] = [
-  ...variablesOf('AUTH_', 'jwt', JWT_SETTINGS),
-  ...variablesOf('AUTH_', '', { apiKeys: API_KEYS_SETTING }),
+  ...toVariables('AUTH_', 'jwt', JWT_SETTINGS),
+  ...toVariables('AUTH_', '', { apiKeys: API_KEYS_SETTING }),
 ];
 
 /** When a key ends, in epoch milliseconds: a day ends with it. */

@@ -8,7 +8,7 @@ import {
 } from './auth-settings.js';
 import { type Reading, optionsIn } from './read-variables.js';
 import { PLAIN_NAMES, problemsOfGroup } from './option-checks.js';
-import { problemOf } from './setting.js';
+import { describeSettingProblem } from './setting.js';
 
 /** What is wrong with the options of tokens, by the names of options or of variables. */
 export function problemsOfJwt(
@@ -31,7 +31,7 @@ export function problemsOfJwt(
 
 /** What is wrong with API keys. Never shows a hash: somebody may have written the key. */
 export function problemsOfKeys(keys: readonly ApiKeyOptions[], name = 'auth.apiKeys'): string[] {
-  const problem = problemOf(name, API_KEYS_SETTING, keys);
+  const problem = describeSettingProblem(name, API_KEYS_SETTING, keys);
   if (problem !== undefined) return [problem];
   const each = keys.flatMap((key, index) => {
     const place = `${name}[${index}]`;

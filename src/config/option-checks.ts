@@ -1,6 +1,6 @@
 import { ConfigurationError } from './configuration-error.js';
 import { plainName, similarNames } from './near-miss.js';
-import { type Setting, isRecord, problemOf, settings } from './setting.js';
+import { type Setting, isRecord, describeSettingProblem, settings } from './setting.js';
 
 export type Options = Readonly<Record<string, unknown>>;
 
@@ -98,7 +98,8 @@ function hintOf(name: string, known: readonly string[], names: Names, before: st
   const wanted = FOREIGN_NAMES[plain];
   const similar = wanted !== undefined && known.includes(wanted) ? [wanted] : similarNames(name, known);
   const beside = similar.map((each) => before + each);
-  const meant = beside.length > 0 ? beside : (names.paths ?? []).filter((path) => isMeant(lastOf(path), name, wanted));
+  const meant =
+    beside.length > 0 ? beside : (names.paths ?? []).filter((path) => isMeant(getOptionName(path), name, wanted));
   if (meant.length > 0) return `did you mean ${EITHER.format(meant.map((path) => names.of(path)))}?`;
   return Object.hasOwn(REPLACEMENTS, plain) ? REPLACEMENTS[plain] : undefined;
 }
@@ -112,7 +113,7 @@ export function pathsOf(groups: Readonly<Record<string, object>>): string[] {
   return Object.entries(groups).flatMap(([group, known]) => Object.keys(known).map((name) => `${group}.${name}`));
 }
 
-function lastOf(path: string): string {
+function getOptionName(path: string): string {
   return path.slice(path.lastIndexOf('.') + 1);
 }
 
@@ -123,7 +124,7 @@ export function problemsOfGroup(
   given: unknown,
   names: Names = PLAIN_NAMES,
 ): string[] {
-  if (!isRecord(given)) return [problemOf(group, { kind: settings }, given) ?? []].flat();
+  if (!isRecord(given)) return [describeSettingProblem(group, { kind: settings }, given) ?? []].flat();
   const problems = [
     ...unknownNames(given, Object.keys(known), names, `${group}.`),
     ...problemsOfValues(given, known, names, `${group}.`),
@@ -154,7 +155,7 @@ export function problemsOfValues(
   before = '',
 ): string[] {
   return Object.entries(known).flatMap(
-    ([name, setting]) => problemOf(names.of(`${before}${name}`), setting, given[name]) ?? [],
+    ([name, setting]) => describeSettingProblem(names.of(`${before}${name}`), setting, given[name]) ?? [],
   );
 }
 

@@ -1,4 +1,4 @@
-import { type Variable, problemOf } from './setting.js';
+import { type Variable, describeSettingProblem } from './setting.js';
 
 /** The values of the variables that are set. */
 export interface Reading {
@@ -16,7 +16,7 @@ export function readVariables(env: NodeJS.ProcessEnv, variables: readonly Variab
     const given = env[name]?.trim();
     if (!given) continue;
     const value = kind.read(given);
-    const problem = problemOf(name, variable, value);
+    const problem = describeSettingProblem(name, variable, value);
     if (problem === undefined) values.set(name, value);
     else problems.set(name, problem);
   }

@@ -14,7 +14,7 @@ import {
   kindOf,
   seconds,
   text,
-  variablesOf,
+  toVariables,
   wholeNumber,
 } from './setting.js';
 
@@ -227,9 +227,9 @@ export const SERVICE_ONLY = {
 export const SETTING_GROUPS = { history: HISTORY, ttl: TTL, limits: LIMITS, usage: USAGE, quotas: QUOTAS };
 
 export const SETTING_VARIABLES: readonly Variable[] = [
-  ...Object.entries(SETTING_GROUPS).flatMap(([group, settings]) => variablesOf('SESSIONS_', group, settings)),
-  ...variablesOf('SESSIONS_', 'encryption', ENCRYPTION),
-  ...variablesOf('SESSIONS_', '', { cleanup: CLEANUP, ...START }),
+  ...Object.entries(SETTING_GROUPS).flatMap(([group, settings]) => toVariables('SESSIONS_', group, settings)),
+  ...toVariables('SESSIONS_', 'encryption', ENCRYPTION),
+  ...toVariables('SESSIONS_', '', { cleanup: CLEANUP, ...START }),
 ];
 
 export { USAGE, type UsageSettings } from './usage-settings.js';

@@ -88,7 +88,7 @@ export function sessionsFromEnvironment(
 ): SessionsConfig {
   const own = readVariables(env, SESSION_VARIABLES.filter(isOwn));
   const preset = PRESETS[presetName(env)] ?? {};
-  const ofStores = STORE_VARIABLES.filter((variable) => groupOf(variable) !== undefined && isSet(variable, own));
+  const ofStores = STORE_VARIABLES.filter((variable) => findStoreGroup(variable) !== undefined && isSet(variable, own));
   const provider = own.values.get('SESSIONS_PROVIDER');
   const chosenBy = provider === undefined ? ofStores[0] : undefined;
   const reading = withSharedVariables(env, own, provider ?? providerOf(chosenBy));
@@ -98,7 +98,7 @@ export function sessionsFromEnvironment(
   ];
   const store: Record<string, unknown> = { provider: provider ?? providerOf(chosenBy) ?? preset.provider };
   // The group of another store is a problem, even without options.
-  for (const group of ofStores.map(groupOf)) if (group) store[group] = {};
+  for (const group of ofStores.map(findStoreGroup)) if (group) store[group] = {};
   if (store.provider === 'redis') store.redis = redisFrom(reading, problems);
   if (store.provider === 'vertex') store.vertex = optionsIn(reading.values, STORE_VARIABLES, 'vertex');
   if (store.provider === 'typeorm') store.database = databaseFrom(reading, preset, problems);
@@ -143,12 +143,12 @@ function isSet({ name }: Variable, { values, problems }: Reading): boolean {
 
 type Group = keyof typeof PROVIDER_OF;
 
-function groupOf({ path }: Variable): Group | undefined {
+function findStoreGroup({ path }: Variable): Group | undefined {
   return (['redis', 'database', 'vertex'] as const).find((group) => path.startsWith(`${group}.`));
 }
 
 function providerOf(variable: Variable | undefined): Provider | undefined {
-  const group = variable && groupOf(variable);
+  const group = variable && findStoreGroup(variable);
   return group && PROVIDER_OF[group];
 }
 

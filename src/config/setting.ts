@@ -50,7 +50,7 @@ export interface Variable extends Setting {
 type Settings = Readonly<Record<string, Setting>>;
 
 /** The variables of a group. Their names follow from the options: `SESSIONS_HISTORY_MAX_EVENTS` gives `history.maxEvents`. */
-export function variablesOf(prefix: string, group: string, settings: Settings): Variable[] {
+export function toVariables(prefix: string, group: string, settings: Settings): Variable[] {
   return Object.entries(settings).flatMap(([option, { meaning, variable, otherVariables = {}, ...setting }]) => {
     const path = group === '' ? option : `${group}.${option}`;
     const name = `${prefix}${path.replace('.', '_').replaceAll(/[A-Z]/g, '_$&')}`.toUpperCase();
@@ -72,7 +72,11 @@ export function defaultsOf<Options extends object>(settings: SettingsWithDefault
 }
 
 /** Describes a value that does not fit. `undefined` always fits, since it means the default. */
-export function problemOf(name: string, { kind, isSecret = false }: Setting, value: unknown): string | undefined {
+export function describeSettingProblem(
+  name: string,
+  { kind, isSecret = false }: Setting,
+  value: unknown,
+): string | undefined {
   if (value === undefined || kind.fits(value)) return undefined;
   const hint = kind.hint?.(value);
   return `${name} ${isSecret ? UNSHOWN : shown(value)}; it must be ${kind.allowed}.${hint === undefined ? '' : ` ${hint}`}`;

@@ -55,7 +55,7 @@ const SERVERS: Readonly<Partial<Record<string, string>>> = {
 
 function placeOfDatabase({ database, url, schema, dataSource, driverOptions }: DatabaseSettings): string {
   if (dataSource) return `${placeOfDataSource(dataSource)}, over the app's own DataSource`;
-  if (url === undefined) return `SQLite, ${fileOf(database ?? '')}`;
+  if (url === undefined) return `SQLite, ${resolveDatabaseFile(database ?? '')}`;
   const place = serverPlaceOf({ url, driverOptions });
   const inSchema = schema === undefined ? '' : `, schema ${JSON.stringify(schema)}`;
   return `${serverNamed(new URL(url).protocol.slice(0, -1))} at ${place.server}, database ${place.database}${inSchema}`;
@@ -64,7 +64,7 @@ function placeOfDatabase({ database, url, schema, dataSource, driverOptions }: D
 function placeOfDataSource({ options = {} }: { readonly options?: Options }): string {
   const { type, database } = options;
   const isFile = SERVERS[String(type)] === undefined && typeof database === 'string';
-  if (isFile) return `SQLite, ${fileOf(database)}`;
+  if (isFile) return `SQLite, ${resolveDatabaseFile(database)}`;
   const server = dataSourceServerOf(options);
   const inDatabase = typeof database === 'string' ? `, database ${JSON.stringify(database)}` : '';
   return `${serverNamed(String(type))}${server === undefined ? '' : ` at ${server}`}${inDatabase}`;
@@ -74,7 +74,7 @@ function serverNamed(type: string): string {
   return SERVERS[type.toLowerCase()] ?? type;
 }
 
-function fileOf(path: string): string {
+function resolveDatabaseFile(path: string): string {
   return path === ':memory:' ? path : resolve(path);
 }
 
@@ -139,12 +139,12 @@ interface RedisPlaceOptions {
 /** The location of a Redis node, or of the Sentinels and their master. */
 export function redisPlaceOf({ host, port, path, name, sentinels }: RedisPlaceOptions): string {
   if (Array.isArray(sentinels) && sentinels.length > 0) {
-    const places = sentinels.map((sentinel: RedisPlaceOptions) => placeOf(sentinel, 26_379)).join(', ');
+    const places = sentinels.map((sentinel: RedisPlaceOptions) => formatRedisAddress(sentinel, 26_379)).join(', ');
     return `Redis, the master ${JSON.stringify(name)} of the Sentinels at ${places},`;
   }
-  return `Redis at ${typeof path === 'string' ? path : placeOf({ host, port }, 6379)}`;
+  return `Redis at ${typeof path === 'string' ? path : formatRedisAddress({ host, port }, 6379)}`;
 }
 
-function placeOf({ host, port }: RedisPlaceOptions, usualPort: number): string {
+function formatRedisAddress({ host, port }: RedisPlaceOptions, usualPort: number): string {
   return hostWithPort(typeof host === 'string' ? host : '127.0.0.1', Number(port ?? usualPort));
 }

@@ -15,7 +15,7 @@ import {
   port,
   settings,
   text,
-  variablesOf,
+  toVariables,
   wholeNumber,
 } from './setting.js';
 import { type TlsChoice, tlsChoice } from './tls-settings.js';
@@ -306,8 +306,8 @@ export const PROVIDER_OF = { redis: 'redis', database: 'typeorm', vertex: 'verte
 
 /** The variables that choose and configure the store, in the order of the docs. */
 export const STORE_VARIABLES: readonly Variable[] = [
-  ...variablesOf('SESSIONS_', '', STORE),
-  ...variablesOf('SESSIONS_', 'redis', REDIS),
-  ...variablesOf('SESSIONS_', 'database', DATABASE),
-  ...variablesOf('SESSIONS_', 'vertex', VERTEX),
+  ...toVariables('SESSIONS_', '', STORE),
+  ...toVariables('SESSIONS_', 'redis', REDIS),
+  ...toVariables('SESSIONS_', 'database', DATABASE),
+  ...toVariables('SESSIONS_', 'vertex', VERTEX),
 ];

@@ -9,7 +9,7 @@ import {
   seconds,
   secondsUpTo,
   text,
-  variablesOf,
+  toVariables,
   wholeNumber,
 } from './setting.js';
 import { type Rows, variablesIn } from './variable-rows.js';
@@ -158,6 +158,6 @@ export const MODEL_ROWS = {
 
 /** All variables of summaries, in the order of the docs. */
 export const SUMMARIZER_VARIABLES: readonly Variable[] = [
-  ...variablesOf('', 'summarizer', SUMMARIZER),
+  ...toVariables('', 'summarizer', SUMMARIZER),
   ...variablesIn(MODEL_ROWS, 'summarizer.modelAt'),
 ];

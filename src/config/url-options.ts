@@ -57,13 +57,13 @@ const MYSQL: OptionKinds = {
 const PLAIN_TEXT_FALLBACKS = new Set(['allow', 'prefer', 'preferred']);
 const SHOWABLE = /^[a-z][\w.-]{0,40}$/i;
 
-function kindsOf(url: string): OptionKinds {
+function chooseOptionKinds(url: string): OptionKinds {
   return /^postgres/i.test(url) ? POSTGRES : MYSQL;
 }
 
 /** Parses the options of a database address. Unknown options are problems. */
 export function databaseUrlOptions(url: string, names: UrlNames): UrlOptions {
-  const { modes, files, passedOn } = kindsOf(url);
+  const { modes, files, passedOn } = chooseOptionKinds(url);
   const { problems, options } = readOptions(url, names, [...Object.keys(modes), ...Object.values(files), ...passedOn]);
   const given = [...options].filter(([name]) => Object.hasOwn(modes, name));
   if (given.length > 1) {
@@ -88,7 +88,7 @@ export function databaseUrlOptions(url: string, names: UrlNames): UrlOptions {
 
 /** The address with only the driver's options. */
 export function urlForDriver(url: string): string {
-  const { passedOn } = kindsOf(url);
+  const { passedOn } = chooseOptionKinds(url);
   const options = [...new URL(url).searchParams].filter(([name]) => passedOn.includes(name));
   return `${url.replace(/[?#].*$/s, '')}${options.length > 0 ? '?' : ''}${new URLSearchParams(options).toString()}`;
 }

@@ -74,7 +74,7 @@ async function append(
   { record, now }: ReadSession,
   { event, increments = NO_COUNTS, marks = record.marks, highWater }: Repair,
 ): Promise<boolean> {
-  const turnToken = record.turnsOnly ? await turnOf(storage, record) : undefined;
+  const turnToken = record.turnsOnly ? await beginRepairTurn(storage, record) : undefined;
   if (record.turnsOnly && turnToken === undefined) return false;
   const timestamp = Math.max(systemClock.now(), highWater);
   const submitted = submitEvent({ ...event, timestamp }, { limits: NO_LIMITS, clock: systemClock, newId: randomId });
@@ -96,7 +96,7 @@ async function append(
 }
 
 /** A session that accepts only writes of a turn. `undefined` if somebody has the turn. */
-async function turnOf(storage: SessionStorage, record: SessionRecord): Promise<string | undefined> {
+async function beginRepairTurn(storage: SessionStorage, record: SessionRecord): Promise<string | undefined> {
   const token = randomId();
   const begin = { action: 'begin', key: sessionKeyOf(record), token, holder: 'doctor', requestId: token } as const;
   const { kind } = await storage.turn({ ...begin, ttlMs: TURN_MS });

@@ -99,9 +99,9 @@ export function usageNotes(stored: readonly ModelUsage[], fold: LogCheck, isTrim
   const { least, most } = usageNamedAs(stored, fold);
   const models = [...new Set([...stored, ...most].map(({ model }) => model))];
   return models.flatMap((model) => {
-    const is = tokensOf(stored, model);
-    const low = USAGE_COUNTS.filter((name) => is[name] < tokensOf(least, model)[name]);
-    const high = isTrimmed ? [] : USAGE_COUNTS.filter((name) => is[name] > tokensOf(most, model)[name]);
+    const is = findModelTokens(stored, model);
+    const low = USAGE_COUNTS.filter((name) => is[name] < findModelTokens(least, model)[name]);
+    const high = isTrimmed ? [] : USAGE_COUNTS.filter((name) => is[name] > findModelTokens(most, model)[name]);
     const detail = (names: readonly string[]): string => `${names.join(', ')} of ${JSON.stringify(model)}`;
     return [
       ...(low.length > 0 ? [{ code: 'USAGE_TOO_LOW' as const, detail: detail(low) }] : []),
@@ -116,7 +116,11 @@ export function rightUsage(stored: readonly ModelUsage[], fold: LogCheck, isTrim
   const models = [...new Set([...stored, ...most].map(({ model }) => model))].sort();
   return models
     .map((model) => {
-      const [is, low, high] = [tokensOf(stored, model), tokensOf(least, model), tokensOf(most, model)];
+      const [is, low, high] = [
+        findModelTokens(stored, model),
+        findModelTokens(least, model),
+        findModelTokens(most, model),
+      ];
       const right = (name: keyof TokenUsage): number => (isTrimmed ? is[name] : Math.min(is[name], high[name]));
       return { model, ...usageWith((name) => Math.max(right(name), low[name])) };
     })
@@ -132,7 +136,7 @@ function usageNamedAs(stored: readonly ModelUsage[], { usage: { least, most } }:
   return { least: named(least), most: named(most) };
 }
 
-function tokensOf(usage: readonly ModelUsage[], model: string): TokenUsage {
+function findModelTokens(usage: readonly ModelUsage[], model: string): TokenUsage {
   return usage.find((one) => one.model === model) ?? NO_USAGE;
 }
 

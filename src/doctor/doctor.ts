@@ -26,7 +26,7 @@ import { ScopeCheck } from './scope-check.js';
 import { type CheckEnvironment, type SessionCheck, checkSession } from './session-check.js';
 import { isRepairable, repairSession } from './session-repair.js';
 import { excessNote, isExcess, readSharedForCheck } from './state-excess.js';
-import { sessionsOf, usersOf } from './store-walk.js';
+import { walkSessions, listUsersWithSessions } from './store-walk.js';
 import { TextCheck } from './text-check.js';
 
 /** How far a check is. */
@@ -180,7 +180,7 @@ class Doctor {
 
   async *#app(appName: string): AsyncGenerator<Finding, void, undefined> {
     const app = new ScopeCheck({ appName });
-    for await (const user of usersOf(this.#walked, appName, this.#env.pace, this.#onDamaged)) {
+    for await (const user of listUsersWithSessions(this.#walked, appName, this.#env.pace, this.#onDamaged)) {
       yield* this.#user(user, [app]);
     }
     yield* this.#unreadableSessions();
@@ -189,7 +189,7 @@ class Doctor {
 
   async *#user(owner: UserKey, scopes: readonly ScopeCheck[]): AsyncGenerator<Finding, void, undefined> {
     const user = new ScopeCheck(owner);
-    for await (const record of sessionsOf(this.#walked, owner, this.#env.pace, this.#onDamaged)) {
+    for await (const record of walkSessions(this.#walked, owner, this.#env.pace, this.#onDamaged)) {
       yield* this.#session(sessionKeyOf(record), [user, ...scopes]);
     }
     yield* this.#unreadableSessions();

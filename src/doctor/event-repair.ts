@@ -11,7 +11,7 @@ import { submitEvent } from '../sessions/domain/submitted-event.js';
 import type { EventText } from '../sessions/storage/rebuild.js';
 import type { StoredSession } from '../sessions/storage/session-storage.js';
 import { metadataDifference } from './compare.js';
-import { comparableMarks, livePathOf, marksOf } from './live-path.js';
+import { comparableMarks, livePathOf, computeViewMarks } from './live-path.js';
 import type { LogCheck } from './log-check.js';
 
 /** The event restores what other events said, however much that is. */
@@ -41,7 +41,7 @@ export function textsForDamaged(stored: StoredSession, fold: LogCheck): readonly
 
 /** Whether the summaries and rewinds that can be read are all that the record knows of. */
 function hasAllControls({ firstSeq, lastSeq, marks }: SessionRecord, { controls }: LogCheck): boolean {
-  const found = marksOf(controls, livePathOf(controls, { from: firstSeq, to: lastSeq }));
+  const found = computeViewMarks(controls, livePathOf(controls, { from: firstSeq, to: lastSeq }));
   return comparableMarks({ ...found, covered: marks.covered }) === comparableMarks(marks);
 }
 

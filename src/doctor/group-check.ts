@@ -1,4 +1,4 @@
-import { groupOf } from '../sessions/domain/event-group.js';
+import { toEventGroup } from '../sessions/domain/event-group.js';
 import type { LoggedEvent } from '../sessions/domain/event.js';
 import { sessionKeyOf } from '../sessions/domain/ids.js';
 import { type SeqRange, isInRanges } from '../sessions/domain/seq-ranges.js';
@@ -18,14 +18,14 @@ export async function wrongGroups(
   const wrong = new Set<string>();
   if (!storage.groupedEvents || !first || !last) return wrong;
   const range = { from: first.seq, to: last.seq };
-  const groups = new Set(events.map(groupOf));
+  const groups = new Set(events.map(toEventGroup));
   groups.delete('');
   const key = sessionKeyOf(record);
   const found = await storage.groupedEvents({ key, range, groups: [...groups] });
   if (!found) return wrong;
   const index = indexOf(found);
   for (const event of events) {
-    const group = groupOf(event);
+    const group = toEventGroup(event);
     if (group !== '' && !index.has(group, event.seq)) wrong.add(group);
     for (const other of index.groupsAt(event.seq)) if (other !== group) wrong.add(group).add(other);
   }
@@ -64,7 +64,7 @@ export async function eventsOfGroups(
   const ranges = new Map<string, { from: number; to: number }[]>([...groups].map((group) => [group, []]));
   for await (const page of logPages(storage, record, { from: record.firstSeq, to: record.lastSeq }, pace)) {
     for (const stored of page) {
-      const own = ranges.get(groupOf(loggedEvent(stored)));
+      const own = ranges.get(toEventGroup(loggedEvent(stored)));
       const last = own?.at(-1);
       if (last && last.to === stored.seq - 1) last.to = stored.seq;
       else own?.push({ from: stored.seq, to: stored.seq });

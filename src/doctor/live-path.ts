@@ -1,4 +1,4 @@
-import { type Counters, NO_COUNTS, addCounters, countsOf } from '../sessions/domain/counters.js';
+import { type Counters, NO_COUNTS, addCounters, countEvent } from '../sessions/domain/counters.js';
 import type { LoggedEvent } from '../sessions/domain/event.js';
 import { type LogStep, momentAfter } from '../sessions/domain/moment.js';
 import { type SeqRange, isInRanges } from '../sessions/domain/seq-ranges.js';
@@ -22,7 +22,7 @@ export function livePathOf(controls: readonly Control[], log: SeqRange): SeqRang
 }
 
 /** The marks after a whole log, without the counters of what its summary covers. */
-export function marksOf(controls: readonly Control[], path: readonly SeqRange[]): ViewMarks {
+export function computeViewMarks(controls: readonly Control[], path: readonly SeqRange[]): ViewMarks {
   const steps = controls
     .filter(({ seq }) => isInRanges(seq, path))
     .map((control) => ({ ...control, counts: NO_COUNTS }));
@@ -55,7 +55,7 @@ export class LiveSums {
   }
 
   add(event: LoggedEvent): void {
-    this.counters = addCounters(this.counters, countsOf(event));
+    this.counters = addCounters(this.counters, countEvent(event));
     if (event.seq <= this.viewFromSeq) this.covered = this.counters;
     this.tools.add(event);
   }

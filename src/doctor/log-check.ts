@@ -166,6 +166,6 @@ function isControl(event: LoggedEvent): boolean {
 }
 
 /** The events with which a view can begin. */
-export function anchorsOf(events: readonly LoggedEvent[]): number[] {
+export function listAnchorSeqs(events: readonly LoggedEvent[]): number[] {
   return events.filter(isAnchor).map(({ seq }) => seq);
 }

@@ -18,8 +18,8 @@ import { checkpointNotes, differences, metadataDifference, recordNotes, rightUsa
 import { textsForDamaged } from './event-repair.js';
 import type { Note } from './findings.js';
 import { wrongGroups } from './group-check.js';
-import { LiveSums, livePathOf, marksOf } from './live-path.js';
-import { LogCheck, anchorsOf } from './log-check.js';
+import { LiveSums, livePathOf, computeViewMarks } from './live-path.js';
+import { LogCheck, listAnchorSeqs } from './log-check.js';
 import { LogChangedError, type Pace, logPages } from './log-pages.js';
 import type { SharedWrites } from './shared-check.js';
 import { type LimitedReads, type ReadForCheck, excessNote, readForCheck } from './state-excess.js';
@@ -116,7 +116,7 @@ async function checkStored(
   }
 
   const path = livePathOf(fold.controls, { from: record.firstSeq, to: record.lastSeq });
-  const marksWithout = marksOf(fold.controls, path);
+  const marksWithout = computeViewMarks(fold.controls, path);
   const sums = fold.controls.length === 0 ? fold.sums : await sumsOf(env, record, path, marksWithout.viewFromSeq);
   const { counters } = sums;
   const marks = { ...marksWithout, covered: sums.covered };
@@ -178,7 +178,7 @@ async function foldLog(
       const event = fold.add(stored);
       if (!event) continue;
       events.push(event);
-      anchors.push(...anchorsOf([event]));
+      anchors.push(...listAnchorSeqs([event]));
       for (const writes of shared) writes.add(record, event, stored.appendedAt);
       if (stored.seq % CHECKPOINT_EVERY !== 0 || !fold.isWhole || !fold.state) continue;
       const wrong = await checkCheckpoint(env, record, fold, stored.seq);

@@ -5,7 +5,7 @@ import type { SessionStorage } from '../sessions/storage/session-storage.js';
 import { type Pace, pause } from './log-pages.js';
 
 /** The sessions of an app or a user, oldest first, at the pace of a check. */
-export function sessionsOf(
+export function walkSessions(
   storage: SessionStorage,
   owner: StateOwner,
   pace: Pace,
@@ -16,14 +16,14 @@ export function sessionsOf(
 }
 
 /** The users of an app who have sessions, each once, whatever their number. */
-export async function* usersOf(
+export async function* listUsersWithSessions(
   storage: SessionStorage,
   appName: string,
   pace: Pace,
   onDamaged: (key: SessionKey) => void,
 ): AsyncGenerator<UserKey> {
   let last: string | undefined;
-  for await (const { userId, sessionId } of sessionsOf(storage, { appName }, pace, onDamaged)) {
+  for await (const { userId, sessionId } of walkSessions(storage, { appName }, pace, onDamaged)) {
     if (userId === last) continue;
     if (!(await isFirst(storage, { appName, userId, sessionId }))) continue;
     last = userId;

@@ -1,4 +1,4 @@
-import { getFunctionCalls, isByUser, textsOf } from '../sessions/domain/event-inspection.js';
+import { getFunctionCalls, isByUser, listEventTexts } from '../sessions/domain/event-inspection.js';
 import type { FunctionCall } from '../sessions/domain/content.js';
 import type { LoggedEvent } from '../sessions/domain/event.js';
 import type { OpenCall } from '../sessions/domain/open-calls.js';
@@ -46,7 +46,7 @@ export class ToolCheck {
     }
     const answered = answeredCalls(event);
     for (const key of answered) this.#addResponse(key, event.seq);
-    if (answered.length === 0 && isByUser(event) && textsOf(event).length > 0) {
+    if (answered.length === 0 && isByUser(event) && listEventTexts(event).length > 0) {
       for (const call of this.#open) call.leftAt ??= event.seq;
     }
   }

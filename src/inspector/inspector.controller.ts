@@ -21,7 +21,7 @@ import { isForeignPage } from '../sessions/transport/cross-site.js';
 import { SessionAccess } from '../sessions/transport/session-access.js';
 import { SignedInAccess } from '../sessions/transport/signed-in-access.js';
 import { PageFiles } from './page-files.js';
-import { PAGE_HEADERS, baseOf, inspectorPage } from './page-html.js';
+import { PAGE_HEADERS, findPageBase, inspectorPage } from './page-html.js';
 
 const NOT_STORED = { 'Cache-Control': 'no-store' };
 
@@ -40,7 +40,7 @@ export class InspectorController {
   async page(@Req() request: PageRequest, @Res({ passthrough: true }) response: PageResponse): Promise<string> {
     await this.#assertOpen(request);
     setPageHeaders(response, { 'Content-Type': 'text/html; charset=utf-8', ...NOT_STORED });
-    const base = baseOf(request.originalUrl, request.headers['x-forwarded-prefix']);
+    const base = findPageBase(request.originalUrl, request.headers['x-forwarded-prefix']);
     return inspectorPage(base, this.files.nameOf('main.js'), this.files.nameOf('styles.css'));
   }
 

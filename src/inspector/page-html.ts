@@ -43,7 +43,7 @@ export function inspectorPage(base: string, script: string, style: string): stri
  * @param url of the request, as this server sees it
  * @param prefix that a proxy has taken away: `X-Forwarded-Prefix`
  */
-export function baseOf(url: string, prefix: unknown): string {
+export function findPageBase(url: string, prefix: unknown): string {
   const [path = ''] = url.split('?');
   const given = typeof prefix === 'string' && /^(\/[\w.~-]+)+\/?$/.test(prefix) ? prefix.replace(/\/$/, '') : '';
   return `${given}${path.replace(/\/+$/, '')}/`;

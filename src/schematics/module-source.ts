@@ -62,12 +62,14 @@ function listOfImports(text: string, start: number): Place | undefined {
 /** The code as the first item of the list, laid out like the next one. */
 function insertion(text: string, { at, isNew }: Place, code: string): string {
   const rest = text.slice(at);
-  if (isNew) return `${lineOf(rest)}imports: [${code}],`;
-  return /^\s*\]/.test(rest) ? code : `${lineOf(rest, '')}${code},${lineOf(rest, '') === '' ? ' ' : ''}`;
+  if (isNew) return `${findLineSeparator(rest)}imports: [${code}],`;
+  return /^\s*\]/.test(rest)
+    ? code
+    : `${findLineSeparator(rest, '')}${code},${findLineSeparator(rest, '') === '' ? ' ' : ''}`;
 }
 
 /** The end of this line and the indentation of the next one, if nothing else is left in this one. */
-function lineOf(rest: string, otherwise = ' '): string {
+function findLineSeparator(rest: string, otherwise = ' '): string {
   return /^[ \t]*(\r?\n[ \t]*)/.exec(rest)?.[1] ?? otherwise;
 }
 

@@ -1,5 +1,5 @@
 import { searchCursorText } from '../sessions/domain/search/search-cursor.js';
-import { groupsOf, weightsOf } from '../sessions/domain/search/search-groups.js';
+import { createSearchGroups, weightsOf } from '../sessions/domain/search/search-groups.js';
 import { snippetOf } from '../sessions/domain/search/snippet.js';
 import { UserTerms } from '../sessions/domain/search/terms.js';
 import type { SearchIndex } from '../sessions/storage/search-index.js';
@@ -18,7 +18,7 @@ export async function searchIndexed(
   const needsCounts = match === 'any' && terms.length > 1;
   const counts = needsCounts && !cursor ? await index.counts(scope, terms) : [1];
   const weights = cursor?.weights ?? weightsOf(match, counts);
-  const groups = groupsOf(terms, match, weights);
+  const groups = createSearchGroups(terms, match, weights);
   if (groups.length === 0) return { hits: [], isComplete: true };
   const found = await index.search({ ...scope, groups, limit: limit + 1, position: cursor?.position });
   const page = found.slice(0, limit);

@@ -1,7 +1,7 @@
 import { type ScanPosition, searchCursorText } from '../sessions/domain/search/search-cursor.js';
 import {
   comparePositions,
-  groupsOf,
+  createSearchGroups,
   type SearchPosition,
   type WeightedGroup,
   weightsOf,
@@ -43,7 +43,7 @@ export async function searchByScan(
   const counts = words.map((word) => candidates.filter((candidate) => candidate.words.has(word)).length);
   // What is read at once has its own weights.
   const weights = cursor?.position ? cursor.weights : weightsOf(match, counts);
-  const groups = groupsOf(words, match, weights);
+  const groups = createSearchGroups(words, match, weights);
   const found = candidates.flatMap((candidate) => weighed(candidate, groups)).toSorted(comparePositions);
   const { position } = cursor ?? {};
   const left = position ? found.filter((event) => comparePositions(event, position) > 0) : found;

@@ -1,4 +1,4 @@
-import { scoreOf, type WeightedGroup } from '../sessions/domain/search/search-groups.js';
+import { computeSearchScore, type WeightedGroup } from '../sessions/domain/search/search-groups.js';
 import type { FoundEvent } from '../sessions/storage/search-index.js';
 import type { SearchHit } from './found-events.js';
 
@@ -7,5 +7,5 @@ export function hitOf(
   snippet: string,
   groups: readonly WeightedGroup<unknown>[],
 ): SearchHit {
-  return { sessionId, seq, id, author, at, snippet, score: scoreOf(weight, groups) };
+  return { sessionId, seq, id, author, at, snippet, score: computeSearchScore(weight, groups) };
 }

@@ -62,7 +62,7 @@ export class RequestTexts {
     const { store, clock, ttlMs } = this.options;
     const at = clock.now();
     for (const { hash, text } of store ? texts : []) {
-      const place = placeOf(key, hash);
+      const place = toRequestTextPlace(key, hash);
       const digest = digestAfter(EMPTY_DIGEST, [text]);
       const fresh = { place, expectedVersion: 0, keep: 0, keptDigest: EMPTY_DIGEST, texts: [text], digest, ttlMs };
       const outcome = await store?.write(fresh);
@@ -97,7 +97,7 @@ export class RequestTexts {
   /** A text as it was given, or `undefined` if it is not kept. */
   async read(key: SessionKey, hash: string): Promise<string | undefined> {
     if (componentSessionProblem(requestTextsOf(key)) !== undefined) return undefined;
-    return (await this.options.store?.read(placeOf(key, hash)))?.texts[0];
+    return (await this.options.store?.read(toRequestTextPlace(key, hash)))?.texts[0];
   }
 
   /** Gives a fork the texts of its requests. */
@@ -116,7 +116,7 @@ export class RequestTexts {
   }
 }
 
-function placeOf(key: SessionKey, hash: string): ComponentPlace {
+function toRequestTextPlace(key: SessionKey, hash: string): ComponentPlace {
   return { session: requestTextsOf(key), name: hash, kind: 'value' };
 }
 

@@ -46,7 +46,7 @@ export async function retainKinds(
     const incarnations = page.map((session) => incarnationOf(session) ?? '');
     const marks = options.dryRun ? [] : await readMarks(storage.entries, incarnations);
     for (const [index, session] of page.entries()) {
-      const log = logOf(session, policy, options.now, marks[index]);
+      const log = describeRetainedLog(session, policy, options.now, marks[index]);
       if (log.rules.length === 0) continue;
       const retained = retainedSession(session);
       if (isHeld(retained, holds)) held += Number(decideRetention(retained, policy, options.now) !== 'held');
@@ -66,7 +66,7 @@ export async function retainKinds(
   return { counts: new Map(counts), held };
 }
 
-function logOf(session: Session, policy: RetentionPolicy, now: number, marks: LogMarks = {}) {
+function describeRetainedLog(session: Session, policy: RetentionPolicy, now: number, marks: LogMarks = {}) {
   const rules = kindRulesFor(retainedSession(session), policy, now);
   return { key: referencedKey(session), incarnation: incarnationOf(session) ?? '', rules, marks };
 }

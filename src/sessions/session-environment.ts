@@ -145,7 +145,7 @@ export function serviceOptions<Options extends SessionServiceSettings>(
   return { ...(Object.fromEntries(ofService) as SessionServiceSettings), storage };
 }
 
-export function environmentOf(options: SessionServiceOptions, hooks: SessionHooks): SessionEnvironment {
+export function createSessionEnvironment(options: SessionServiceOptions, hooks: SessionHooks): SessionEnvironment {
   const ttl = checkedSettings(TTL, options.ttl, 'ttl');
   const limits = checkedSettings(LIMITS, options.limits, 'limits');
   const history = checkedSettings(HISTORY, options.history, 'history');

@@ -42,7 +42,7 @@ export class SessionReads {
    */
   async listEvents(request: operations.ListEventsRequest): Promise<operations.EventPage> {
     const checked = checkedRequest('listEvents', request);
-    const seq = lastOf(checked, request.afterSeq, seqIn(request, logCursor));
+    const seq = findLastKnownSeq(checked, request.afterSeq, seqIn(request, logCursor));
     return run(this.#for(seq), 'listEvents', checked);
   }
 
@@ -53,7 +53,7 @@ export class SessionReads {
   async explainView(request: operations.ExplainViewRequest): Promise<operations.ViewExplanation> {
     const checked = checkedRequest('explainView', request);
     const { atSeq, since } = request;
-    const seq = lastOf(checked, seqIn(request, logCursor), atSeq, since);
+    const seq = findLastKnownSeq(checked, seqIn(request, logCursor), atSeq, since);
     return run(this.#for(seq), 'explainView', checked);
   }
 
@@ -63,7 +63,7 @@ export class SessionReads {
    */
   async getModelRequest(request: operations.ModelRequestQuery): Promise<ModelRequestReport | undefined> {
     const checked = checkedRequest('getModelRequest', request);
-    return run(this.#for(lastOf(checked, request.seq)), 'getModelRequest', checked);
+    return run(this.#for(findLastKnownSeq(checked, request.seq)), 'getModelRequest', checked);
   }
 
   /**
@@ -72,7 +72,7 @@ export class SessionReads {
    */
   async stateAt(request: operations.StateAtRequest): Promise<operations.StateAtMoment> {
     const checked = checkedRequest('stateAt', request);
-    return run(this.#for(lastOf(checked, request.seq)), 'stateAt', checked);
+    return run(this.#for(findLastKnownSeq(checked, request.seq)), 'stateAt', checked);
   }
 
   /**
@@ -81,7 +81,7 @@ export class SessionReads {
    */
   async stateChanges(request: operations.StateChangesRequest): Promise<operations.StateChangePage> {
     const checked = checkedRequest('stateChanges', request);
-    const seq = lastOf(
+    const seq = findLastKnownSeq(
       checked,
       request.afterSeq,
       seqIn(request, (cursor) => StateChangeCursor.parse(cursor)),
@@ -99,7 +99,7 @@ export class SessionReads {
 }
 
 /** The last event that the caller knows of. */
-function lastOf({ minSeq }: { readonly minSeq?: unknown }, ...known: readonly unknown[]): number {
+function findLastKnownSeq({ minSeq }: { readonly minSeq?: unknown }, ...known: readonly unknown[]): number {
   const seqs = known.filter((seq): seq is number => Number.isSafeInteger(seq));
   return Math.max(optionalCount(minSeq, 'minSeq') ?? 0, 0, ...seqs);
 }

@@ -1,7 +1,7 @@
 import { ConfigurationError } from '../config/configuration-error.js';
 import { type EventKind, RETENTION, type RetentionRule, type RetentionSettings } from '../config/retention-settings.js';
 import { checkOptionNames } from '../config/option-checks.js';
-import { problemOf } from '../config/setting.js';
+import { describeSettingProblem } from '../config/setting.js';
 import { requireRequest } from './domain/input-checks.js';
 import { type RetentionPolicy, SessionHeldError, decideRetention, lastKept } from './domain/retention-rules.js';
 import { type Session, referencedKey } from './domain/session.js';
@@ -67,7 +67,7 @@ export class SessionRetention {
   constructor(options: SessionRetentionOptions) {
     checkOptionNames(requireRequest(options), { sessions: true, rules: true, hold: true });
     const { sessions, ...settings } = options;
-    const problem = problemOf('retention', { kind: RETENTION }, settings);
+    const problem = describeSettingProblem('retention', { kind: RETENTION }, settings);
     if (problem !== undefined) throw new ConfigurationError([problem]);
     const { ttl } = environmentBehind(sessions);
     if (settings.hold && ttl.enabled && ttl.sessionSeconds > 0) {

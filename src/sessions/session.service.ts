@@ -12,7 +12,11 @@ import { type TurnWork, withTurn } from './operations/turns.js';
 import { checkedRequest } from './service-operations.js';
 import { runOnRequest as run, runOperation, runTracked } from './run-operation.js';
 import { keepEnvironment } from './service-environment.js';
-import { type SessionEnvironment, type SessionServiceOptions, environmentOf } from './session-environment.js';
+import {
+  type SessionEnvironment,
+  type SessionServiceOptions,
+  createSessionEnvironment,
+} from './session-environment.js';
 import { SessionHooks } from './session-hooks.js';
 import { SessionReads } from './session-reads.js';
 import type { PurgeCounts } from './storage/session-storage.js';
@@ -34,7 +38,7 @@ export class SessionService extends SessionReads {
   constructor(options: SessionServiceOptions) {
     checkServiceOptions('SessionService', options);
     const hooks = new SessionHooks();
-    const env = environmentOf(options, hooks);
+    const env = createSessionEnvironment(options, hooks);
     super(() => env);
     this.hooks = hooks;
     this.#env = keepEnvironment(this, env);

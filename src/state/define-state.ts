@@ -114,7 +114,7 @@ export class StateDefinition<Schemas extends StateSchemas = StateSchemas> {
       return { key, path: [], message: `is not defined; the state has ${this.#names()}` };
     }
     const [issue] = validateWith(schema, value).issues ?? [];
-    return issue && { key, path: pathOf(issue), message: withoutValue(issue.message) };
+    return issue && { key, path: toIssuePath(issue), message: withoutValue(issue.message) };
   }
 
   #names(): string {
@@ -173,7 +173,7 @@ function assertObject(value: unknown, name: string): void {
 }
 
 /** `path` may be a subclass of Array, whose `map` makes another one. */
-function pathOf({ path = [] }: SchemaIssue): PropertyKey[] {
+function toIssuePath({ path = [] }: SchemaIssue): PropertyKey[] {
   return Array.from(path, (segment) => (typeof segment === 'object' ? segment.key : segment));
 }
 

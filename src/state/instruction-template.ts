@@ -1,5 +1,5 @@
 import { InvalidInputError, MissingInstructionValueError } from '../sessions/domain/errors.js';
-import { type Placeholder, piecesOf } from './placeholders.js';
+import { type Placeholder, parseTemplate } from './placeholders.js';
 import { type State, isState, trackedValuesOf } from './state.js';
 
 /** Where a template finds its values: a session, its state, or a plain object with the same keys. */
@@ -29,11 +29,11 @@ export async function renderInstruction(
   options: RenderInstructionOptions = {},
 ): Promise<string> {
   if (typeof template !== 'string') throw new InvalidInputError('must be a string', 'template');
-  const pieces = piecesOf(template);
+  const pieces = parseTemplate(template);
   const placeholders = pieces.filter((piece) => typeof piece !== 'string');
-  const values = stateTexts(namesOf(placeholders, 'state'), readerOf(state));
+  const values = stateTexts(listPlaceholderNames(placeholders, 'state'), createStateReader(state));
   refuseMissing(placeholders, 'state', values);
-  const artifacts = await artifactTexts(namesOf(placeholders, 'artifact'), options);
+  const artifacts = await artifactTexts(listPlaceholderNames(placeholders, 'artifact'), options);
   refuseMissing(placeholders, 'artifact', artifacts);
   const textOfPlaceholder = ({ kind, name }: Placeholder): string =>
     (kind === 'state' ? values : artifacts).get(name) ?? '';
@@ -42,28 +42,28 @@ export async function renderInstruction(
 
 type Texts = ReadonlyMap<string, string>;
 
-function namesOf(placeholders: readonly Placeholder[], kind: Placeholder['kind']): string[] {
+function listPlaceholderNames(placeholders: readonly Placeholder[], kind: Placeholder['kind']): string[] {
   return [...new Set(placeholders.filter((each) => each.kind === kind).map(({ name }) => name))];
 }
 
-function readerOf(source: InstructionState): (key: string) => unknown {
+function createStateReader(source: InstructionState): (key: string) => unknown {
   if (typeof source !== 'object' || source === null) {
     throw new InvalidInputError('must be a session, its state, or an object', 'state');
   }
-  const state = stateOf(source);
+  const state = findState(source);
   if (!state) return (key) => (Object.hasOwn(source, key) ? (source as Record<string, unknown>)[key] : undefined);
   const values = trackedValuesOf(state);
   return (key) => values.peek(key);
 }
 
-function stateOf(source: InstructionState): State | undefined {
+function findState(source: InstructionState): State | undefined {
   if (isState(source)) return source;
   return isState(source.state) ? source.state : undefined;
 }
 
 function stateTexts(names: readonly string[], read: (key: string) => unknown): Texts {
   const values = names.map((name) => [name, read(name)] as const).filter(([, value]) => value !== undefined);
-  return new Map(values.map(([name, value]) => [name, textOf(value, name)]));
+  return new Map(values.map(([name, value]) => [name, formatInstructionValue(value, name)]));
 }
 
 async function artifactTexts(names: readonly string[], { artifacts }: RenderInstructionOptions): Promise<Texts> {
@@ -79,10 +79,10 @@ async function artifactTexts(names: readonly string[], { artifacts }: RenderInst
 
 function artifactText(artifact: NonNullable<ArtifactText>, name: string): string {
   if (typeof artifact === 'object' && typeof artifact.text === 'string') return artifact.text;
-  return textOf(artifact, `artifact.${name}`);
+  return formatInstructionValue(artifact, `artifact.${name}`);
 }
 
-function textOf(value: unknown, name: string): string {
+function formatInstructionValue(value: unknown, name: string): string {
   if (typeof value !== 'object' || value === null) return String(value);
   try {
     return JSON.stringify(value);

@@ -13,7 +13,7 @@ const SCOPES: readonly string[] = [StatePrefix.APP_PREFIX, StatePrefix.USER_PREF
 const IDENTIFIER = /^[a-zA-Z_][a-zA-Z0-9_]*$/;
 
 /** The template as text and placeholders, in its order. Text in braces that is no valid name stays text. */
-export function piecesOf(template: string): (string | Placeholder)[] {
+export function parseTemplate(template: string): (string | Placeholder)[] {
   const pieces: (string | Placeholder)[] = [];
   let textFrom = 0;
   for (const { from, to } of bracedRanges(template)) {

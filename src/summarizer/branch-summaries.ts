@@ -12,7 +12,7 @@ import { loggedEvent } from '../sessions/domain/stored-json.js';
 import { visibleRanges } from '../sessions/domain/view-marks.js';
 import { EventFinder } from '../sessions/operations/event-finder.js';
 import type { SessionStorage, StoredSession } from '../sessions/storage/session-storage.js';
-import { type SessionSummary, type SummaryDraft, summaryOf } from './session-summary.js';
+import { type SessionSummary, type SummaryDraft, toSessionSummary } from './session-summary.js';
 
 /** The event that says something to readers of the branch only. */
 export function branchSummaryEvent(text: string, draft: SummaryDraft, branch: string): EventInput {
@@ -38,7 +38,7 @@ export async function summaryForBranch(
   const read = await readSession(storage, key);
   const whole = wholeIn(read);
   const event = (await newestForBranch(storage, read, branch)) ?? whole;
-  return event && summaryOf(key.sessionId, event, event.seq);
+  return event && toSessionSummary(key.sessionId, event, event.seq);
 }
 
 /** The summaries of a branch in the log, oldest first. */
@@ -51,7 +51,7 @@ export async function summariesOfBranch(
   const events: LoggedEvent[] = [];
   for await (const event of writtenFor(storage, read.record, branch)) events.unshift(event);
   const inForce = await newestForBranch(storage, read, branch, events.toReversed());
-  return events.map((event) => summaryOf(key.sessionId, event, inForce?.seq ?? 0));
+  return events.map((event) => toSessionSummary(key.sessionId, event, inForce?.seq ?? 0));
 }
 
 async function readSession(storage: SessionStorage, key: SessionKey): Promise<StoredSession> {

@@ -1,4 +1,4 @@
-import { isSummary, textsOf } from '../sessions/domain/event-inspection.js';
+import { isSummary, listEventTexts } from '../sessions/domain/event-inspection.js';
 import type { Part } from '../sessions/domain/content.js';
 import type { Compaction, EventInput, EventLike, LoggedEvent } from '../sessions/domain/event.js';
 import { isCount } from '../sessions/domain/input-checks.js';
@@ -75,7 +75,7 @@ export function keptParts(previous: LoggedEvent | undefined, segments: number): 
   return parts.length < segments ? parts : [];
 }
 
-export function summaryOf(sessionId: string, event: LoggedEvent, seqInForce: number): SessionSummary {
+export function toSessionSummary(sessionId: string, event: LoggedEvent, seqInForce: number): SessionSummary {
   const compaction = coverageOf(event);
   const branch = event.actions.branchSummary?.branch;
   const count = (name: keyof Compaction): number | undefined => countIn(compaction, name);
@@ -113,7 +113,7 @@ export function isFinalSummary(event: LoggedEvent): boolean {
  * @example const texts = session.events.filter(({ actions }) => actions.compaction).map(textOfSummary);
  */
 export function textOfSummary(event: EventLike): string {
-  return event.actions?.branchSummary?.text ?? textsOf(event).map(withoutHeading).join('\n');
+  return event.actions?.branchSummary?.text ?? listEventTexts(event).map(withoutHeading).join('\n');
 }
 
 function withoutHeading(text: string): string {

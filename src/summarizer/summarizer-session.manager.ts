@@ -15,13 +15,13 @@ import { AppendHook } from './append-hook.js';
 import { summariesOfBranch, summaryForBranch } from './branch-summaries.js';
 import { branchInputOf, readUncoveredBranch } from './conversation/branch-input.js';
 import { type SummaryInputLimits, coveredBy, readSummaryInput } from './conversation/summary-input.js';
-import { linesOf } from './conversation/conversation-lines.js';
+import { toConversationLines } from './conversation/conversation-lines.js';
 import { DueBranches } from './due-branches.js';
 import { DueCheck } from './summary-due.js';
 import { cappedText } from './models/capped-text.js';
 import { PendingCallCache } from './pending-call-cache.js';
 import { RequestedSummaries } from './requested-summaries.js';
-import { type SessionSummary, summaryOf } from './session-summary.js';
+import { type SessionSummary, toSessionSummary } from './session-summary.js';
 import { type SummarizerDependencies, type SummarizerOptions, checkedOptions } from './summarizer-options.js';
 import { type DueTrigger, SummaryAgenda, assertTrigger } from './summary-agenda.js';
 import { SummaryFailedError } from './summary-errors.js';
@@ -208,7 +208,7 @@ export class SummarizerSessionManager {
     if (branch !== undefined) return summaryForBranch(this.#storage, key, branch);
     const read = await this.#storage.read({ key, withSummary: true });
     if (!read) throw new SessionNotFoundError(key.sessionId);
-    return read.summary && summaryOf(key.sessionId, loggedEvent(read.summary), read.record.marks.summarySeq);
+    return read.summary && toSessionSummary(key.sessionId, loggedEvent(read.summary), read.record.marks.summarySeq);
   }
 
   /**
@@ -244,7 +244,7 @@ export class SummarizerSessionManager {
     if (!dueness) throw new SessionNotFoundError(key.sessionId);
     const input = uncovered ? branchInputOf(uncovered, limits) : await readSummaryInput(this.#storage, key, limits);
     // Of events without text, no summary is written.
-    const covers = input && linesOf(input.events).length > 0;
+    const covers = input && toConversationLines(input.events).length > 0;
     return { ...dueness, ...(covers && { wouldCover: coveredBy(input) }) };
   }
 
@@ -329,7 +329,7 @@ async function readSummaries(
     if (!read) return undefined;
     const anchors = read.events.filter(({ seq, payload }) => seq > after && payload !== null).map(readableEvent);
     const { summarySeq } = read.record.marks;
-    summaries.push(...anchors.filter(isSummary).map((event) => summaryOf(key.sessionId, event, summarySeq)));
+    summaries.push(...anchors.filter(isSummary).map((event) => toSessionSummary(key.sessionId, event, summarySeq)));
     const last = read.events.at(-1)?.seq ?? 0;
     const isEnd = last <= after || (!read.isCut && read.events.length < size);
     if (isEnd || summaries.length >= limit) return summaries.slice(0, limit);

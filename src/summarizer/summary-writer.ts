@@ -1,7 +1,7 @@
 import type { SessionService } from '../sessions/session.service.js';
 import type { SessionKey } from '../sessions/domain/ids.js';
 import type { SessionStorage } from '../sessions/storage/session-storage.js';
-import { linesOf, shortenedLines } from './conversation/conversation-lines.js';
+import { toConversationLines, shortenedLines } from './conversation/conversation-lines.js';
 import {
   type SummaryInput,
   type SummaryInputLimits,
@@ -25,7 +25,7 @@ import {
   type SummaryDraft,
   keptParts,
   summaryEvent,
-  summaryOf,
+  toSessionSummary,
   textOfSummary,
 } from './session-summary.js';
 import { SummaryFailedError } from './summary-errors.js';
@@ -110,7 +110,7 @@ export class SummaryWriter {
     const event = branch === undefined ? summaryEvent(text, draft, kept) : branchSummaryEvent(text, draft, branch);
     const stored = await appendSummary(this.options.sessions, input.record, event);
     if (!stored) return OVERTAKEN;
-    const summary = summaryOf(key.sessionId, stored, stored.seq);
+    const summary = toSessionSummary(key.sessionId, stored, stored.seq);
     this.options.hooks.stored(key, summary, this.options.onListenerError);
     return { kind: 'written', summary, isPart: input.isPart };
   }
@@ -137,7 +137,7 @@ export class SummaryWriter {
     const { hooks, model, maxInputLength, maxSummaryLength } = this.options;
     const { events, previous } = input;
     const previousSummary = previous && textOfSummary(previous);
-    const lines = shortenedLines(linesOf(events), maxInputLength);
+    const lines = shortenedLines(toConversationLines(events), maxInputLength);
     const before = { ...of, events, conversation: lines, previousSummary };
     const conversation = await this.#runWithTimeout('a hook before it failed: ', signal, () => hooks.before(before));
     if (!conversation || conversation.length === 0) return undefined;

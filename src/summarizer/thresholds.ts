@@ -1,9 +1,9 @@
 import { ConfigurationError } from '../config/configuration-error.js';
-import { kindOf, problemOf } from '../config/setting.js';
+import { kindOf, describeSettingProblem } from '../config/setting.js';
 import type { Counters } from '../sessions/domain/counters.js';
 import type { EventInput, LoggedEvent } from '../sessions/domain/event.js';
 import type { SessionKey } from '../sessions/domain/ids.js';
-import { textsOf } from '../sessions/domain/event-inspection.js';
+import { listEventTexts } from '../sessions/domain/event-inspection.js';
 import type { MEASURES } from './summary-outlook.js';
 
 /** The state of a session, by which a threshold decides. No event is read for it. */
@@ -141,7 +141,9 @@ const LIMIT = { kind: kindOf(NUMBER, (value) => Number.isFinite(value) && Number
 /** A limit that is no number is never exceeded, or always. */
 function assertLimit(name: string, limit: unknown): void {
   const problem =
-    limit === undefined ? `the limit is missing; it must be ${NUMBER}.` : problemOf('the limit', LIMIT, limit);
+    limit === undefined
+      ? `the limit is missing; it must be ${NUMBER}.`
+      : describeSettingProblem('the limit', LIMIT, limit);
   if (problem !== undefined) throw new ConfigurationError([`${name}(): ${problem}`]);
 }
 
@@ -199,5 +201,5 @@ export function singleThresholds(threshold: Threshold): readonly Threshold[] {
 }
 
 function longestText(event: EventInput): number {
-  return textsOf(event).reduce((longest, text) => Math.max(longest, text.trim().length), 0);
+  return listEventTexts(event).reduce((longest, text) => Math.max(longest, text.trim().length), 0);
 }

@@ -25,14 +25,14 @@ export function operationMetrics(meter: Meter, hasLatest: boolean): MeasuredOper
       })
     : undefined;
   return (operation, seconds) => {
-    duration.record(seconds, { [OWN_ATTRIBUTES.operation]: operation.operation, ...outcomeOf(operation) });
+    duration.record(seconds, { [OWN_ATTRIBUTES.operation]: operation.operation, ...toErrorAttributes(operation) });
     if (operation.storedEvents !== undefined) storedEvents.add(operation.storedEvents);
     if (operation.operation !== 'run') return;
-    agentDuration?.record(seconds, { ...agentOf(operation), ...outcomeOf(operation) });
+    agentDuration?.record(seconds, { ...agentOf(operation), ...toErrorAttributes(operation) });
   };
 }
 
-function outcomeOf({ errorCode }: TracedOperation): Attributes {
+function toErrorAttributes({ errorCode }: TracedOperation): Attributes {
   return errorCode === undefined ? {} : { [ATTRIBUTES.errorType]: errorCode };
 }
 

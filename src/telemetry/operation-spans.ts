@@ -73,7 +73,7 @@ export class OperationSpans {
     const { sessionId, storedEvents, errorCode } = operation;
     if (isId(sessionId)) {
       span.setAttribute(ATTRIBUTES.conversationId, sessionId);
-      if (errorCode === undefined) this.#lastSpans.set(nameOf(operation, sessionId), span.spanContext());
+      if (errorCode === undefined) this.#lastSpans.set(formatSpanKey(operation, sessionId), span.spanContext());
     }
     if (storedEvents !== undefined) span.setAttribute(OWN_ATTRIBUTES.storedEvents, storedEvents);
     if (errorCode !== undefined) {
@@ -88,7 +88,7 @@ export class OperationSpans {
   /** To the last span of the session that is copied, if it was of this process and did not fail. */
   #linksOf(operation: TracedOperation): Link[] {
     const { sourceSessionId } = operation;
-    const source = sourceSessionId && this.#lastSpans.get(nameOf(operation, sourceSessionId));
+    const source = sourceSessionId && this.#lastSpans.get(formatSpanKey(operation, sourceSessionId));
     return source ? [{ context: source, attributes: { [ATTRIBUTES.conversationId]: sourceSessionId } }] : [];
   }
 
@@ -116,6 +116,6 @@ function spanName({ operation, agentName = '' }: TracedOperation): string {
   return operation === 'run' ? `${OPERATION_NAMES.invokeAgent} ${agentName}`.trim() : `agent_sessions.${operation}`;
 }
 
-function nameOf({ appName, userId }: TracedOperation, sessionId: string): string {
+function formatSpanKey({ appName, userId }: TracedOperation, sessionId: string): string {
   return JSON.stringify([appName, userId, sessionId]);
 }

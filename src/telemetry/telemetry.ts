@@ -44,10 +44,10 @@ export function startTelemetry(options: TelemetryOptions = {}): () => void {
     ...(typeof tracerProvider.getTracer === 'function' ? [] : ['tracerProvider has no getTracer()']),
     ...(typeof meterProvider.getMeter === 'function' ? [] : ['meterProvider has no getMeter()']),
   ].map((problem) => `${problem}; give what the SDK made, or none`);
-  const wrong = valuesOf(options.optIn).find(isMisspelled);
+  const wrong = splitOptIn(options.optIn).find(isMisspelled);
   if (wrong !== undefined) problems.push(`optIn has ${JSON.stringify(wrong)}; it knows ${LATEST_CONVENTIONS}`);
   if (problems.length > 0) throw new ConfigurationError(problems.map((problem) => `Telemetry: ${problem}.`));
-  const hasLatest = valuesOf(options.optIn ?? process.env.OTEL_SEMCONV_STABILITY_OPT_IN).includes(LATEST_CONVENTIONS);
+  const hasLatest = splitOptIn(options.optIn ?? process.env.OTEL_SEMCONV_STABILITY_OPT_IN).includes(LATEST_CONVENTIONS);
   const spans = new OperationSpans({ tracer: tracerProvider.getTracer(NAME), userIds });
   const stopMeasuring = measureOperations(operationMetrics(meterProvider.getMeter(NAME), hasLatest), { now });
   spans.start();
@@ -57,7 +57,7 @@ export function startTelemetry(options: TelemetryOptions = {}): () => void {
   };
 }
 
-function valuesOf(optIn = ''): string[] {
+function splitOptIn(optIn = ''): string[] {
   return optIn.split(',').map((value) => value.trim());
 }
 

@@ -11,13 +11,13 @@ const ITEMS_PER_LINE = { items: 500, weight: 1_048_576, weightOf: ({ length }: s
 
 /** The values and lists of a store, session by session. One of them is in memory at a time. */
 export async function* exportComponents(store: ComponentStore, filter: TransferFilter): AsyncGenerator<ComponentLine> {
-  for await (const session of sessionsOf(store, filter)) {
+  for await (const session of findComponentSessions(store, filter)) {
     const { places, expiresAt = NEVER } = await store.places(session);
-    for (const place of places.toSorted(byName)) yield* linesOf(store, place, expiresAt);
+    for (const place of places.toSorted(byName)) yield* readComponentLines(store, place, expiresAt);
   }
 }
 
-async function* sessionsOf(store: ComponentStore, filter: TransferFilter): AsyncGenerator<string> {
+async function* findComponentSessions(store: ComponentStore, filter: TransferFilter): AsyncGenerator<string> {
   const { appName, userId, sessionId } = filter;
   if (appName !== undefined && userId !== undefined && sessionId !== undefined) {
     yield* componentSessionsOf({ appName, userId, sessionId });
@@ -27,7 +27,11 @@ async function* sessionsOf(store: ComponentStore, filter: TransferFilter): Async
 }
 
 /** Nothing if it was deleted in the meantime. */
-async function* linesOf(store: ComponentStore, place: ComponentPlace, expiry: number): AsyncGenerator<ComponentLine> {
+async function* readComponentLines(
+  store: ComponentStore,
+  place: ComponentPlace,
+  expiry: number,
+): AsyncGenerator<ComponentLine> {
   const found = await store.read(place);
   if (!found) return;
   const { session, name, kind: type } = place;

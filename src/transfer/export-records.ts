@@ -50,13 +50,13 @@ async function* sessionsAndShared(storage: SessionStorage, filter: TransferFilte
   }
   for (const app of appName === undefined ? await storage.consumers.apps() : [appName]) {
     const users = new Set<string>();
-    for await (const { key, isDamaged } of sessionsOf(storage, { appName: app, userId })) {
+    for await (const { key, isDamaged } of findExportedSessions(storage, { appName: app, userId })) {
       if (!storage.transfer) users.add(key.userId);
       if (isDamaged) yield { kind: 'skipped', ...key, reason: 'damaged', problem: UNREADABLE };
       else yield* exportSteadily(storage, key);
     }
     if (userId === undefined) yield* exportShared(storage, { appName: app });
-    for await (const user of usersOf(storage, app, userId, users))
+    for await (const user of listExportedUsers(storage, app, userId, users))
       yield* exportShared(storage, { appName: app, userId: user });
   }
 }
@@ -68,7 +68,7 @@ interface FoundSession {
 }
 
 /** By creation, so that sessions that change in the meantime are found once. */
-async function* sessionsOf(storage: SessionStorage, owner: StateOwner): AsyncGenerator<FoundSession> {
+async function* findExportedSessions(storage: SessionStorage, owner: StateOwner): AsyncGenerator<FoundSession> {
   let after: ListPosition | undefined;
   for (;;) {
     const {
@@ -97,7 +97,7 @@ async function* sessionsOf(storage: SessionStorage, owner: StateOwner): AsyncGen
 }
 
 /** A store without `transfer` knows users by their sessions only. */
-async function* usersOf(
+async function* listExportedUsers(
   { transfer }: SessionStorage,
   appName: string,
   userId: string | undefined,

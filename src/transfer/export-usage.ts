@@ -14,13 +14,13 @@ const MOST_MONTHS = 120;
 export async function exportUsage(storage: SessionStorage, owner: StateOwner): Promise<PeriodUsage[]> {
   const query = { ...owner, period: 'total' };
   const { now, found } = await storage.readUsage([query]).catch(noneIfUnsupported);
-  const total = eventsOf(found[0] ?? []);
+  const total = sumEventCounts(found[0] ?? []);
   const months: PeriodUsage[] = [];
   for (let ago = 0, left = total; left > 0 && ago < MOST_MONTHS; ago += MONTHS_PER_STEP) {
     const names = Array.from({ length: MONTHS_PER_STEP }, (_, index) => monthName(now, ago + index));
     for (const month of await readPeriods(storage, owner, names)) {
       months.push(month);
-      left -= eventsOf(month.models);
+      left -= sumEventCounts(month.models);
     }
   }
   if (months.length === 0) return [];
@@ -52,6 +52,6 @@ async function readPeriods(
     .filter(({ models }) => models.length > 0);
 }
 
-function eventsOf(models: readonly ModelUsage[]): number {
+function sumEventCounts(models: readonly ModelUsage[]): number {
   return models.reduce((sum, { events }) => sum + events, 0);
 }

@@ -51,7 +51,7 @@ export class ForeignLog {
     // With nothing before it, it stands where it is.
     if (isSummary && seq > 1) actions.compaction = { fromSeq: 1, toSeq: seq - 1 };
     else if (toSeq !== undefined) actions.rewind = { toSeq };
-    const input = { ...given, id: this.#idOf(given.id, seq), actions, author: authorOf(given) };
+    const input = { ...given, id: this.#idOf(given.id, seq), actions, author: chooseEventAuthor(given) };
     const { event, payload, usage } = submitEvent(input, {
       limits: LIMITS,
       clock: { now: () => this.time },
@@ -120,7 +120,7 @@ function importedId(seq: number): string {
   return RESERVED.ids.imported + String(seq);
 }
 
-function authorOf({ author, content }: EventLike): string {
+function chooseEventAuthor({ author, content }: EventLike): string {
   if (typeof author === 'string' && author.trim() !== '') return author;
   return content?.role === 'user' ? 'user' : 'agent';
 }

@@ -44,7 +44,7 @@ export async function* foreignRecords(session: ForeignSession): AsyncGenerator<T
     ...first.derived(),
     turnsOnly: false,
     metadata: [],
-    state: entriesOf(state),
+    state: serializeForeignState(state),
     baseState: JSON.stringify(baseState),
   };
   const digest = createHash('sha256');
@@ -95,10 +95,10 @@ export function stateRecord(
   state: Readonly<Record<string, unknown>>,
   expiresAt?: number,
 ): TransferRecord {
-  return { kind: 'state', ...owner, expiresAt, entries: entriesOf(state) };
+  return { kind: 'state', ...owner, expiresAt, entries: serializeForeignState(state) };
 }
 
-function entriesOf(state: Readonly<Record<string, unknown>>): StateEntries {
+function serializeForeignState(state: Readonly<Record<string, unknown>>): StateEntries {
   return Object.entries(state)
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => [name, JSON.stringify(value)] as const);

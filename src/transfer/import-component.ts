@@ -43,7 +43,7 @@ export class ComponentImport {
 
   static async begin(line: ComponentLine, options: Options): Promise<ComponentImport> {
     const { store, replaces } = options;
-    const place = placeOf(line);
+    const place = toComponentLinePlace(line);
     const [{ now, expiresAt }, head] = await Promise.all([store.places(line.session), store.read(place, 'head')]);
     const { expiresAt: wanted = NEVER } = line;
     const begun = (outcome: ComponentOutcome, found?: StoredComponent): ComponentImport => {
@@ -108,7 +108,7 @@ export class ComponentImport {
     this.outcome = 'written';
     if (options.isDryRun) return;
     const outcome = await options.store.write({
-      place: placeOf(line),
+      place: toComponentLinePlace(line),
       expectedVersion: isNew ? 0 : undefined,
       keep,
       keptDigest,
@@ -121,6 +121,6 @@ export class ComponentImport {
   }
 }
 
-function placeOf({ session, name, type }: ComponentLine): ComponentPlace {
+function toComponentLinePlace({ session, name, type }: ComponentLine): ComponentPlace {
   return { session, name, kind: type };
 }

@@ -20,8 +20,8 @@ import { isComponentWanted } from './export-components.js';
 import { ComponentImport } from './import-component.js';
 import type { ImportOptions, ImportProgress, ImportResult } from './import-result.js';
 import { SessionImport } from './import-session.js';
-import { SharedImport, ownerOf } from './import-shared.js';
-import { ImportTally, namesOf } from './import-tally.js';
+import { SharedImport, toStateOwner } from './import-shared.js';
+import { ImportTally, toComponentNames } from './import-tally.js';
 import type { NumberedRecord } from './read-lines.js';
 import { checkedFilter, isOwnerWanted, isSessionWanted } from './transfer-filter.js';
 import type {
@@ -113,7 +113,7 @@ export class RecordImport {
     const names = {
       ...(session instanceof SessionImport && session.key),
       ...error.session,
-      ...(component && namesOf(component.first)),
+      ...(component && toComponentNames(component.first)),
     };
     const isShared = error.session.appName !== undefined && error.session.sessionId === undefined;
     const isKnown = session === 'left out' && error.session.appName === undefined;
@@ -190,7 +190,7 @@ export class RecordImport {
   async #takeShared(record: StateLine | UsageLine, line: number): Promise<void> {
     this.#assertBetween(line);
     this.#session = undefined;
-    const owner = ownerOf(record);
+    const owner = toStateOwner(record);
     assertIds(owner, line);
     if (!isOwnerWanted(owner, this.#filter)) return;
     if (!this.#takesShared()) this.#tally.omission({ ...owner, problem: `its ${record.kind} was left out` });
@@ -231,7 +231,7 @@ export class RecordImport {
     if (!(work instanceof ComponentImport)) return;
     const outcome = work.end();
     this.#tally.component(outcome);
-    const names = namesOf(record);
+    const names = toComponentNames(record);
     if (outcome === 'conflict') this.#conflict(names, `its component ${JSON.stringify(names.component)} differs`);
   }
 

@@ -18,7 +18,7 @@ export class SharedImport {
   /** Keys that the target has keep their values. Returns the size of all, if any was added. */
   async state(line: StateLine): Promise<StateSize | undefined> {
     const { entries, expiresAt = NEVER, userId } = line;
-    const owner = ownerOf(line);
+    const owner = toStateOwner(line);
     const ttlMs = expiresAt < NEVER ? expiresAt - (await storeTime(this.storage, owner)) : NEVER;
     if (ttlMs <= 0) return undefined;
     const { atMost, entries: stored } = countedSize(await this.storage.readState(owner));
@@ -33,7 +33,7 @@ export class SharedImport {
 
   /** Returns whether the target had none. */
   async usage(line: UsageLine): Promise<boolean> {
-    const owner = ownerOf(line);
+    const owner = toStateOwner(line);
     if (this.transfer) return this.transfer.restoreUsage({ owner, sums: line.sums, keepMs: this.usageKeepMs });
     const { found } = await this.storage.readUsage([{ ...owner, period: 'total' }]);
     return (found[0] ?? []).length === 0;
@@ -45,6 +45,6 @@ export async function storeTime(storage: SessionStorage, owner: UsageOwner): Pro
   return (await storage.readUsage([{ ...owner, period: 'total' }])).now;
 }
 
-export function ownerOf({ appName, userId }: StateOwner): StateOwner {
+export function toStateOwner({ appName, userId }: StateOwner): StateOwner {
   return userId === undefined ? { appName } : { appName, userId };
 }

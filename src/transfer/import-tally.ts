@@ -76,7 +76,7 @@ export class ImportTally {
 }
 
 /** Names a component in results. */
-export function namesOf({ session, name }: Pick<ComponentLine, 'session' | 'name'>): {
+export function toComponentNames({ session, name }: Pick<ComponentLine, 'session' | 'name'>): {
   readonly sessionId: string;
   readonly component: string;
 } & Partial<SessionKey> {

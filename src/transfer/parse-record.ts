@@ -68,14 +68,14 @@ function session(reader: FieldReader): SessionLine {
     marksSeq: reader.count('marksSeq'),
     turnsOnly: reader.fields.turnsOnly === true,
     metadata: metadata(reader),
-    state: entriesOf(reader.state('state', 'session')),
+    state: serializeFieldValues(reader.state('state', 'session')),
     baseState: JSON.stringify(reader.state('baseState', 'session')),
     usage: models(reader.fields.usage),
   };
 }
 
 function metadata(reader: FieldReader): StateEntries {
-  const entries = entriesOf(reader.object('metadata'));
+  const entries = serializeFieldValues(reader.object('metadata'));
   reader.accept(metadataProblem(entries));
   return entries;
 }
@@ -163,7 +163,7 @@ function state(reader: FieldReader): StateLine {
     kind: 'state',
     ...owner,
     expiresAt: reader.optionalCount('expiresAt'),
-    entries: entriesOf(reader.state('state', owner.userId === undefined ? 'app' : 'user')),
+    entries: serializeFieldValues(reader.state('state', owner.userId === undefined ? 'app' : 'user')),
   };
 }
 
@@ -249,6 +249,6 @@ class FieldReader {
   }
 }
 
-function entriesOf(fields: Fields): StateEntries {
+function serializeFieldValues(fields: Fields): StateEntries {
   return Object.entries(fields).map(([key, value]) => [key, JSON.stringify(value)] as const);
 }

@@ -37,7 +37,7 @@ export async function* readRecords(
     if (!reportsDamage) throw error;
     return { line, record: { kind: 'bad', problem: error.problem } };
   };
-  for await (const text of linesOf(input)) {
+  for await (const text of splitInputLines(input)) {
     line++;
     if (line === 1) {
       assertHeader(parsedObject(text, line));
@@ -112,7 +112,7 @@ function parsedObject(text: string, line: number): Readonly<Record<string, unkno
 }
 
 /** The lines of a text in pieces, without line breaks. */
-async function* linesOf(input: TransferInput): AsyncGenerator<string> {
+async function* splitInputLines(input: TransferInput): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let rest = '';
   for await (const piece of input) {

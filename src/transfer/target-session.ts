@@ -1,5 +1,5 @@
 import { isAnchor } from '../sessions/domain/event-inspection.js';
-import { groupOf } from '../sessions/domain/event-group.js';
+import { toEventGroup } from '../sessions/domain/event-group.js';
 import { payloadDigest } from '../sessions/domain/event-digest.js';
 import type { StoredEvent } from '../sessions/domain/commit.js';
 import { StoreUnavailableError } from '../sessions/domain/errors.js';
@@ -127,7 +127,7 @@ export class TargetSession {
       id: event.id,
       timestamp: event.timestamp,
       anchor: isAnchor(event),
-      group: groupOf(event),
+      group: toEventGroup(event),
       payload,
       appendedAt,
       highWater: this.#highWater,

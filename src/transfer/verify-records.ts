@@ -6,7 +6,7 @@ import type { PeriodUsage } from '../sessions/storage/transfer-store.js';
 import { ComponentTexts } from './component-texts.js';
 import { isComponentWanted } from './export-components.js';
 import { exportSession, exportShared } from './export-records.js';
-import { namesOf } from './import-tally.js';
+import { toComponentNames } from './import-tally.js';
 import type { NumberedRecord } from './read-lines.js';
 import { isOwnerWanted, isSessionWanted } from './transfer-filter.js';
 import {
@@ -151,7 +151,7 @@ export class RecordComparison {
     this.#compared = { ...this.#compared, components: this.#compared.components + 1 };
     const head = await this.components.read({ session, name, kind: type }, 'head');
     if (head?.length === line.length && head.digest === line.digest) return;
-    this.#note({ ...namesOf(line), problem: head ? `the ${type} differs` : `the ${type} is missing` });
+    this.#note({ ...toComponentNames(line), problem: head ? `the ${type} differs` : `the ${type} is missing` });
   }
 
   async #shared(line: StateLine | UsageLine): Promise<void> {

@@ -44,7 +44,7 @@ export async function* writeLines(
   );
   for await (const record of records) {
     counts = countedWith(counts, record);
-    yield hashed(lineOf(record));
+    yield hashed(formatRecordLine(record));
     if (record.kind !== 'skipped') continue;
     const { kind: _kind, ...skipped } = record;
     onSkipped?.(skipped);
@@ -53,7 +53,7 @@ export async function* writeLines(
 }
 
 /** JSON texts go into the line as they are: they are not parsed. */
-function lineOf(record: TransferRecord): string {
+function formatRecordLine(record: TransferRecord): string {
   if (record.kind === 'event') {
     const { kind, seq, appendedAt, payload } = record;
     return withRaw({ kind, seq, appendedAt }, { event: payload });

@@ -8,7 +8,7 @@ import { createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
 import { AppModule } from '../../src/app.module.js';
 import { prepareApp } from '../../src/app/prepare-app.js';
-import { addressOf } from '../../src/sessions/transport/client-address.js';
+import { findClientAddress } from '../../src/sessions/transport/client-address.js';
 import { SessionsClient } from '../../src/client/index.js';
 import { SessionService } from '../../src/index.js';
 import { LiveWatch } from '../graphql/live-watch.js';
@@ -181,7 +181,7 @@ const forwardedBy = (forwarded?: string): IncomingMessage =>
     socket: { remoteAddress: '10.0.0.9' },
   }) as unknown as IncomingMessage;
 
-describe('addressOf', () => {
+describe('findClientAddress', () => {
   it.each([
     [undefined, 0, '10.0.0.9'],
     [undefined, 2, '10.0.0.9'],
@@ -196,6 +196,6 @@ describe('addressOf', () => {
     ['::ffff:1.1.1.1', 1, '::ffff:1.1.1.1'],
     ['::1:50123', 1, '::1:50123'],
   ])('reads the client address from %p behind %d proxies: %s', (forwarded, proxies, address) => {
-    expect(addressOf(forwardedBy(forwarded), proxies)).toBe(address);
+    expect(findClientAddress(forwardedBy(forwarded), proxies)).toBe(address);
   });
 });

@@ -595,7 +595,7 @@ export const ownRetries: Readonly<Record<string, string>> = {
 export const decidingRules = [
   'initialExcess',
   'newRecord',
-  'refusalOf',
+  'findCommitRefusal',
   'recordAfter',
   'numberedEvents',
   'isAsExpected',

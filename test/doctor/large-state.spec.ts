@@ -7,7 +7,7 @@ import { NO_COUNTS } from '../../src/sessions/domain/counters.js';
 import { ownEntries } from '../../src/sessions/storage/state-entries.js';
 import type { OwnState, SessionStorage } from '../../src/storage.js';
 import type { OpenStorage } from '../../src/testing/open-storage.js';
-import { FOREVER, commitOf } from '../../src/testing/storage-contract/support.js';
+import { FOREVER, createTestCommit } from '../../src/testing/storage-contract/support.js';
 import { storeOfEachEncoding } from '../support/stores.js';
 
 const KEY = { appName: 'shop', userId: 'ann b', sessionId: 's-1' };
@@ -89,7 +89,7 @@ describe.each(storeOfEachEncoding)('The doctor of a $name store, where state is 
     const actions = { stateDelta: { ghost: 1 } };
     const payload = JSON.stringify({ id: 'e', invocationId: '', author: 'a', timestamp: 1, actions });
     const upserts = [{ scope: 'session', name: 'ghost', value: '1' } as const];
-    await opened.storage.append(commitOf('e', { key: KEY, counterIncrements, upserts, event: { payload } }));
+    await opened.storage.append(createTestCommit('e', { key: KEY, counterIncrements, upserts, event: { payload } }));
     const left = { code: 'STATE_TOO_LARGE', repaired: false };
     const mended = { code: 'COUNTERS_DIFFER', repaired: true };
     const { findings } = await check({ repair: true });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { isSummary } from '../../src/sessions/domain/event-inspection.js';
 import type { LoggedEvent } from '../../src/index.js';
 import { textOfSummary } from '../../src/summarizer/index.js';
-import { linesOf } from '../../src/summarizer/conversation/conversation-lines.js';
+import { toConversationLines } from '../../src/summarizer/conversation/conversation-lines.js';
 import { TIMEOUT_MS, runsOr, searching } from '../differential/runs.js';
 import { seed } from '../support/random.js';
 import { storeOfEachKind } from '../support/stores.js';
@@ -75,10 +75,10 @@ class Series {
     const { segments } = this.plan;
     const boundary = this.log.findLast(isSummary)?.actions.compaction?.toSeq ?? 0;
     const summarised = this.log.filter((event) => event.seq <= boundary && !isSummary(event));
-    const shown = this.shown.filter((events) => linesOf(events).length > 0);
+    const shown = this.shown.filter((events) => toConversationLines(events).length > 0);
     expect(shown.flat().map(({ seq }) => seq)).toEqual(summarised.map(({ seq }) => seq));
     expect(requests.map(({ conversation }) => conversation.map(({ author }) => author))).toEqual(
-      shown.map((events) => linesOf(events).map(({ author }) => author)),
+      shown.map((events) => toConversationLines(events).map(({ author }) => author)),
     );
     expect(requests.map(({ previousSummary }) => previousSummary)).toEqual(
       requests.map((_request, index) => textUpTo(index, segments)),

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { Event, type LoggedEvent, type Part } from '../../src/index.js';
-import { linesOf, shortenedLines } from '../../src/summarizer/conversation/conversation-lines.js';
+import { toConversationLines, shortenedLines } from '../../src/summarizer/conversation/conversation-lines.js';
 import { DEFAULT_PROMPT, SummaryPrompt } from '../../src/summarizer/summary-prompt.js';
 import { searching } from '../differential/runs.js';
 import { loggedEventsOf } from './log-notation.js';
@@ -141,7 +141,9 @@ describe('lines of a conversation', () => {
       { fileData: { mimeType: 'application/pdf', fileUri: 'gs://ann/contract.pdf' } },
       { fileData: { fileUri: 'gs://ann/contract' } },
     ];
-    expect(linesOf([eventOf(parts), eventOf(parts.slice(0, 1)), eventOf([{ text: 'Here i' }], true)])).toEqual([
+    expect(
+      toConversationLines([eventOf(parts), eventOf(parts.slice(0, 1)), eventOf([{ text: 'Here i' }], true)]),
+    ).toEqual([
       {
         author: 'agent',
         text: 'Here it is.\n[a file of type image/png]\n[a file of type application/pdf]\n[a file of type unknown]',
@@ -150,7 +152,7 @@ describe('lines of a conversation', () => {
   });
 
   it('shorten tool calls and responses', () => {
-    const texts = linesOf(loggedEventsOf('u +x+y -x s a')).map(({ text }) => text);
+    const texts = toConversationLines(loggedEventsOf('u +x+y -x s a')).map(({ text }) => text);
     const calls = '[calls look with {}]\n[calls look with {}]';
     expect(texts).toEqual(['u0', calls, '[look answers {"found":"x"}]', 'a4']);
   });

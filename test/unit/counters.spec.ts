@@ -1,11 +1,11 @@
-import { beginningOf, checkpointText, storedCheckpoint } from '../../src/sessions/domain/checkpoint.js';
-import { COUNTERS, NO_COUNTS, countsOf, storedCounters } from '../../src/sessions/domain/counters.js';
+import { createFirstCheckpoint, checkpointText, storedCheckpoint } from '../../src/sessions/domain/checkpoint.js';
+import { COUNTERS, NO_COUNTS, countEvent, storedCounters } from '../../src/sessions/domain/counters.js';
 import { parseRecord } from '../../src/sessions/storage/record-text.js';
 import { newText, RECORD_KEY } from '../support/record-lines.js';
 import { countersFrom } from '../../src/testing/storage-contract/support.js';
 
 function tokensOf(totalTokenCount: unknown): number {
-  return countsOf({ author: 'agent', usageMetadata: { totalTokenCount: totalTokenCount as number } }).tokens;
+  return countEvent({ author: 'agent', usageMetadata: { totalTokenCount: totalTokenCount as number } }).tokens;
 }
 
 describe('the token count of an event', () => {
@@ -46,7 +46,7 @@ describe('counters that were stored before one was added', () => {
 
   it.each(cases)('get the default of %s in a checkpoint', (_name, older, read) => {
     const record = parseRecord(RECORD_KEY, newText({ last: 300 }));
-    const marks = { ...beginningOf(record, '{}').marks, summarySeq: 200 };
+    const marks = { ...createFirstCheckpoint(record, '{}').marks, summarySeq: 200 };
     const stored = JSON.parse(checkpointText({ state: {}, shared: {}, marks, counters: NO_COUNTS })) as typeof marks;
     const text = JSON.stringify({ ...stored, counters: older, marks: { ...marks, covered: older } });
     const checkpoint = storedCheckpoint({ seq: 256, text }, record);

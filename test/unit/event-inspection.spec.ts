@@ -1,6 +1,6 @@
 import { Event, getFunctionCalls, getFunctionResponses, isFinalResponse } from '../../src/index.js';
 import type { EventInput, Part } from '../../src/index.js';
-import { isAnchor, isByUser, isRewind, isSummary, textsOf } from '../../src/sessions/domain/event-inspection.js';
+import { isAnchor, isByUser, isRewind, isSummary, listEventTexts } from '../../src/sessions/domain/event-inspection.js';
 
 const CALL: Part = { functionCall: { id: 'c', name: 'search', args: {} } };
 const ANSWER: Part = { functionResponse: { id: 'c', name: 'search', response: {} } };
@@ -27,7 +27,7 @@ describe('getFunctionCalls and getFunctionResponses', () => {
   ] satisfies [string, EventInput][])('return nothing for %s', (_name, event) => {
     expect(getFunctionCalls(event)).toEqual([]);
     expect(getFunctionResponses(event)).toEqual([]);
-    expect(textsOf(event)).toEqual([]);
+    expect(listEventTexts(event)).toEqual([]);
   });
 });
 
@@ -105,9 +105,9 @@ describe('isSummary, isRewind and isAnchor', () => {
   });
 });
 
-describe('textsOf', () => {
+describe('listEventTexts', () => {
   it('returns the texts that are not empty', () => {
-    expect(textsOf(eventOf([TEXT, { text: '' }, CALL, { text: 'there' }]))).toEqual(['hi', 'there']);
-    expect(textsOf(eventOf([{ text: 5 as never }]))).toEqual([]);
+    expect(listEventTexts(eventOf([TEXT, { text: '' }, CALL, { text: 'there' }]))).toEqual(['hi', 'there']);
+    expect(listEventTexts(eventOf([{ text: 5 as never }]))).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-import { pathOf, queryOf } from '../../src/sessions/rest/page-links.js';
+import { parseRequestPath, parseRequestQuery } from '../../src/sessions/rest/page-links.js';
 
 describe('a request target', () => {
   it.each([
@@ -11,15 +11,15 @@ describe('a request target', () => {
     ['http://elsewhere:80/apps/a/state?x', '/apps/a/state'],
     ['http://elsewhere', ''],
   ])('%s has the path %s', (target, path) => {
-    expect(pathOf(target)).toBe(path);
+    expect(parseRequestPath(target)).toBe(path);
   });
 
   it('can have a query, also an empty one', () => {
-    expect([...queryOf('/apps/a/state?limit=1&cursor=a%26b?c')]).toEqual([
+    expect([...parseRequestQuery('/apps/a/state?limit=1&cursor=a%26b?c')]).toEqual([
       ['limit', '1'],
       ['cursor', 'a&b?c'],
     ]);
-    expect([...queryOf('/apps/a/state')]).toEqual([]);
-    expect([...queryOf('/apps/a/state?')]).toEqual([]);
+    expect([...parseRequestQuery('/apps/a/state')]).toEqual([]);
+    expect([...parseRequestQuery('/apps/a/state?')]).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { InMemorySessionStorage, type Session, SessionService } from '../../src/index.js';
-import { viewOf } from '../../src/sessions/domain/session.js';
+import { toSessionView } from '../../src/sessions/domain/session.js';
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 'one' };
 
@@ -35,13 +35,13 @@ describe('a session object', () => {
     const made = await sessions.createSession({ ...KEY, turnsOnly: true, state: { step: 1, inner: { a: 1 } } });
     made.eventsTruncated = true;
     made.unreadable = 'ENCRYPTION_KEY_WRONG';
-    const view = viewOf(made);
+    const view = toSessionView(made);
     expect(Object.keys(view).toSorted()).toEqual(Object.keys(made).toSorted());
     expect(view).toEqual({ ...made, state: { step: 1, inner: { a: 1 } } });
 
     view.state.step = 'of the view';
     made.state.step = 2;
     expect(made.state.toJSON()).toEqual({ step: 2, inner: { a: 1 } });
-    expect(viewOf(made).state).toEqual({ step: 2, inner: { a: 1 } });
+    expect(toSessionView(made).state).toEqual({ step: 2, inner: { a: 1 } });
   });
 });

@@ -71,7 +71,7 @@ async function* eventsOfNewTask(events: Events, access: TaskAccess, context: Ser
 async function* whileAllowed(events: Events, access: TaskAccess, context: ServerCallContext, taskId: string): Events {
   const followed = access.follow(taskId, context);
   if (!followed) return yield* events;
-  const next = readerOf(events, followed);
+  const next = createAbortableReader(events, followed);
   try {
     for (let read = await next(); !read.done; read = await next()) yield read.value;
   } finally {
@@ -80,7 +80,7 @@ async function* whileAllowed(events: Events, access: TaskAccess, context: Server
 }
 
 /** Reads the next event, unless access ends first. */
-function readerOf(events: Events, { signal }: StreamAccess): () => ReturnType<Events['next']> {
+function createAbortableReader(events: Events, { signal }: StreamAccess): () => ReturnType<Events['next']> {
   let end: ((reason: unknown) => void) | undefined;
   signal.addEventListener('abort', () => end?.(signal.reason));
   return async () =>

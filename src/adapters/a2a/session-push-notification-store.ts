@@ -7,7 +7,7 @@ import { ComponentConflictError, type ComponentSession } from '../../components/
 import type { SessionKey } from '../../index.js';
 import { isPublicUrl } from './public-urls.js';
 import { shownToClients } from './shown-to-clients.js';
-import { type Json, objectOf } from './task-json.js';
+import { type Json, toJsonRecord } from './task-json.js';
 import { SCOPE, TaskScope, type TaskScopeOptions } from './task-scope.js';
 
 /** What a {@link SessionPushNotificationStore} needs. */
@@ -60,7 +60,7 @@ export class SessionPushNotificationStore implements PushNotificationStore {
     }
     config.id ||= randomUUID();
     const { id } = config;
-    const entry = { config: objectOf(TaskPushNotificationConfig.toJSON(config)), wireVersion: versionOf(context) };
+    const entry = { config: toJsonRecord(TaskPushNotificationConfig.toJSON(config)), wireVersion: versionOf(context) };
     if (JSON.stringify(entry.config).length > LONGEST) refuse(`A configuration has at most ${LONGEST} characters.`);
     await this.#change(this.#scope.keyOf(taskId, context), (stored) => {
       const others = stored.filter(isOther(id));

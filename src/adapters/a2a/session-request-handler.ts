@@ -5,7 +5,7 @@ import { DefaultRequestHandler, type ServerCallContext } from '@a2a-js/sdk/serve
 import { begunEvents, followedEvents, saidEvents } from './allowed-events.js';
 import type { SessionTaskStore } from './session-task-store.js';
 import { type TaskAccess, accessBehind } from './task-access.js';
-import { objectOf } from './task-json.js';
+import { toJsonRecord } from './task-json.js';
 import { messageEvent, writeOfMessage } from './task-records.js';
 
 const BY_USERS = 'message.role must be ROLE_USER: clients do not speak for the agent.';
@@ -113,7 +113,7 @@ export class SessionRequestHandler extends DefaultRequestHandler {
     if (message.role !== Role.ROLE_USER) throw new RequestMalformedError(BY_USERS);
     // As the SDK stores it, when the agent has begun to work.
     const [taskId, contextId] = [message.taskId || randomUUID(), message.contextId || randomUUID()];
-    const said = objectOf(Message.toJSON({ ...message, taskId, contextId }));
+    const said = toJsonRecord(Message.toJSON({ ...message, taskId, contextId }));
     const writes = writeOfMessage(said);
     if (message.taskId) await this.#access.mayWrite(message.taskId, context, writes);
     else await this.#access.mayBegin(context, writes);

@@ -5,7 +5,7 @@ import { ConfigurationError, type SessionService } from '../../index.js';
 import type { SessionAccess } from '../../sessions/rest/index.js';
 import { shownToClients } from './shown-to-clients.js';
 import { TaskAccess, keepAccess } from './task-access.js';
-import { type TaskJson, jsonOf, taskOf } from './task-json.js';
+import { type TaskJson, toTaskJson, taskOf } from './task-json.js';
 import { TaskList } from './task-list.js';
 import { TaskLogs } from './task-logs.js';
 import type { KnownTask } from './task-merge.js';
@@ -70,7 +70,7 @@ export class SessionTaskStore implements TaskStore {
   async save(task: Task, context: ServerCallContext): Promise<void> {
     this.#access.assertAsked();
     const key = this.#scope.keyOf(task.id, context);
-    const next = jsonOf(task);
+    const next = toTaskJson(task);
     await shownToClients(() => this.#writer.write(key, next, this.#known.of(task, context, sessionNameOf(key))));
     this.#known.set(task, context, sessionNameOf(key), next);
   }

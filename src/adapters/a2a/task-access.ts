@@ -87,7 +87,7 @@ export class TaskAccess {
       return work();
     };
     try {
-      return await withOutcome(requestOf(context), asked, { isStream, errorOf: knownError });
+      return await withOutcome(toAccessRequest(context), asked, { isStream, errorOf: knownError });
     } catch (error) {
       throw this.errorOf(error);
     }
@@ -106,7 +106,7 @@ export class TaskAccess {
 
   async mayBegin(context: ServerCallContext, writes: TaskWrite): Promise<void> {
     const { appName, userId } = this.scope.keyOf('new', context);
-    const asked = { appName, userId, request: requestOf(context), write: describeWrite(writes) };
+    const asked = { appName, userId, request: toAccessRequest(context), write: describeWrite(writes) };
     await this.#checks()?.check({ action: 'create', target: 'sessions', ...asked });
   }
 
@@ -118,7 +118,7 @@ export class TaskAccess {
   /** Notes what the list of this call may have. */
   async mayList(context: ServerCallContext): Promise<void> {
     this.#filters.delete(context);
-    const asked = { ...this.scope.ownerOf(context), request: requestOf(context), input: {} };
+    const asked = { ...this.scope.ownerOf(context), request: toAccessRequest(context), input: {} };
     const filter = await this.#checks()?.checkRequirement({ action: 'list', target: 'sessions' }, asked, true);
     if (filter) this.#filters.set(context, filter);
   }
@@ -132,7 +132,12 @@ export class TaskAccess {
   follow(taskId: string, context: ServerCallContext): StreamAccess | undefined {
     const key = this.scope.findKey(taskId, context);
     if (!key) return undefined;
-    return this.#checks()?.followStream({ action: 'read', target: 'session', ...key, request: requestOf(context) });
+    return this.#checks()?.followStream({
+      action: 'read',
+      target: 'session',
+      ...key,
+      request: toAccessRequest(context),
+    });
   }
 
   /** As the SDK tells it to clients. What they do not learn is logged. */
@@ -147,7 +152,7 @@ export class TaskAccess {
     const key = this.scope.findKey(taskId, context);
     // There cannot be such a task.
     if (!key) return;
-    const asked = { action, target: 'session', ...key, request: requestOf(context) } as const;
+    const asked = { action, target: 'session', ...key, request: toAccessRequest(context) } as const;
     await this.#checks()?.check({ ...asked, ...(writes && { write: describeWrite(writes) }) }, { isPart });
   }
 
@@ -159,11 +164,11 @@ export class TaskAccess {
 const requests = new WeakMap<ServerCallContext, object>();
 
 /** What the SDK knows of a request, in the shape of one: rules read its user, or find one by its headers. */
-function requestOf(context: ServerCallContext): object {
+function toAccessRequest(context: ServerCallContext): object {
   const { user, state } = context;
   const known = requests.get(context);
   if (known) return known;
-  const made = { user: user?.isAuthenticated ? userOf(user) : undefined, headers: state.get(HEADERS) ?? {} };
+  const made = { user: user?.isAuthenticated ? toAccessUser(user) : undefined, headers: state.get(HEADERS) ?? {} };
   requests.set(context, made);
   return made;
 }
@@ -174,6 +179,6 @@ function knownError(error: unknown): unknown {
 }
 
 /** With the name as `id`, unless it has one. */
-function userOf(user: User): AccessUser {
+function toAccessUser(user: User): AccessUser {
   return { id: user.userName, ...user };
 }

@@ -1,7 +1,7 @@
 import { withoutRewound } from '../../adapter.js';
 import type { LoggedEvent } from '../../index.js';
-import { type Json, type TaskJson, fieldsOf, objectOf, partsOf } from './task-json.js';
-import { type ArtifactChange, type HeadChange, type MessageChange, stepOf } from './task-records.js';
+import { type Json, type TaskJson, omitItemParts, toJsonRecord, listItemParts } from './task-json.js';
+import { type ArtifactChange, type HeadChange, type MessageChange, readTaskStep } from './task-records.js';
 
 /** Makes a task of the events of its log. */
 export class TaskFold {
@@ -21,7 +21,7 @@ export class TaskFold {
       if (event.seq <= this.last.seq) continue;
       this.last = { seq: event.seq, id: event.id };
       this.bytes += Buffer.byteLength(JSON.stringify(event));
-      const { message, artifact, head } = stepOf(event);
+      const { message, artifact, head } = readTaskStep(event);
       if (message) this.#addMessage(message);
       if (artifact) this.#addArtifact(artifact);
       if (head) this.#change(head);
@@ -58,7 +58,7 @@ export class TaskFold {
 
   #addArtifact({ artifact, at, append }: ArtifactChange): void {
     const known = at === undefined ? undefined : this.#artifacts[at];
-    const [fields, parts] = [fieldsOf(artifact), [...partsOf(artifact)]];
+    const [fields, parts] = [omitItemParts(artifact), [...listItemParts(artifact)]];
     if (!known) {
       this.#artifacts.push({ fields, parts });
       return;
@@ -73,7 +73,7 @@ export class TaskFold {
     this.#status = status ?? this.#status;
     if (!metadata) return;
     const kept = Object.entries(this.#metadata ?? {}).filter(([name]) => !metadata.removed.includes(name));
-    this.#metadata = Object.fromEntries([...kept, ...Object.entries(objectOf(metadata.set))]);
+    this.#metadata = Object.fromEntries([...kept, ...Object.entries(toJsonRecord(metadata.set))]);
   }
 }
 

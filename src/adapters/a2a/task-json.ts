@@ -18,10 +18,12 @@ export interface TaskJson {
 const LIMITS = { maxDepth: 100, maxBytes: 256 * 1_024 * 1_024 };
 
 /** Refuses what is not JSON. */
-export function jsonOf(task: Task): TaskJson {
-  const { contextId, status, metadata, history, artifacts } = objectOf(jsonCopyOf(Task.toJSON(task), 'task', LIMITS));
+export function toTaskJson(task: Task): TaskJson {
+  const { contextId, status, metadata, history, artifacts } = toJsonRecord(
+    jsonCopyOf(Task.toJSON(task), 'task', LIMITS),
+  );
   return {
-    contextId: textOf(contextId),
+    contextId: toTextOrEmpty(contextId),
     status: isPlainObject(status) ? status : undefined,
     metadata: isPlainObject(metadata) ? metadata : undefined,
     history: objectsOf(history),
@@ -39,25 +41,25 @@ export function isSame(a: unknown, b: unknown): boolean {
   return isDeepStrictEqual(a, b);
 }
 
-export function textOf(value: unknown): string {
+export function toTextOrEmpty(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-export function objectOf(value: unknown): Json {
+export function toJsonRecord(value: unknown): Json {
   return isPlainObject(value) ? value : {};
 }
 
 function objectsOf(value: unknown): readonly Json[] {
-  return Array.isArray(value) ? value.map(objectOf) : [];
+  return Array.isArray(value) ? value.map(toJsonRecord) : [];
 }
 
 /** The parts of a message or an artifact. */
-export function partsOf(item: Json | undefined): readonly Json[] {
+export function listItemParts(item: Json | undefined): readonly Json[] {
   return objectsOf(item?.parts);
 }
 
 /** All fields but the parts. */
-export function fieldsOf(item: Json): Json {
+export function omitItemParts(item: Json): Json {
   const { parts: _parts, ...fields } = item;
   return fields;
 }

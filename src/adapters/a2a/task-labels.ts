@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { RESERVED } from '../../adapter.js';
 import type { MetadataDelta, SessionFilter, SessionMetadata } from '../../index.js';
-import { type TaskJson, textOf } from './task-json.js';
+import { type TaskJson, toTextOrEmpty } from './task-json.js';
 import type { HeadChange } from './task-records.js';
 
 /** Metadata of the session of a task, by which tasks are listed without a look at their logs. */
@@ -15,10 +15,10 @@ export function headLabels({ contextId, status }: HeadChange, next: TaskJson): M
   return {
     labels: {
       [TASK]: 'task',
-      ...(contextId !== undefined && { [CONTEXT]: contextId === '' ? null : nameOf(contextId) }),
-      ...(status && { [STATE]: textOf(status.state) || null }),
+      ...(contextId !== undefined && { [CONTEXT]: contextId === '' ? null : hashContextId(contextId) }),
+      ...(status && { [STATE]: toTextOrEmpty(status.state) || null }),
     },
-    ...(status && { fields: { [TIME]: textOf(next.status?.timestamp) } }),
+    ...(status && { fields: { [TIME]: toTextOrEmpty(next.status?.timestamp) } }),
   };
 }
 
@@ -33,18 +33,18 @@ export function labelFilter({ contextId, state }: WantedTasks): SessionFilter {
   return {
     labels: {
       [TASK]: 'task',
-      ...(contextId && { [CONTEXT]: nameOf(contextId) }),
+      ...(contextId && { [CONTEXT]: hashContextId(contextId) }),
       ...(state !== undefined && { [STATE]: state }),
     },
   };
 }
 
 /** The time of the status, as the task has it. */
-export function timeOf({ fields }: SessionMetadata): string {
-  return textOf(fields[TIME]);
+export function readStatusTime({ fields }: SessionMetadata): string {
+  return toTextOrEmpty(fields[TIME]);
 }
 
 /** Labels are short, and are not encrypted. */
-function nameOf(contextId: string): string {
+function hashContextId(contextId: string): string {
   return hash('sha256', contextId);
 }

@@ -4,7 +4,7 @@ import { limitsOf, readPages } from '../../adapter.js';
 import type { SessionFilter, SessionService, UserKey } from '../../index.js';
 import { readableSession } from '../shared/readable-session.js';
 import { type TaskJson, taskOf } from './task-json.js';
-import { labelFilter, timeOf } from './task-labels.js';
+import { labelFilter, readStatusTime } from './task-labels.js';
 import type { TaskLogs } from './task-logs.js';
 
 const DEFAULT_PAGE = 50;
@@ -31,7 +31,7 @@ export class TaskList {
   /** @param within what the caller may see */
   async read(owner: UserKey, request: ListTasksRequest, within?: SessionFilter): Promise<ListTasksResponse> {
     const { pageSize = DEFAULT_PAGE, includeArtifacts = false } = request;
-    const after = request.pageToken ? positionOf(request.pageToken) : undefined;
+    const after = request.pageToken ? parsePageToken(request.pageToken) : undefined;
     const found = (await this.#positions(owner, request, within)).toSorted(inListOrder);
     const rest = after ? found.filter((each) => inListOrder(each, after) > 0) : found;
     const tasks: Task[] = [];
@@ -41,7 +41,7 @@ export class TaskList {
       last = position;
     }
     const isMore = last !== undefined && last !== rest.at(-1);
-    return { tasks, nextPageToken: isMore && last ? tokenOf(last) : '', pageSize, totalSize: found.length };
+    return { tasks, nextPageToken: isMore && last ? formatPageToken(last) : '', pageSize, totalSize: found.length };
   }
 
   /** As many as a page of the service may have bytes, at least one. A task is undefined if it was deleted meanwhile. */
@@ -77,7 +77,7 @@ export class TaskList {
     for await (const { sessions } of readPages((cursor) => this.sessions.listSessions({ ...list, cursor }))) {
       for (const listed of sessions) {
         const { id, metadata } = await readableSession(this.sessions, listed);
-        positions.push({ id, time: timeOf(metadata) });
+        positions.push({ id, time: readStatusTime(metadata) });
       }
     }
     return statusTimestampAfter ? positions.filter(({ time }) => Date.parse(time) > from) : positions;
@@ -92,11 +92,11 @@ function inByteOrder(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }
 
-function tokenOf({ time, id }: Position): string {
+function formatPageToken({ time, id }: Position): string {
   return Buffer.from(`${time}|${id}`).toString('base64');
 }
 
-function positionOf(token: string): Position {
+function parsePageToken(token: string): Position {
   const text = Buffer.from(token, 'base64').toString();
   const end = text.indexOf('|');
   if (end < 0) throw new RequestMalformedError('pageToken is none that a list returned.');

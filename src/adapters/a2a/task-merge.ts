@@ -1,4 +1,12 @@
-import { type Json, type TaskJson, fieldsOf, isSame, isTerminal, partsOf, textOf } from './task-json.js';
+import {
+  type Json,
+  type TaskJson,
+  omitItemParts,
+  isSame,
+  isTerminal,
+  listItemParts,
+  toTextOrEmpty,
+} from './task-json.js';
 import type { ArtifactChange, HeadChange, MessageChange } from './task-records.js';
 
 /** What to append, so that the task of the log says what a writer wants to say. */
@@ -37,7 +45,7 @@ function messageChanges(next: TaskJson, now: TaskJson, base: TaskJson | undefine
     if (!there) return before ? [] : [{ message }];
     if (isSame(there.item, message) || isSame(before?.item, message)) return [];
     if (before) return [{ message, at: there.index }];
-    return base && textOf(message.messageId) === '' ? [{ message }] : [];
+    return base && toTextOrEmpty(message.messageId) === '' ? [{ message }] : [];
   });
 }
 
@@ -54,13 +62,13 @@ function artifactChanges(next: TaskJson, now: TaskJson, base: TaskJson | undefin
 /** @param before what the writer knew of the artifact; `undefined` if it knew nothing of the whole task */
 function changeOf(artifact: Json, there: Place, before: Json | undefined): ArtifactChange[] {
   const at = there.index;
-  const [parts, partsThere] = [partsOf(artifact), partsOf(there.item)];
-  const knownParts = before ? partsOf(before) : partsThere.slice(0, sameLength(parts, partsThere));
-  const fields = mergedFields(fieldsOf(artifact), fieldsOf(there.item), before && fieldsOf(before));
+  const [parts, partsThere] = [listItemParts(artifact), listItemParts(there.item)];
+  const knownParts = before ? listItemParts(before) : partsThere.slice(0, sameLength(parts, partsThere));
+  const fields = mergedFields(omitItemParts(artifact), omitItemParts(there.item), before && omitItemParts(before));
   const isContinued = sameLength(parts, knownParts) === knownParts.length && (before || knownParts.length > 0);
   if (!isContinued) return [{ artifact: { ...fields, ...(parts.length > 0 && { parts }) }, at }];
   const added = parts.slice(knownParts.length);
-  if (added.length === 0 && isSame(fields, fieldsOf(there.item))) return [];
+  if (added.length === 0 && isSame(fields, omitItemParts(there.item))) return [];
   return [{ artifact: { ...fields, ...(added.length > 0 && { parts: added }) }, at, append: true }];
 }
 
@@ -129,7 +137,7 @@ function byKey(items: readonly Json[], field: string): Map<string, Place> {
   const places = new Map<string, Place>();
   const counts = new Map<string, number>();
   for (const [index, item] of items.entries()) {
-    const id = textOf(item[field]);
+    const id = toTextOrEmpty(item[field]);
     const count = counts.get(id) ?? 0;
     counts.set(id, count + 1);
     places.set(JSON.stringify([id, count]), { item, index });

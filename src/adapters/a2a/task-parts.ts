@@ -1,6 +1,6 @@
 import { fileIn, inWords, isByUser } from '../../adapter.js';
 import type { EventLike, Part } from '../../index.js';
-import { type Json, objectOf, textOf } from './task-json.js';
+import { type Json, toJsonRecord, toTextOrEmpty } from './task-json.js';
 
 /** A part as every reader of the session understands it, and what only A2A knows of it. Nothing is stored twice. */
 export interface SplitPart {
@@ -11,7 +11,7 @@ export interface SplitPart {
 /** Splits a part of A2A. {@link joinedPart} is the reverse. */
 export function splitPart(part: Json): SplitPart {
   const { text, raw, url, ...rest } = part;
-  const [mimeType, displayName] = [textOf(part.mediaType), textOf(part.filename)];
+  const [mimeType, displayName] = [toTextOrEmpty(part.mediaType), toTextOrEmpty(part.filename)];
   const about = { ...(mimeType !== '' && { mimeType }), ...(displayName !== '' && { displayName }) };
   if (typeof text === 'string') return { said: { text }, rest };
   if (typeof raw === 'string') return { said: { inlineData: { ...about, data: raw } }, rest };
@@ -21,7 +21,7 @@ export function splitPart(part: Json): SplitPart {
 
 /** The part of A2A that was split. */
 export function joinedPart(said: Part | undefined, stored: unknown): Json {
-  const { isData, ...rest } = objectOf(stored);
+  const { isData, ...rest } = toJsonRecord(stored);
   return isData === true ? rest : { ...rest, ...saidOf(said) };
 }
 

@@ -1,7 +1,7 @@
 import { isByUser, isPlainObject, isRewind, isSummary } from '../../adapter.js';
 import type { EventInput } from '../../index.js';
 import type { TaskWrite } from './task-access.js';
-import { type Json, fieldsOf, objectOf, partsOf } from './task-json.js';
+import { type Json, omitItemParts, toJsonRecord, listItemParts } from './task-json.js';
 import { joinedPart, messageOfOthers, splitPart } from './task-parts.js';
 
 /** Changes of a task itself. */
@@ -40,26 +40,26 @@ export function messageEvent({ message, at }: MessageChange, agent: string): Eve
   const isUser = message.role === USER;
   return {
     author: isUser ? 'user' : agent,
-    ...contentOf(message, isUser ? 'user' : 'model'),
-    customMetadata: { [FIELD]: { message: recordOf(message), ...(at !== undefined && { at }) } },
+    ...toEventContent(message, isUser ? 'user' : 'model'),
+    customMetadata: { [FIELD]: { message: toItemRecord(message), ...(at !== undefined && { at }) } },
   };
 }
 
 /** What a client writes with a message. */
 export function writeOfMessage(message: Json): TaskWrite {
-  return { event: { author: 'user', ...contentOf(message, 'user') } };
+  return { event: { author: 'user', ...toEventContent(message, 'user') } };
 }
 
 export function artifactEvent({ artifact, at, append }: ArtifactChange, agent: string): EventInput {
-  const record = { artifact: recordOf(artifact), ...(at !== undefined && { at }), ...(append && { append }) };
-  return { author: agent, ...contentOf(artifact, 'model'), customMetadata: { [FIELD]: record } };
+  const record = { artifact: toItemRecord(artifact), ...(at !== undefined && { at }), ...(append && { append }) };
+  return { author: agent, ...toEventContent(artifact, 'model'), customMetadata: { [FIELD]: record } };
 }
 
 /** The change in the last event, or in one of its own: what users say cannot change a task. */
 export function withHead(events: readonly EventInput[], head: HeadChange, agent: string): EventInput[] {
   const last = events.at(-1);
   if (!last || isByUser(last)) return [...events, { author: agent, customMetadata: { [FIELD]: { head } } }];
-  const record = { ...objectOf(last.customMetadata?.[FIELD]), head };
+  const record = { ...toJsonRecord(last.customMetadata?.[FIELD]), head };
   return [...events.slice(0, -1), { ...last, customMetadata: { [FIELD]: record } }];
 }
 
@@ -67,7 +67,7 @@ export function withHead(events: readonly EventInput[], head: HeadChange, agent:
  * What an event says about a task. Clients can write events of users: these only add messages, and only of users. Events of
  * others are messages, too.
  */
-export function stepOf(event: EventInput): TaskStep {
+export function readTaskStep(event: EventInput): TaskStep {
   if (isSummary(event) || isRewind(event)) return {};
   const record: unknown = event.customMetadata?.[FIELD];
   if (!isPlainObject(record)) {
@@ -77,28 +77,30 @@ export function stepOf(event: EventInput): TaskStep {
   const { message, artifact, append, head } = record;
   const at = typeof record.at === 'number' ? record.at : undefined;
   if (isByUser(event)) {
-    return isPlainObject(message) ? { message: { message: { ...itemOf(message, event), role: USER } } } : {};
+    return isPlainObject(message) ? { message: { message: { ...readRecordedItem(message, event), role: USER } } } : {};
   }
   return {
-    ...(isPlainObject(message) && { message: { message: itemOf(message, event), at } }),
-    ...(isPlainObject(artifact) && { artifact: { artifact: itemOf(artifact, event), at, append: append === true } }),
+    ...(isPlainObject(message) && { message: { message: readRecordedItem(message, event), at } }),
+    ...(isPlainObject(artifact) && {
+      artifact: { artifact: readRecordedItem(artifact, event), at, append: append === true },
+    }),
     ...(isPlainObject(head) && { head }),
   };
 }
 
-function contentOf(item: Json, role: 'user' | 'model'): Pick<EventInput, 'content'> {
-  const parts = partsOf(item).map((part) => splitPart(part).said);
+function toEventContent(item: Json, role: 'user' | 'model'): Pick<EventInput, 'content'> {
+  const parts = listItemParts(item).map((part) => splitPart(part).said);
   return parts.length > 0 ? { content: { role, parts } } : {};
 }
 
 /** The item without what is in the content of its event. */
-function recordOf(item: Json): Json {
-  const parts = partsOf(item).map((part) => splitPart(part).rest);
-  return { ...fieldsOf(item), ...(parts.length > 0 && { parts }) };
+function toItemRecord(item: Json): Json {
+  const parts = listItemParts(item).map((part) => splitPart(part).rest);
+  return { ...omitItemParts(item), ...(parts.length > 0 && { parts }) };
 }
 
-function itemOf(record: Json, event: EventInput): Json {
+function readRecordedItem(record: Json, event: EventInput): Json {
   const said = event.content?.parts ?? [];
-  const parts = partsOf(record).map((rest, index) => joinedPart(said[index], rest));
-  return { ...fieldsOf(record), ...(parts.length > 0 && { parts }) };
+  const parts = listItemParts(record).map((rest, index) => joinedPart(said[index], rest));
+  return { ...omitItemParts(record), ...(parts.length > 0 && { parts }) };
 }

@@ -14,9 +14,9 @@ export async function listedSessions(
     ? { order, orderBy: 'lastUpdateTime' as const }
     : { order: 'asc' as const, orderBy: 'createTime' as const };
   const wanted = { appName, userId, ...sorted };
-  const limit = countOf(paging.limit, 'limit');
-  const page = countOf(paging.page, 'page');
-  const skipped = countOf(paging.offset, 'offset') ?? 0;
+  const limit = parseOptionalCount(paging.limit, 'limit');
+  const page = parseOptionalCount(paging.page, 'page');
+  const skipped = parseOptionalCount(paging.offset, 'offset') ?? 0;
   if (page === 0) throw new InvalidInputError('must be a whole number from 1 on', 'page');
   if (limit === undefined) {
     const { found } = await read(sessions, wanted, Infinity);
@@ -54,7 +54,7 @@ async function read(
   return { found, totalItems: first.totalItems ?? found.length };
 }
 
-function countOf(value: unknown, path: string): number | undefined {
+function parseOptionalCount(value: unknown, path: string): number | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value;
   throw new InvalidInputError('must be a whole number from 0 on', path);

@@ -52,7 +52,7 @@ export class ModelRequestPlugin extends BasePlugin {
     for (const event of context.session.events) {
       const seq = numbers.get(event.id);
       if (seq === undefined) continue;
-      told.push({ events: [{ seq }], messages: (await messagesOf(event, context)).map(sentContent) });
+      told.push({ events: [{ seq }], messages: (await toRequestContents(event, context)).map(sentContent) });
     }
     // Callbacks that come later may change the request, which is the model's by the time of its answer.
     this.#questions.set(callbackContext.eventActions, { request: llmRequest, told, startedAt: performance.now() });
@@ -69,12 +69,12 @@ export class ModelRequestPlugin extends BasePlugin {
     if (!question || llmResponse.partial || !(llmResponse.content || llmResponse.errorCode)) return;
     this.#questions.delete(callbackContext.eventActions);
     // ADK makes the event of all fields of the response. A response of its own would hide it from callbacks of agents.
-    Object.assign(llmResponse, { modelRequest: requestOf(question) });
+    Object.assign(llmResponse, { modelRequest: toModelRequest(question) });
   }
 }
 
 /** What ADK makes of an event, if it shows it to the agent. A result without its call is an error for ADK. */
-async function messagesOf(event: AdkEvent, context: InvocationContext): Promise<LlmRequest['contents']> {
+async function toRequestContents(event: AdkEvent, context: InvocationContext): Promise<LlmRequest['contents']> {
   if (!event.content) return [];
   const isOwn = event.author === 'user' || event.author === context.agent?.name;
   if (isOwn && getFunctionResponses(event).length > 0) return [event.content];
@@ -86,7 +86,7 @@ async function messagesOf(event: AdkEvent, context: InvocationContext): Promise<
   return request.contents;
 }
 
-function requestOf({ request: { contents, config }, told, startedAt }: Question): ModelRequest {
+function toModelRequest({ request: { contents, config }, told, startedAt }: Question): ModelRequest {
   const { systemInstruction, tools } = config ?? {};
   return {
     ...givenEvents(contents.map(sentContent), told),

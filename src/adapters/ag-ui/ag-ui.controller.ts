@@ -29,10 +29,10 @@ import {
 } from '../../index.js';
 import { ApiAgUiConnect, ApiAgUiRun } from './ag-ui-description.js';
 import { type BegunRun, begunRun } from './begun-run.js';
-import { type CheckedInput, RUNS_AS_AG_UI, checkedInput, placeOf } from './run-input.js';
-import { finished, outcomeOf, started } from './run-outcome.js';
-import { type SentEvent, SessionStream, emptySnapshot, messagesSnapshot, stateOf } from './session-stream.js';
-import { stateOf as readToken } from './stream-token.js';
+import { type CheckedInput, RUNS_AS_AG_UI, checkedInput, readThreadSession } from './run-input.js';
+import { finished, toRunOutcome, started } from './run-outcome.js';
+import { type SentEvent, SessionStream, emptySnapshot, messagesSnapshot, readVisibleState } from './session-stream.js';
+import { parseStreamToken as readToken } from './stream-token.js';
 
 /** How long a stream waits for a run that cannot begin, so that it is refused like a request that is wrong. */
 const BEGIN_MS = 250;
@@ -60,7 +60,7 @@ export class AgUiController {
   /** Runs the agent of the app with what is new in the input. It goes on if the client leaves. */
   @Post('run')
   @HttpCode(200)
-  @RequireAccess('write', 'session', RUNS_AS_AG_UI, placeOf)
+  @RequireAccess('write', 'session', RUNS_AS_AG_UI, readThreadSession)
   @OpensStream()
   @ApiAgUiRun()
   async run(
@@ -77,7 +77,7 @@ export class AgUiController {
     const { begun, version, snapshots } = await this.#begin(key, input, exchange);
     share.resize(Buffer.byteLength(JSON.stringify(snapshots)));
     const runs = beginInOrder(begun.starts);
-    const over = resultsOf(runs);
+    const over = awaitLastResult(runs);
     over.catch(() => undefined);
     await Promise.race([over, firstEventOf(runs), delay(BEGIN_MS)]);
     const { sessions } = this;
@@ -92,7 +92,9 @@ export class AgUiController {
       if (signal.aborted) return;
       const result = await over.then((value) => value, failed);
       yield* stream.end((current) =>
-        'status' in result ? finished(threadId, runId, outcomeOf(sessions, { ...result, session: current })) : result,
+        'status' in result
+          ? finished(threadId, runId, toRunOutcome(sessions, { ...result, session: current }))
+          : result,
       );
     });
   }
@@ -103,7 +105,7 @@ export class AgUiController {
    */
   @Post('connect')
   @HttpCode(200)
-  @RequireAccess('read', 'session', undefined, placeOf)
+  @RequireAccess('read', 'session', undefined, readThreadSession)
   @OpensStream()
   @ApiAgUiConnect()
   async connect(
@@ -140,7 +142,7 @@ export class AgUiController {
   async #begin(key: SessionKey, input: CheckedInput, exchange: HttpExchange): Promise<Beginning> {
     const session = (await this.sessions.getSession(key)) ?? (await this.#create(key, exchange));
     const begun = begunRun(this, key, session, input);
-    const snapshots: Event[] = [{ type: EventType.STATE_SNAPSHOT, snapshot: stateOf(session) }];
+    const snapshots: Event[] = [{ type: EventType.STATE_SNAPSHOT, snapshot: readVisibleState(session) }];
     if (begun.isRepeated) snapshots.push(messagesSnapshot(session));
     return { begun, version: String(session.version), snapshots };
   }
@@ -193,7 +195,7 @@ function errorEvent({ detail, code }: Problem): Event {
 }
 
 /** The result of the last run. */
-async function resultsOf(runs: readonly Promise<AgentRun>[]): Promise<RunResult> {
+async function awaitLastResult(runs: readonly Promise<AgentRun>[]): Promise<RunResult> {
   let last: RunResult | undefined;
   for (const run of runs) last = await (await run).result;
   if (!last) throw new Error('There is a run');

@@ -14,7 +14,7 @@ import {
   type SessionKey,
   type SessionService,
 } from '../../index.js';
-import { callsOf, messageIdsOf, withMessageIds } from './event-messages.js';
+import { listIdentifiedCalls, messageIdsOf, withMessageIds } from './event-messages.js';
 import { newContent, newMessages } from './input-content.js';
 import { type CheckedInput, requestDelta } from './run-input.js';
 
@@ -42,7 +42,7 @@ export function begunRun(
   const [first] = resume;
   if (first) {
     const starts = resume.map(({ interruptId: approvalId, status, payload }) => () => {
-      return registry.answerApproval({ ...key, approvalId, answer: answerOf(status, payload) });
+      return registry.answerApproval({ ...key, approvalId, answer: toApprovalAnswer(status, payload) });
     });
     const waiting = new Set(approvalsIn(sessions, session).map(({ approvalId }) => approvalId));
     const isRepeated = resume.some(({ interruptId }) => !waiting.has(interruptId));
@@ -69,7 +69,7 @@ function newIn(session: Session, { messages }: CheckedInput): ReturnType<typeof 
 /** The same as one content. */
 function newContentOf(session: Session, input: CheckedInput): Content {
   const added = newIn(session, input);
-  const tools = new Map(session.events.flatMap(callsOf).map(({ id, name }) => [id, name ?? ''] as const));
+  const tools = new Map(session.events.flatMap(listIdentifiedCalls).map(({ id, name }) => [id, name ?? ''] as const));
   const content = newContent(added, (callId) => {
     const name = tools.get(callId);
     if (name === undefined) throw new InvalidInputError(`answers a call that nobody made: ${callId}`, 'messages');
@@ -84,7 +84,7 @@ function newContentOf(session: Session, input: CheckedInput): Content {
 }
 
 /** `false`, `{ approved: false }` and `{ confirmed: false }` refuse, as does an interrupt that is cancelled. */
-function answerOf(status: string, payload: unknown): { confirmed: boolean; payload?: unknown } {
+function toApprovalAnswer(status: string, payload: unknown): { confirmed: boolean; payload?: unknown } {
   const { approved, confirmed } = isPlainObject(payload) ? payload : {};
   const isRefused = status === 'cancelled' || [payload, approved, confirmed].includes(false);
   return { confirmed: !isRefused, ...(payload !== undefined && { payload }) };

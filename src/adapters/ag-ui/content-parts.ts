@@ -16,7 +16,7 @@ type Json = Readonly<Record<string, unknown>>;
 const FIELD = 'agUi';
 
 /** A part of a message of AG-UI as a part of an event. */
-export function partOf(given: unknown, path: string): Part {
+export function toEventPart(given: unknown, path: string): Part {
   const part: Json = isPlainObject(given) ? given : {};
   const { type, text, id, metadata, source } = part;
   // Before 1.0, the id of a part was that of its file.
@@ -63,7 +63,7 @@ export function contentPartOf(part: Part): ContentPart[] {
   if (typeof text === 'string') return text === '' || thought === true ? [] : [{ type: 'text', text, ...own }];
   const file = fileIn(part);
   const source = file && sourceOf(file);
-  if (source) return [{ type: kindOf(file.mimeType), source, ...metadataOf(file), ...own }];
+  if (source) return [{ type: toInputContentType(file.mimeType), source, ...toFileMetadata(file), ...own }];
   return executableCode || codeExecutionResult ? [{ type: 'text', text: inWords({ type: 'code', part }) }] : [];
 }
 
@@ -81,12 +81,12 @@ function sourceOf({
   return uri === undefined ? undefined : { type: 'url', value: uri, mimeType };
 }
 
-function metadataOf({ name, detail }: FileInPart): { readonly metadata?: Json } {
+function toFileMetadata({ name, detail }: FileInPart): { readonly metadata?: Json } {
   const metadata = { ...(name !== undefined && { filename: name }), ...(detail !== undefined && { detail }) };
   return Object.keys(metadata).length > 0 ? { metadata } : {};
 }
 
-function kindOf(mimeType: string): 'image' | 'audio' | 'video' | 'document' {
+function toInputContentType(mimeType: string): 'image' | 'audio' | 'video' | 'document' {
   const [kind] = mimeType.split('/');
   return kind === 'image' || kind === 'audio' || kind === 'video' ? kind : 'document';
 }

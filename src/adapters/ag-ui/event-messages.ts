@@ -34,7 +34,7 @@ export function messageIdsOf({ id = '', content }: EventLike): readonly string[]
 }
 
 /** What an event says, as messages of AG-UI. */
-export function messagesOf(event: EventLike): Message[] {
+export function toAgUiMessages(event: EventLike): Message[] {
   if (!isShown(event)) return [];
   const { id = '', author } = event;
   const parts = event.content?.parts ?? [];
@@ -49,13 +49,13 @@ export function messagesOf(event: EventLike): Message[] {
     ];
   }
   if (author === 'system' || event.content?.role === 'system') {
-    const content = textOf(parts);
+    const content = joinPartTexts(parts);
     return content === '' ? [] : [{ id, role: 'system', content }];
   }
   const thoughts = thoughtsOf(event).map(
     (content, index) => ({ id: thoughtId(id, index + 1), role: 'reasoning', content }) as const,
   );
-  const [content, toolCalls] = [textOf(parts), callsOf(event).map(toolCallOf)];
+  const [content, toolCalls] = [joinPartTexts(parts), listIdentifiedCalls(event).map(toAgUiToolCall)];
   const said = content !== '' || toolCalls.length > 0;
   const message = {
     id,
@@ -68,12 +68,12 @@ export function messagesOf(event: EventLike): Message[] {
 }
 
 /** A call with the id by which clients know it: calls without one have their place in the event. */
-export function callsOf({ id = '', content }: EventLike): (FunctionCall & { readonly id: string })[] {
+export function listIdentifiedCalls({ id = '', content }: EventLike): (FunctionCall & { readonly id: string })[] {
   const calls = (content?.parts ?? []).flatMap(({ functionCall }) => (functionCall ? [functionCall] : []));
   return calls.map((call, index) => ({ ...call, id: call.id ?? `${id}:call-${index + 1}` }));
 }
 
-export function argumentsOf({ args }: FunctionCall): string {
+export function formatCallArguments({ args }: FunctionCall): string {
   return JSON.stringify(args ?? {});
 }
 
@@ -108,11 +108,11 @@ function resultText(response: unknown): string {
   return typeof result === 'string' && Object.keys(others).length === 0 ? result : JSON.stringify(response ?? {});
 }
 
-function toolCallOf(call: FunctionCall & { readonly id: string }): ToolCall {
-  return { id: call.id, type: 'function', function: { name: call.name ?? '', arguments: argumentsOf(call) } };
+function toAgUiToolCall(call: FunctionCall & { readonly id: string }): ToolCall {
+  return { id: call.id, type: 'function', function: { name: call.name ?? '', arguments: formatCallArguments(call) } };
 }
 
-function textOf(parts: readonly Part[]): string {
+function joinPartTexts(parts: readonly Part[]): string {
   return parts.map(({ text, thought }) => (typeof text === 'string' && thought !== true ? text : '')).join('');
 }
 

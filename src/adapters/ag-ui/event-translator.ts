@@ -1,7 +1,7 @@
 import { type Event, EventType, type JsonPatchOperation } from '@ag-ui/core';
 import { isByUser, isRewind } from '../../adapter.js';
 import type { EventLike, FunctionResponse, WatchedEvent } from '../../index.js';
-import { argumentsOf, callsOf, isShown, messagesOf, toolMessage } from './event-messages.js';
+import { formatCallArguments, listIdentifiedCalls, isShown, toAgUiMessages, toolMessage } from './event-messages.js';
 import { SaidMessages } from './said-messages.js';
 import type { OpenMessage } from './stream-token.js';
 
@@ -39,14 +39,14 @@ export class EventTranslator {
     return [
       ...this.#said.say(event.id, event, 0),
       ...this.#said.end(event.id),
-      ...callsOf(event).flatMap((call): Event[] => [
+      ...listIdentifiedCalls(event).flatMap((call): Event[] => [
         {
           type: EventType.TOOL_CALL_START,
           toolCallId: call.id,
           toolCallName: call.name ?? '',
           parentMessageId: event.id,
         },
-        { type: EventType.TOOL_CALL_ARGS, toolCallId: call.id, delta: argumentsOf(call) },
+        { type: EventType.TOOL_CALL_ARGS, toolCallId: call.id, delta: formatCallArguments(call) },
         { type: EventType.TOOL_CALL_END, toolCallId: call.id },
       ]),
       ...resultEvents(event),
@@ -56,7 +56,7 @@ export class EventTranslator {
 
 /** What a user said elsewhere. Files come with the next snapshot of messages. */
 function userEvents(event: WatchedEvent): Event[] {
-  const said = messagesOf(event).flatMap((message): Event[] => {
+  const said = toAgUiMessages(event).flatMap((message): Event[] => {
     if (message.role !== 'user') return [];
     const { id: messageId, content } = message;
     const delta =

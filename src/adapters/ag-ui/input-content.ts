@@ -1,7 +1,7 @@
 import type { Message, ToolMessage, UserMessage } from '@ag-ui/core';
 import { isPlainObject } from '../../adapter.js';
 import { type Content, InvalidInputError, type Part } from '../../index.js';
-import { partOf } from './content-parts.js';
+import { toEventPart } from './content-parts.js';
 
 /** A message that a client may add. */
 type NewMessage = UserMessage | ToolMessage;
@@ -23,15 +23,15 @@ function isOfClient(message: Message): message is NewMessage {
 export function newContent(messages: readonly NewMessage[], toolOf: (callId: string) => string): Content {
   const parts = messages.flatMap((message, index): Part[] => {
     const path = `messages[${index}].content`;
-    if (message.role !== 'tool') return partsOf(message.content, path);
-    const said = partsOf(message.content, path);
+    if (message.role !== 'tool') return parseContentParts(message.content, path);
+    const said = parseContentParts(message.content, path);
     const files = said.filter(({ text }) => text === undefined);
     return [
       {
         functionResponse: {
           id: message.toolCallId,
           name: toolOf(message.toolCallId),
-          response: responseOf(message, said),
+          response: toToolResponse(message, said),
           ...(files.length > 0 && { parts: files }),
         },
       },
@@ -40,14 +40,14 @@ export function newContent(messages: readonly NewMessage[], toolOf: (callId: str
   return { role: 'user', parts };
 }
 
-function partsOf(content: unknown, path: string): Part[] {
+function parseContentParts(content: unknown, path: string): Part[] {
   if (typeof content === 'string') return content === '' ? [] : [{ text: content }];
   if (!Array.isArray(content)) throw new InvalidInputError('must be a text or an array of parts', path);
-  return content.map((part: unknown, index) => partOf(part, `${path}[${index}]`));
+  return content.map((part: unknown, index) => toEventPart(part, `${path}[${index}]`));
 }
 
 /** An object as it is; a text as `{ result }`. */
-function responseOf({ error }: ToolMessage, said: readonly Part[]): Record<string, unknown> {
+function toToolResponse({ error }: ToolMessage, said: readonly Part[]): Record<string, unknown> {
   const text = said.map((part) => part.text ?? '').join('');
   if (typeof error === 'string' && error !== '')
     return { error, ...(text !== '' && text !== error && { result: text }) };

@@ -85,7 +85,7 @@ function resumeEntry({ interruptId, status, payload }: Readonly<Record<string, u
 }
 
 /** The session of a body: its thread, in the app and of the user that the path names. */
-export function placeOf(
+export function readThreadSession(
   body: Readonly<Record<string, unknown>>,
   { appName, userId }: Readonly<Record<string, string | undefined>> = {},
 ): Pick<SessionKey, 'appName' | 'sessionId'> & { readonly userId: string | undefined } {

@@ -16,7 +16,7 @@ function interruptsOf(sessions: SessionService, session: Session): Interrupt[] {
 }
 
 /** How a run ended, for the one who began it. */
-export function outcomeOf(
+export function toRunOutcome(
   sessions: SessionService,
   { status, events, session }: Pick<RunResult, 'status' | 'events' | 'session'>,
 ): RunFinishedOutcome {

@@ -12,11 +12,11 @@ import {
   type SessionService,
   type WatchSessionRequest,
 } from '../../index.js';
-import { messageIdsOf, messagesOf } from './event-messages.js';
+import { messageIdsOf, toAgUiMessages } from './event-messages.js';
 import { EventTranslator } from './event-translator.js';
 import { type LiveEvent, LiveEvents, TICK } from './live-events.js';
 import { finished, outcomeInLog, started, waitingOutcome } from './run-outcome.js';
-import { type StreamState, tokenOf } from './stream-token.js';
+import { type StreamState, formatStreamToken } from './stream-token.js';
 
 /** An event of AG-UI and, if a reader can continue after it, its id in the stream. */
 export interface SentEvent {
@@ -74,7 +74,7 @@ export class SessionStream {
   *snapshot(session: Session, runId: string, running: string | undefined): Generator<SentEvent> {
     const { sessionId: threadId } = this.source.key;
     yield { event: started(threadId, runId) };
-    yield { event: { type: EventType.STATE_SNAPSHOT, snapshot: stateOf(session) } };
+    yield { event: { type: EventType.STATE_SNAPSHOT, snapshot: readVisibleState(session) } };
     yield { event: messagesSnapshot(session) };
     const outcome =
       running === undefined ? waitingOutcome(this.source.sessions, session) : ({ type: 'success' } as const);
@@ -196,7 +196,10 @@ export class SessionStream {
   }
 
   #marked(event: Event): SentEvent {
-    return { event, id: tokenOf({ position: this.#position, run: this.#frame?.runId, open: this.#translator.open }) };
+    return {
+      event,
+      id: formatStreamToken({ position: this.#position, run: this.#frame?.runId, open: this.#translator.open }),
+    };
   }
 
   async #running(): Promise<string | undefined> {
@@ -233,13 +236,13 @@ export async function* emptySnapshot(threadId: string, runId: string): AsyncGene
 }
 
 /** The state that readers see. */
-export function stateOf(session: Session): Record<string, unknown> {
+export function readVisibleState(session: Session): Record<string, unknown> {
   return session.state.toRecord();
 }
 
 /** The conversation that readers see. */
 export function messagesSnapshot(session: Session): Event {
-  return { type: EventType.MESSAGES_SNAPSHOT, messages: session.events.flatMap(messagesOf) };
+  return { type: EventType.MESSAGES_SNAPSHOT, messages: session.events.flatMap(toAgUiMessages) };
 }
 
 function newFrame(runId: string): Frame {

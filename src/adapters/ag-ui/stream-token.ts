@@ -22,13 +22,13 @@ export interface StreamState {
 }
 
 /** The id of an event in the stream. A reader that sends it back continues there. */
-export function tokenOf({ position, run, open }: StreamState): string {
+export function formatStreamToken({ position, run, open }: StreamState): string {
   const isPlain = run === undefined && Object.keys(open).length === 0;
   return isPlain ? position : `${position};${Buffer.from(JSON.stringify({ run, open })).toString('base64url')}`;
 }
 
 /** Reads a token. What it says decides only what its own reader gets. */
-export function stateOf(token: string): StreamState {
+export function parseStreamToken(token: string): StreamState {
   const [position = '', rest] = token.split(';', 2);
   checkedPosition(position, PATH);
   if (rest === undefined) return { position, run: undefined, open: {} };
@@ -49,9 +49,14 @@ export function stateOf(token: string): StreamState {
 
 function openMessageOf(message: unknown): OpenMessage {
   const { sent, hasText, thought, thoughts } = isPlainObject(message) ? message : {};
-  return { sent: countOf(sent), hasText: hasText === true, thought: countOf(thought), thoughts: countOf(thoughts) };
+  return {
+    sent: toCountOrZero(sent),
+    hasText: hasText === true,
+    thought: toCountOrZero(thought),
+    thoughts: toCountOrZero(thoughts),
+  };
 }
 
-function countOf(value: unknown): number {
+function toCountOrZero(value: unknown): number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : 0;
 }

@@ -1,7 +1,7 @@
 import type { UIMessageChunk } from 'ai';
 import { defined, isByUser, readTexts } from '../../adapter.js';
 import type { EventInput, LoggedEvent } from '../../index.js';
-import { type CallItem, type EventItem, type ReadingOptions, itemsOf } from './event-items.js';
+import { type CallItem, type EventItem, type ReadingOptions, readEventItems } from './event-items.js';
 import type { UIPart } from './sdk-fields.js';
 
 type Kind = 'text' | 'reasoning';
@@ -66,7 +66,7 @@ export class AnswerChunks {
   }
 
   #whole(event: LoggedEvent): UIMessageChunk[] {
-    const items = itemsOf(event, this.options);
+    const items = readEventItems(event, this.options);
     const chunks = items.flatMap((item) => this.#itemChunks(item));
     this.#said = 0;
     this.#hasBegunStep = false;

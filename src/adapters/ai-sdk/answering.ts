@@ -7,7 +7,7 @@ import { type ChatHandler, ChatTurn, chunksOf } from './chat-turn.js';
 import { sdkFieldsOf } from './sdk-fields.js';
 import { type StepEvent, StepRecorder } from './step-recorder.js';
 import { isToolPart, toolNameOf } from './step-events.js';
-import { answerIdOf, entriesOf } from './ui-messages.js';
+import { formatAnswerMessageId, toChatEntries } from './ui-messages.js';
 
 /** After as long a silence, what tools work on is stored. */
 const PAUSE_MS = 100;
@@ -45,7 +45,7 @@ export class AnswerFailedError extends Error {
 export function answering(options: Answering): RunHandler {
   return async function* (context: AgentContext): AsyncGenerator<EventInput, EventInput | void, void> {
     const shown = [...context.session.events];
-    const messages = entriesOf(shown, options).map(({ message }) => message);
+    const messages = toChatEntries(shown, options).map(({ message }) => message);
     const tools = messages.flatMap(({ parts }) => parts.filter(isToolPart));
     const listener = context.invocationId === options.invocationId ? options.listener : undefined;
     listener?.begin();
@@ -53,7 +53,7 @@ export function answering(options: Answering): RunHandler {
     const continued = messages.find(({ id }) => id === continues);
     // The page may answer one after the other.
     if (continued?.parts.some((part) => isToolPart(part) && isWaiting(part.state))) return;
-    const turn = new ChatTurn(context, messages, continues ?? answerIdOf(context.invocationId));
+    const turn = new ChatTurn(context, messages, continues ?? formatAnswerMessageId(context.invocationId));
     const recorder = new StepRecorder({
       message: continues,
       calls: new Map(tools.map((part) => [part.toolCallId, toolNameOf(part)])),

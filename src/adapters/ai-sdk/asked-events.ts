@@ -11,7 +11,7 @@ import { foundIn } from '../shared/given-events.js';
 import type { ReadingOptions } from './event-items.js';
 import type { Prompt, WrappableModel } from './model-question.js';
 import type { StepEvent } from './step-recorder.js';
-import { type ChatEntry, entriesOf } from './ui-messages.js';
+import { type ChatEntry, toChatEntries } from './ui-messages.js';
 
 /** How events become what a model gets. */
 export interface RenderingOptions extends ReadingOptions {
@@ -93,13 +93,13 @@ async function givenIn(
   render: Render,
   options: ReadingOptions,
 ): Promise<Pick<ModelRequest, 'given' | 'isExact'>> {
-  const entries = entriesOf(events, options);
+  const entries = toChatEntries(events, options);
   const rendered = await render(entries);
   if (!rendered) return { ...givenRanges(events), isExact: false };
   const told = entries.map((entry, index) => ({ events: eventsIn(entry), messages: rendered[index] ?? [] }));
   const { found, isExact } = foundIn(prompt, told);
   const given = found.flatMap((each) => each.events);
-  const again = isExact && (await render(entriesOf(given, options)));
+  const again = isExact && (await render(toChatEntries(given, options)));
   const isSame = again && JSON.stringify(again.flat()) === JSON.stringify(prompt);
   return { ...givenRanges(given), ...(!isSame && { isExact: false }) };
 }

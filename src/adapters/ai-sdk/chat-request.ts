@@ -3,9 +3,9 @@ import type { DynamicToolUIPart, ToolUIPart, UIMessage } from 'ai';
 import { assertId, defined, describeWrite, isPlainObject, RESERVED } from '../../adapter.js';
 import { type Content, InvalidInputError, type LoggedEvent, type Part } from '../../index.js';
 import { type SdkFields, type StoredOutcome, sdkFieldsOf, sdkMetadata } from './sdk-fields.js';
-import { REQUEST_NAME, contentsOf, isToolPart, toolNameOf } from './step-events.js';
-import { type ToolOutcome, responseOf, storedOutcome } from './tool-outcome.js';
-import { type ChatEntry, answerIdOf } from './ui-messages.js';
+import { REQUEST_NAME, toEventContents, isToolPart, toolNameOf } from './step-events.js';
+import { type ToolOutcome, toFunctionResponse, storedOutcome } from './tool-outcome.js';
+import { type ChatEntry, formatAnswerMessageId } from './ui-messages.js';
 
 /** What a page sends: `useChat` with its default transport, or with `message` instead of `messages`. */
 export interface ChatRequest {
@@ -89,10 +89,10 @@ export function isAskedAgain(said: LoggedEvent, messageId: unknown): boolean {
 
 /** Without the id of an answer, nobody can tell a repeated request from another one. */
 function isAnswer(messageId: unknown): messageId is string {
-  return typeof messageId === 'string' && messageId.startsWith(answerIdOf(''));
+  return typeof messageId === 'string' && messageId.startsWith(formatAnswerMessageId(''));
 }
 
-export function entryOf(entries: readonly ChatEntry[], id: string): ChatEntry | undefined {
+export function findChatEntry(entries: readonly ChatEntry[], id: string): ChatEntry | undefined {
   return entries.findLast(({ message }) => message.id === id);
 }
 
@@ -152,7 +152,9 @@ function answersIn(known: UIMessage, sent: UIMessage, waiting: ReadonlySet<strin
     const result = resultIn(said);
     if (!result) return [];
     const outcome: ToolOutcome = { toolCallId, toolName: toolNameOf(part), result };
-    return [{ id: toolCallId, part: { functionResponse: responseOf(outcome) }, outcome: storedOutcome(outcome) }];
+    return [
+      { id: toolCallId, part: { functionResponse: toFunctionResponse(outcome) }, outcome: storedOutcome(outcome) },
+    ];
   });
 }
 
@@ -170,7 +172,7 @@ function contentOfUser(
   const parts = message.parts.filter(({ type }) => type !== 'step-start');
   const wrong = parts.find(({ type }) => type !== 'text' && type !== 'file' && !type.startsWith('data-'));
   if (wrong) throw new InvalidInputError(`must not be ${wrong.type} in a message of the user`, 'message.parts');
-  const { contents, references, isWhole } = contentsOf(parts);
+  const { contents, references, isWhole } = toEventContents(parts);
   // Data of the page is for the handler, and in no content.
   const isSaid = contents.some(({ text }) => text === undefined || text.trim() !== '');
   if (!isSaid && !parts.some(({ type }) => type.startsWith('data-'))) {

@@ -32,7 +32,7 @@ import {
   againOf,
   assertBody,
   continuingRun,
-  entryOf,
+  findChatEntry,
   isAskedAgain,
   isSameAs,
   newMessageRun,
@@ -46,7 +46,7 @@ import type { ReadingOptions } from './event-items.js';
 import { followedAnswer } from './followed-answer.js';
 import { savedEvents } from './saved-messages.js';
 import { sdkFieldsOf } from './sdk-fields.js';
-import { type ChatEntry, answerIdOf, entriesOf } from './ui-messages.js';
+import { type ChatEntry, formatAnswerMessageId, toChatEntries } from './ui-messages.js';
 
 /**
  * Chats of pages that use the AI SDK, as sessions.
@@ -75,7 +75,7 @@ export class ChatSessions {
     this.#validation = rest;
     this.#agentName = agentName;
     this.#reading = { toolNames: tools && new Set(Object.keys(tools)) };
-    this.#follow = { pollMs, onError: onError ?? warnOf };
+    this.#follow = { pollMs, onError: onError ?? warnOfUnreadChat };
   }
 
   /**
@@ -89,7 +89,7 @@ export class ChatSessions {
   async answer(asking: AnswerRequest, handler: ChatHandler): Promise<ChatAnswer> {
     const { sessionId, request, edits = true, mayWrite, ...asked } = checkedFields('answer', asking);
     assertBody(request);
-    const key = checkedSessionKey({ ...asked, sessionId: sessionId ?? idOf(request) });
+    const key = checkedSessionKey({ ...asked, sessionId: sessionId ?? readChatId(request) });
     const message = await this.#asked(request);
     assertEdits(message, edits);
     const isNew = (): Promise<boolean> => isMissing(this.#sessions, key);
@@ -97,7 +97,7 @@ export class ChatSessions {
     const { continued, ...planned } = await this.#plan(key, message, request.messageId);
     if (message.isContinued) await mayWrite?.({ ...key, write: writeOfAnswers(planned), isNew });
     const { invocationId } = planned;
-    const messageId = continued ?? answerIdOf(invocationId);
+    const messageId = continued ?? formatAnswerMessageId(invocationId);
     const pageTools = Object.entries(this.#tools ?? {}).filter(([, tool]) => typeof tool.execute !== 'function');
     const known = { ...this.#reading, tools: this.#tools, pageTools: new Set(pageTools.map(([name]) => name)) };
     const options = { ...known, invocationId, handler };
@@ -160,7 +160,7 @@ export class ChatSessions {
     const isRunning = ({ invocationId, author }: LoggedEvent): boolean => invocationId === running && author !== 'user';
     // An answer that is complete is no longer resumed.
     const shown = hasEnded(events.filter(isRunning)) ? events : events.filter((event) => !isRunning(event));
-    const messages = entriesOf(shown, this.#reading).map(({ message }) => message);
+    const messages = toChatEntries(shown, this.#reading).map(({ message }) => message);
     // The schemas of the options say what the caller's type says.
     return (await this.#fitting(messages)) as Message[];
   }
@@ -199,7 +199,7 @@ export class ChatSessions {
     if (beforeMessage === undefined) return this.#sessions.forkSession({ ...key, newSessionId });
     const entry = await searchLog(this.#sessions, key, (log, isWhole) => {
       const entries = this.#entriesIn(log);
-      const found = entryOf(entries, beforeMessage);
+      const found = findChatEntry(entries, beforeMessage);
       // Its first events may be before these.
       return found !== entries[0] || isWhole ? found : undefined;
     });
@@ -234,7 +234,7 @@ export class ChatSessions {
 
   async #continuing(key: SessionKey, message: UIMessage): Promise<PlannedRun> {
     const session = await this.#sessions.getSession(key);
-    const known = entryOf(entriesOf(session?.events ?? [], this.#reading), message.id)?.message;
+    const known = findChatEntry(toChatEntries(session?.events ?? [], this.#reading), message.id)?.message;
     if (!known) throw new InvalidInputError('must be a message of the chat', 'message.id');
     const waiting = new Set(
       (session?.events ?? []).flatMap((event) => (isByUser(event) ? [] : (event.longRunningToolIds ?? []))),
@@ -277,7 +277,7 @@ export class ChatSessions {
       const entries = this.#entriesIn(log);
       newest ??= entries.findLast(({ message }) => message.role === 'user');
       isTaken ||= log.some((event) => invocationOfMessage(event) === id);
-      const place = isAgain ? againOf(entries, messageId, id) : { replaced: entryOf(entries, id) };
+      const place = isAgain ? againOf(entries, messageId, id) : { replaced: findChatEntry(entries, id) };
       return place?.replaced || (place && isWhole) ? { ...place, isTaken } : undefined;
     }).catch(undefinedIfMissing);
     if (found || !isAgain) return found ?? { isTaken };
@@ -286,7 +286,7 @@ export class ChatSessions {
   }
 
   #entriesIn(log: readonly LoggedEvent[]): ChatEntry[] {
-    return entriesOf(shownIn(log), this.#reading);
+    return toChatEntries(shownIn(log), this.#reading);
   }
 
   /** What is wrong with a message of a page is the fault of the request. */
@@ -321,7 +321,7 @@ export class ChatSessions {
 
 const RECENT_MS = 5_000;
 
-function idOf({ id }: ChatRequest): string {
+function readChatId({ id }: ChatRequest): string {
   if (typeof id === 'string') return id;
   throw new InvalidInputError('must be the id of the chat', 'request.id');
 }
@@ -336,6 +336,6 @@ async function isMissing(sessions: SessionService, key: SessionKey): Promise<boo
   return (await sessions.listEvents({ ...key, beforeSeq: 1 }).catch(undefinedIfMissing)) === undefined;
 }
 
-function warnOf(error: unknown): void {
+function warnOfUnreadChat(error: unknown): void {
   console.warn('nestjs-agent-sessions: a chat could not be read whole', error);
 }

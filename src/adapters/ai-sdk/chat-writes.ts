@@ -3,7 +3,7 @@ import { describeWrite } from '../../adapter.js';
 import { InvalidInputError, type SessionKey } from '../../index.js';
 import type { WriteDescription } from '../../sessions/rest/index.js';
 import type { ChatRequest, PlannedRun } from './chat-request.js';
-import { REQUEST_NAME, contentsOf } from './step-events.js';
+import { REQUEST_NAME, toEventContents } from './step-events.js';
 
 /** What a page asks to write, for {@link ChatRules}. */
 export interface ChatWrite extends SessionKey {
@@ -52,7 +52,7 @@ export function assertEdits({ isAgain, isEdit }: AskedMessage, edits: boolean): 
 export function writeOfMessage({ message, isAgain, isEdit }: AskedMessage): WriteDescription {
   const replaces = isAgain || isEdit ? { controls: ['rewind'] } : {};
   if (isAgain) return describeWrite(replaces);
-  const { contents } = contentsOf(message.parts);
+  const { contents } = toEventContents(message.parts);
   // An edit gets an id of its own.
   const invocationId = isEdit ? undefined : message.id;
   return describeWrite({

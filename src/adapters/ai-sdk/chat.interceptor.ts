@@ -75,7 +75,7 @@ export function AnswersChat<Request>(options: AnswersChatOptions<Request>): Meth
 
 /** The turn of a method with {@link AnswersChat}: the messages, the signal, the session and its state. */
 export const CurrentTurn = createParamDecorator((_data: unknown, context: ExecutionContext): ChatTurn => {
-  const turn = turns.get(requestOf(context));
+  const turn = turns.get(getChatRequest(context));
   if (turn) return turn;
   throw new Error('There is no turn: @CurrentTurn() needs @AnswersChat() on the method.');
 });
@@ -100,7 +100,7 @@ export class ChatInterceptor implements NestInterceptor {
   }
 
   async #answer(context: ExecutionContext, next: CallHandler): Promise<StreamableFile> {
-    const request = requestOf(context);
+    const request = getChatRequest(context);
     const exchange = HttpExchange.of(context);
     const { access } = this;
     const { of, ...options } = this.reflector.get<AnswersChatOptions>(OPTIONS, context.getHandler());
@@ -155,6 +155,6 @@ function httpErrorOf(error: unknown, logger: Logger, key: SessionKey | undefined
   return new HttpException(problem, problem.status, { cause: error });
 }
 
-function requestOf(context: ExecutionContext): { readonly body?: ChatRequest } {
+function getChatRequest(context: ExecutionContext): { readonly body?: ChatRequest } {
   return context.switchToHttp().getRequest();
 }

@@ -3,7 +3,7 @@ import { type FunctionCall, getFunctionCalls, type LoggedEvent, type Part } from
 import { uiPartOf } from './part-contents.js';
 import { type ContentReference, type SdkFields, type UIPart, sdkFieldsOf } from './sdk-fields.js';
 import { REQUEST_NAME } from './step-events.js';
-import { type ToolOutcome, outcomeOf } from './tool-outcome.js';
+import { type ToolOutcome, toToolOutcome } from './tool-outcome.js';
 
 /** A call as pages know it. */
 export interface CallItem extends Omit<ContentReference, 'at'> {
@@ -35,7 +35,7 @@ export interface ReadingOptions {
 }
 
 /** Reads an event, whoever wrote it. What a client can write counts as text, files, data and answers only. */
-export function itemsOf(event: LoggedEvent, options: ReadingOptions): EventItem[] {
+export function readEventItems(event: LoggedEvent, options: ReadingOptions): EventItem[] {
   const fields = sdkFieldsOf(event);
   const parts = event.content?.parts ?? [];
   if (isSummary(event))
@@ -81,7 +81,7 @@ function answersIn({ functionResponse }: Part, fields: SdkFields | undefined): E
   const { id, name, response } = functionResponse;
   if (name !== REQUEST_NAME) {
     const stored = id === undefined ? undefined : fields?.results?.[id];
-    return [{ type: 'result', outcome: outcomeOf(functionResponse, stored), isByUser: true }];
+    return [{ type: 'result', outcome: toToolOutcome(functionResponse, stored), isByUser: true }];
   }
   if (id === undefined || !isPlainObject(response)) return [];
   const { confirmed, payload } = response;
@@ -92,7 +92,7 @@ function answersIn({ functionResponse }: Part, fields: SdkFields | undefined): E
 function resultItem({ functionResponse }: Part, fields: SdkFields | undefined): EventItem[] {
   if (!functionResponse || functionResponse.name === REQUEST_NAME) return [];
   const stored = functionResponse.id === undefined ? undefined : fields?.results?.[functionResponse.id];
-  return [{ type: 'result', outcome: outcomeOf(functionResponse, stored), isByUser: false }];
+  return [{ type: 'result', outcome: toToolOutcome(functionResponse, stored), isByUser: false }];
 }
 
 function saidInSdk(

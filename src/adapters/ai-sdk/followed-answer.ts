@@ -4,7 +4,7 @@ import { AnswerChunks } from './answer-chunks.js';
 import { ChatStream } from './chat-stream.js';
 import type { ReadingOptions } from './event-items.js';
 import { sdkFieldsOf } from './sdk-fields.js';
-import { answerIdOf, entriesOf } from './ui-messages.js';
+import { formatAnswerMessageId, toChatEntries } from './ui-messages.js';
 
 /** What a page is told that has a part of an answer which is taken back. */
 export const BEGINS_ANEW = 'The answer begins anew: resume it.';
@@ -27,7 +27,7 @@ export function followedAnswer(
   const stream = new ChatStream(() => left.abort());
   const message = session.events.find((event) => invocationOfMessage(event) === invocationId);
   const continued = message && sdkFieldsOf(message)?.continues;
-  const messageId = continued ?? answerIdOf(invocationId);
+  const messageId = continued ?? formatAnswerMessageId(invocationId);
   const chunks = new AnswerChunks(messageId, options);
   const send = (sent: ReturnType<AnswerChunks['add']>): void => sent.forEach((chunk) => stream.send(chunk));
   send(chunks.start());
@@ -68,6 +68,6 @@ function earlierEvents(
   invocationId: string,
   options: ReadingOptions,
 ): readonly LoggedEvent[] {
-  const entry = entriesOf(events, options).find(({ message }) => message.id === messageId);
+  const entry = toChatEntries(events, options).find(({ message }) => message.id === messageId);
   return (entry?.events ?? []).filter((event) => event.invocationId !== invocationId);
 }

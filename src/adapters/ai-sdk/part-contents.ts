@@ -3,7 +3,7 @@ import { defined, fileIn, givenFile, inWords } from '../../adapter.js';
 import type { Part } from '../../index.js';
 
 /** A text, thought or file of a page as a part of an event. */
-export function contentOf(part: TextUIPart | ReasoningUIPart | FileUIPart): Part {
+export function toContentPart(part: TextUIPart | ReasoningUIPart | FileUIPart): Part {
   if (part.type === 'file') {
     const { url, mediaType: mimeType, filename: name, providerMetadata } = part;
     const detail = providerMetadata?.openai?.imageDetail;

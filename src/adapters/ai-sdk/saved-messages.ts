@@ -16,7 +16,7 @@ export function savedEvents(message: UIMessage, agentName: string): EventInput[]
   }
   if (message.role === 'system') throw new InvalidInputError('must be user or assistant', 'message.role');
   const { id } = message;
-  const steps = stepsOf(message.parts);
+  const steps = splitIntoSteps(message.parts);
   const saved = steps.flatMap((parts, index) => stepEvents(parts, id, `${id}/${index}`));
   const about = message.metadata === undefined ? [] : [aboutEvent(message)];
   return [...saved, ...about].map((event) => ({ ...event, invocationId: id, author: agentName }));
@@ -26,7 +26,7 @@ function aboutEvent({ id, metadata }: UIMessage): EventInput {
   return { id: `${id}/metadata`, customMetadata: sdkMetadata({ message: id, metadata }) };
 }
 
-function stepsOf(parts: readonly UIPart[]): UIPart[][] {
+function splitIntoSteps(parts: readonly UIPart[]): UIPart[][] {
   const steps: UIPart[][] = [[]];
   for (const part of parts) {
     if (part.type === 'step-start') steps.push([]);

@@ -1,9 +1,9 @@
 import type { DynamicToolUIPart, ToolUIPart } from 'ai';
 import { defined, isPlainObject } from '../../adapter.js';
 import { EventActions, type EventInput, type Part } from '../../index.js';
-import { contentOf } from './part-contents.js';
+import { toContentPart } from './part-contents.js';
 import { type ContentReference, type SdkFields, type StoredApproval, type UIPart, sdkMetadata } from './sdk-fields.js';
-import { type ToolOutcome, responseOf, storedOutcome } from './tool-outcome.js';
+import { type ToolOutcome, toFunctionResponse, storedOutcome } from './tool-outcome.js';
 
 /** As in ADK, so that its clients show what is asked for. */
 export const REQUEST_NAME = 'adk_request_confirmation';
@@ -21,7 +21,7 @@ export function modelEvent(
   fields: Pick<SdkFields, 'message' | 'step'>,
   waiting: readonly string[] = [],
 ): EventInput {
-  const { contents, references, isWhole } = contentsOf(parts);
+  const { contents, references, isWhole } = toEventContents(parts);
   return {
     ...(contents.length > 0 && { content: { role: 'model', parts: contents } }),
     ...(waiting.length > 0 && { longRunningToolIds: [...waiting] }),
@@ -30,7 +30,7 @@ export function modelEvent(
 }
 
 /** Parts of a message as parts of an event, and what these do not hold. */
-export function contentsOf(parts: readonly UIPart[]): {
+export function toEventContents(parts: readonly UIPart[]): {
   readonly contents: Part[];
   readonly references: (ContentReference | UIPart)[];
   /** Whether the parts of the event are all there is. */
@@ -48,10 +48,10 @@ export function contentsOf(parts: readonly UIPart[]): {
 
 function contentWithDetails(part: UIPart): [] | [Part, Omit<ContentReference, 'at'>] {
   if (part.type === 'text' || part.type === 'file') {
-    return [contentOf(part), defined({ providerMetadata: part.providerMetadata })];
+    return [toContentPart(part), defined({ providerMetadata: part.providerMetadata })];
   }
   if (part.type === 'reasoning') {
-    return [contentOf(part), defined({ id: part.id, providerMetadata: part.providerMetadata })];
+    return [toContentPart(part), defined({ id: part.id, providerMetadata: part.providerMetadata })];
   }
   return isToolPart(part) ? callWithDetails(part) : [];
 }
@@ -86,7 +86,7 @@ export function resultsEvent(outcomes: readonly ToolOutcome[], fields: Pick<SdkF
     return stored && outcome.toolCallId !== undefined ? [[outcome.toolCallId, stored] as const] : [];
   });
   return {
-    content: { role: 'user', parts: outcomes.map((outcome) => ({ functionResponse: responseOf(outcome) })) },
+    content: { role: 'user', parts: outcomes.map((outcome) => ({ functionResponse: toFunctionResponse(outcome) })) },
     customMetadata: sdkMetadata({ ...fields, ...(results.length > 0 && { results: Object.fromEntries(results) }) }),
   };
 }

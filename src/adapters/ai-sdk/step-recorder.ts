@@ -89,7 +89,7 @@ export class StepRecorder {
       case 'text-end':
       case 'reasoning-end':
         this.#describe(chunk);
-        this.#speaking.delete(keyOf(chunk));
+        this.#speaking.delete(formatSpokenKey(chunk));
         return [];
       case 'error':
         this.#error = chunk.errorText;
@@ -167,14 +167,14 @@ export class StepRecorder {
     const part: TextUIPart | ReasoningUIPart = isThought
       ? { type: 'reasoning', id: chunk.id, text: '' }
       : { type: 'text', text: '' };
-    this.#speaking.set(keyOf(chunk), part);
+    this.#speaking.set(formatSpokenKey(chunk), part);
     this.#parts.push(part);
     this.#describe(chunk);
   }
 
   #say(chunk: SpokenChunk & { delta: string }): StepEvent[] {
-    if (!this.#speaking.has(keyOf(chunk))) this.#begin(chunk);
-    const part = this.#speaking.get(keyOf(chunk));
+    if (!this.#speaking.has(formatSpokenKey(chunk))) this.#begin(chunk);
+    const part = this.#speaking.get(formatSpokenKey(chunk));
     if (!part || chunk.delta === '') return [];
     part.text += chunk.delta;
     this.#describe(chunk);
@@ -183,7 +183,7 @@ export class StepRecorder {
   }
 
   #describe(chunk: SpokenChunk): void {
-    const part = this.#speaking.get(keyOf(chunk));
+    const part = this.#speaking.get(formatSpokenKey(chunk));
     if (part && chunk.providerMetadata) part.providerMetadata = chunk.providerMetadata;
   }
 
@@ -262,7 +262,7 @@ type SpokenChunk = UIMessageChunk & {
   type: `${'text' | 'reasoning'}-${'start' | 'delta' | 'end'}`;
 };
 
-function keyOf({ type, id }: SpokenChunk): string {
+function formatSpokenKey({ type, id }: SpokenChunk): string {
   return `${type.startsWith('text') ? 'text' : 'reasoning'}:${id}`;
 }
 

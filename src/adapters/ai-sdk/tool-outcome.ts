@@ -19,7 +19,7 @@ export interface ToolOutcome {
 const DENIED = 'Tool execution denied.';
 
 /** The response that all readers of the log understand. */
-export function responseOf({ toolCallId, toolName, result }: ToolOutcome): FunctionResponse {
+export function toFunctionResponse({ toolCallId, toolName, result }: ToolOutcome): FunctionResponse {
   return { ...defined({ id: toolCallId }), name: toolName, response: responseValue(result) };
 }
 
@@ -43,15 +43,15 @@ function readingOf(result: ToolOutcome['result']): StoredOutcome['as'] {
 }
 
 /** What a response says. */
-export function outcomeOf(
+export function toToolOutcome(
   { id, name = 'unknown', response }: FunctionResponse,
   stored: StoredOutcome = {},
 ): ToolOutcome {
   const { as, ...metadata } = stored;
-  return { toolCallId: id, toolName: name, result: resultOf(response, as), ...metadata };
+  return { toolCallId: id, toolName: name, result: toOutcomeResult(response, as), ...metadata };
 }
 
-function resultOf(response: unknown, as: StoredOutcome['as']): ToolOutcome['result'] {
+function toOutcomeResult(response: unknown, as: StoredOutcome['as']): ToolOutcome['result'] {
   if (as === 'denied') return { type: 'denied' };
   if (as === 'wrapped' && isPlainObject(response)) return { type: 'output', output: response.result };
   const errorText = as === 'value' ? undefined : toolErrorText(response);

@@ -2,7 +2,7 @@ import type { DynamicToolUIPart, ToolUIPart, UIMessage } from 'ai';
 import { invocationOfMessage } from '../../agents/index.js';
 import { defined, isByUser, isPlainObject, isSummary, RESERVED } from '../../adapter.js';
 import type { LoggedEvent } from '../../index.js';
-import { type CallItem, type EventItem, type ReadingOptions, itemsOf } from './event-items.js';
+import { type CallItem, type EventItem, type ReadingOptions, readEventItems } from './event-items.js';
 import { mergedMetadata } from './merged-metadata.js';
 import { type UIPart, sdkFieldsOf } from './sdk-fields.js';
 import { isToolPart, toolNameOf } from './step-events.js';
@@ -17,7 +17,7 @@ export interface ChatEntry {
 }
 
 /** The id of the message that an invocation answers with. */
-export function answerIdOf(invocationId: string): string {
+export function formatAnswerMessageId(invocationId: string): string {
   return RESERVED.ids.answer + invocationId;
 }
 
@@ -27,7 +27,7 @@ function userMessageId(event: LoggedEvent): string {
 }
 
 /** The messages of a page, whoever wrote the events. Events of one answer are one message. */
-export function entriesOf(events: readonly LoggedEvent[], options: ReadingOptions): ChatEntry[] {
+export function toChatEntries(events: readonly LoggedEvent[], options: ReadingOptions): ChatEntry[] {
   const reader = new ConversationReader(options);
   for (const event of events) reader.add(event);
   return reader.entries.filter(({ message }) => message.parts.some(({ type }) => type !== 'step-start'));
@@ -43,7 +43,7 @@ class ConversationReader {
   constructor(private readonly options: ReadingOptions) {}
 
   add(event: LoggedEvent): void {
-    const items = itemsOf(event, this.options);
+    const items = readEventItems(event, this.options);
     if (items.length === 0) return;
     const isOfUser = isByUser(event) || isSummary(event);
     const said = items.filter(({ type }) => type !== 'answered' && type !== 'result' && type !== 'asked');
@@ -57,7 +57,7 @@ class ConversationReader {
     if (isOfUser) return this.#added(userMessageId(event), 'user', event);
     if (event.content?.role === 'system') return this.#added(event.id, 'system', event);
     const named = sdkFieldsOf(event)?.message;
-    const id = named ?? (event.invocationId === '' ? undefined : answerIdOf(event.invocationId));
+    const id = named ?? (event.invocationId === '' ? undefined : formatAnswerMessageId(event.invocationId));
     const known = id === undefined ? undefined : this.#byId.get(id);
     const last = this.entries.at(-1);
     const isSame = known !== undefined && (named !== undefined || known === last);

@@ -7,7 +7,7 @@ import type {
 import { assertId, checkOptions, KeyedQueue, readPages, sessionNameOf } from '../../adapter.js';
 import type { Session, SessionFilter, SessionService } from '../../index.js';
 import { readableSession } from '../shared/readable-session.js';
-import { type TranscriptApp, addressOf, appOf } from './transcript-address.js';
+import { type TranscriptApp, toTranscriptAddress, chooseAppName } from './transcript-address.js';
 import { loadEntries } from './transcript-log.js';
 import { SUBPATH_FIELD, SUMMARY_FIELD, TRANSCRIPT, ownedBy } from './transcript-metadata.js';
 import { type FoldSummary, TranscriptWriter } from './transcript-writer.js';
@@ -57,26 +57,26 @@ export class ClaudeSessionStore implements SessionStore {
   }
 
   async append(key: TranscriptKey, entries: SessionStoreEntry[]): Promise<void> {
-    const address = addressOf(key, this.#app, this.#userId);
+    const address = toTranscriptAddress(key, this.#app, this.#userId);
     if (entries.length === 0) return;
     const given = [...entries];
     await this.#queue.run(sessionNameOf(address.key), () => this.#writer.append(address, given));
   }
 
   async load(key: TranscriptKey): Promise<SessionStoreEntry[] | null> {
-    const session = addressOf(key, this.#app, this.#userId).key;
+    const session = toTranscriptAddress(key, this.#app, this.#userId).key;
     this.#writer.begin(session);
     return loadEntries(this.#sessions, session);
   }
 
   async listSessions(projectKey: string): Promise<{ sessionId: string; mtime: number }[]> {
     const listed: { sessionId: string; mtime: number }[] = [];
-    for await (const session of this.#list(projectKey, TRANSCRIPT)) listed.push(placeOf(session));
+    for await (const session of this.#list(projectKey, TRANSCRIPT)) listed.push(toListedTranscript(session));
     return listed;
   }
 
   async delete(key: TranscriptKey): Promise<void> {
-    const { key: session, subpath } = addressOf(key, this.#app, this.#userId);
+    const { key: session, subpath } = toTranscriptAddress(key, this.#app, this.#userId);
     if (subpath === undefined) {
       for await (const { id } of this.#list(key.projectKey, ownedBy(key.sessionId))) {
         await this.#sessions.deleteSession({ ...session, sessionId: id });
@@ -86,7 +86,7 @@ export class ClaudeSessionStore implements SessionStore {
   }
 
   async listSubkeys(key: { projectKey: string; sessionId: string }): Promise<string[]> {
-    addressOf(key, this.#app, this.#userId);
+    toTranscriptAddress(key, this.#app, this.#userId);
     const subpaths: string[] = [];
     for await (const listed of this.#list(key.projectKey, ownedBy(key.sessionId))) {
       const { metadata } = await readableSession(this.#sessions, listed);
@@ -101,20 +101,20 @@ export class ClaudeSessionStore implements SessionStore {
     for await (const listed of this.#list(projectKey, TRANSCRIPT)) {
       const session = await readableSession(this.#sessions, listed);
       const data = session.metadata.fields[SUMMARY_FIELD] as SessionSummaryEntry['data'] | undefined;
-      if (data) summaries.push({ ...placeOf(session), data });
+      if (data) summaries.push({ ...toListedTranscript(session), data });
     }
     return summaries;
   }
 
   /** The user's sessions of a project with these labels, in an order that changes do not disturb. */
   async *#list(projectKey: string, labels: SessionFilter['labels']): AsyncGenerator<Session> {
-    const owner = { appName: appOf(projectKey, this.#app), userId: this.#userId };
+    const owner = { appName: chooseAppName(projectKey, this.#app), userId: this.#userId };
     const list = { ...owner, filter: { labels }, orderBy: 'createTime', includeState: false, limit: 1_000 } as const;
     const pages = readPages((cursor) => this.#sessions.listSessions({ ...list, cursor }));
     for await (const { sessions } of pages) yield* sessions;
   }
 }
 
-function placeOf({ id, lastUpdateTime }: Session): { sessionId: string; mtime: number } {
+function toListedTranscript({ id, lastUpdateTime }: Session): { sessionId: string; mtime: number } {
   return { sessionId: id, mtime: Math.floor(lastUpdateTime) };
 }

@@ -20,15 +20,15 @@ export function saidBy(entry: SessionStoreEntry): SaidByEntry | undefined {
   if (entry.isMeta === true || entry.isCompactSummary === true || entry.isVisibleInTranscriptOnly === true) {
     return undefined;
   }
-  const blocks = blocksOf(message.content);
-  const parts = blocks.flatMap(type === 'user' ? userParts : partsOf);
+  const blocks = toContentBlocks(message.content);
+  const parts = blocks.flatMap(type === 'user' ? userParts : toBlockParts);
   if (parts.length === 0) return undefined;
   if (type === 'assistant') return { by: 'claude', role: 'model', parts };
   return { by: blocks.some(isToolResult) ? 'claude' : 'user', role: 'user', parts };
 }
 
 /** The blocks of a message; a text is one block. */
-function blocksOf(content: unknown): readonly Json[] {
+function toContentBlocks(content: unknown): readonly Json[] {
   if (typeof content === 'string') return [{ type: 'text', text: content }];
   return Array.isArray(content) ? content.filter(isPlainObject) : [];
 }
@@ -38,18 +38,18 @@ function isToolResult({ type }: Json): boolean {
 }
 
 function userParts(block: Json): Part[] {
-  if (!isToolResult(block)) return partsOf(block);
+  if (!isToolResult(block)) return toBlockParts(block);
   const { tool_use_id: id, content, is_error: isError } = block;
-  const blocks = blocksOf(content);
+  const blocks = toContentBlocks(content);
   const text = blocks.flatMap((each) => (typeof each.text === 'string' ? [each.text] : [])).join('\n');
   const files = blocks.flatMap(anthropicFileParts);
   return [
-    { functionResponse: { ...(typeof id === 'string' && { id }), response: responseOf(text, isError === true) } },
+    { functionResponse: { ...(typeof id === 'string' && { id }), response: parseToolResult(text, isError === true) } },
     ...files,
   ];
 }
 
-function responseOf(text: string, isError: boolean): Json {
+function parseToolResult(text: string, isError: boolean): Json {
   if (isError) return { error: text };
   try {
     const parsed: unknown = JSON.parse(text);
@@ -60,7 +60,7 @@ function responseOf(text: string, isError: boolean): Json {
   return { result: text };
 }
 
-function partsOf(block: Json): Part[] {
+function toBlockParts(block: Json): Part[] {
   const { type, text, thinking, signature, id, name, input } = block;
   if (type === 'text') return typeof text === 'string' && text !== '' ? [{ text }] : [];
   if (type === 'thinking' && typeof thinking === 'string') {

@@ -24,14 +24,14 @@ const LIMITS = { maxDepth: 32, maxBytes: MOST_SHOWN_BYTES };
  * The events of an entry: what it says, as every reader of the session understands it, and the entry itself. Both are one event, except
  * for prompts: clients can write events of users, so these hold no entry.
  */
-export function eventsOf(entry: SessionStoreEntry, id: string, usage: UsageCounter): EventInput[] {
+export function toEntryEvents(entry: SessionStoreEntry, id: string, usage: UsageCounter): EventInput[] {
   const said = saidBy(entry);
   const records = recordsOf(entry);
-  const common = { ...timeOf(entry), ...usage.usageOf(entry) };
+  const common = { ...readTimestamp(entry), ...usage.usageOf(entry) };
   const place = (index: number, isAlone: boolean): string => (isAlone && index === 0 ? id : `${id}#${index}`);
   if (!said) {
     return records.map((record, index) => ({
-      ...(index === 0 ? common : timeOf(entry)),
+      ...(index === 0 ? common : readTimestamp(entry)),
       id: place(index, true),
       author: RECORDER,
       ...recordFields(record),
@@ -46,7 +46,7 @@ export function eventsOf(entry: SessionStoreEntry, id: string, usage: UsageCount
   return [
     { ...common, id, author, content },
     ...records.map((record, index) => ({
-      ...timeOf(entry),
+      ...readTimestamp(entry),
       id: place(index, false),
       author: RECORDER,
       ...recordFields(record),
@@ -55,18 +55,18 @@ export function eventsOf(entry: SessionStoreEntry, id: string, usage: UsageCount
 }
 
 /** The id of the events of an entry: that of the entry, so that it is stored once, or a new one. */
-export function idOf({ uuid }: SessionStoreEntry): string {
+export function toEntryId({ uuid }: SessionStoreEntry): string {
   if (typeof uuid !== 'string' || uuid === '') return randomUUID();
   const isKept = isId(uuid) && Buffer.byteLength(uuid) <= LONGEST_ID && !uuid.includes('#');
   return isKept ? uuid : hash('sha256', uuid);
 }
 
-/** The id that {@link idOf} gave the entry of an event. */
+/** The id that {@link toEntryId} gave the entry of an event. */
 export function entryIdOf(eventId: string): string {
   return eventId.split('#', 1)[0] ?? eventId;
 }
 
-function timeOf({ timestamp }: SessionStoreEntry): Pick<EventInput, 'timestamp'> {
+function readTimestamp({ timestamp }: SessionStoreEntry): Pick<EventInput, 'timestamp'> {
   const time = typeof timestamp === 'string' ? Date.parse(timestamp) : Number.NaN;
   return time > 0 ? { timestamp: time } : {};
 }

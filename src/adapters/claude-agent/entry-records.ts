@@ -29,7 +29,7 @@ export function recordFields(record: EntryRecord): Pick<EventInput, 'customMetad
 }
 
 /** The entry of an event, unless a client may have written it. */
-export function recordOf({ author, customMetadata }: LoggedEvent): EntryRecord | undefined {
+export function readEntryRecord({ author, customMetadata }: LoggedEvent): EntryRecord | undefined {
   if (author !== CLAUDE && author !== RECORDER) return undefined;
   const record = customMetadata?.[FIELD] as EntryRecord | undefined;
   return typeof record?.entry === 'string' ? record : undefined;

@@ -28,9 +28,9 @@ export class UsageCounter {
     const named =
       typeof model === 'string' && model !== '' && model !== SYNTHETIC ? { modelVersion: model.toWellFormed() } : {};
     if (typeof id !== 'string' || !isPlainObject(usage) || model === SYNTHETIC) return named;
-    const cached = countOf(usage.cache_read_input_tokens);
-    const input = countOf(usage.input_tokens) + countOf(usage.cache_creation_input_tokens) + cached;
-    const tokens = [input, cached, countOf(usage.output_tokens)];
+    const cached = toCountOrZero(usage.cache_read_input_tokens);
+    const input = toCountOrZero(usage.input_tokens) + toCountOrZero(usage.cache_creation_input_tokens) + cached;
+    const tokens = [input, cached, toCountOrZero(usage.output_tokens)];
     const before = this.#last?.message === id ? this.#last.tokens : [];
     const added = tokens.map((count, index) => Math.max(0, count - (before[index] ?? 0)));
     this.#last = { message: id, tokens: tokens.map((count, index) => Math.max(count, before[index] ?? 0)) };
@@ -48,6 +48,6 @@ export class UsageCounter {
   }
 }
 
-function countOf(value: unknown): number {
+function toCountOrZero(value: unknown): number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : 0;
 }

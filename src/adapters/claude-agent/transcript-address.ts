@@ -19,7 +19,7 @@ export interface TranscriptAddress {
 const LONGEST_START = 100;
 
 /** Where a transcript is. Ids come from the SDK, and the user from the app, so that no key leads to another user. */
-export function addressOf(
+export function toTranscriptAddress(
   { projectKey, sessionId, subpath }: TranscriptKey,
   app: TranscriptApp | undefined,
   userId: string,
@@ -33,12 +33,12 @@ export function addressOf(
   }
   if (subpath === '') throw new InvalidInputError('must not be empty; leave it out for the main transcript', 'subpath');
   const id = subpath === undefined ? sessionId : nameOfSub(sessionId, subpath);
-  const key = checkedSessionKey({ appName: appOf(projectKey, app), userId, sessionId: id });
+  const key = checkedSessionKey({ appName: chooseAppName(projectKey, app), userId, sessionId: id });
   return { key, projectKey, sessionId, subpath };
 }
 
 /** A project is an app, unless the app says otherwise. */
-export function appOf(projectKey: string, app: TranscriptApp | undefined): string {
+export function chooseAppName(projectKey: string, app: TranscriptApp | undefined): string {
   if (typeof app === 'string') return app;
   if (app) return app(projectKey);
   if (typeof projectKey !== 'string') throw new InvalidInputError('must be a text', 'projectKey');

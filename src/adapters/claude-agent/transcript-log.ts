@@ -2,7 +2,7 @@ import type { SessionStoreEntry } from '@anthropic-ai/claude-agent-sdk';
 import { readPages } from '../../adapter.js';
 import { type LoggedEvent, type SessionKey, SessionNotFoundError, type SessionService } from '../../index.js';
 import { entryIdOf } from './entry-events.js';
-import { type EntryRecord, recordOf } from './entry-records.js';
+import { type EntryRecord, readEntryRecord } from './entry-records.js';
 
 /** A record, and the one before it that is not rewound. */
 interface Link {
@@ -28,19 +28,19 @@ export async function loadEntries(sessions: SessionService, key: SessionKey): Pr
     if (error instanceof SessionNotFoundError) return null;
     throw error;
   }
-  const entries = entriesOf(ends.at(-1));
+  const entries = joinTranscriptEntries(ends.at(-1));
   return entries.length > 0 ? entries : null;
 }
 
 function endAfter(event: LoggedEvent, ends: readonly (Link | undefined)[]): Link | undefined {
   const { rewind } = event.actions;
   if (rewind) return ends[Math.min(rewind.toSeq, ends.length - 1)];
-  const record = recordOf(event);
+  const record = readEntryRecord(event);
   return record ? { id: event.id, record, before: ends.at(-1) } : ends.at(-1);
 }
 
 /** An entry stands where its first piece does. Pieces of others may be between its own; one that lacks a piece is left out. */
-function entriesOf(end: Link | undefined): SessionStoreEntry[] {
+function joinTranscriptEntries(end: Link | undefined): SessionStoreEntry[] {
   const links: Link[] = [];
   for (let link = end; link; link = link.before) links.push(link);
   const texts = new Map<string, string[]>();

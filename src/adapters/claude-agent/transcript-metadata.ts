@@ -26,7 +26,7 @@ export function subpathFields({ subpath }: TranscriptAddress): Record<string, st
 }
 
 /** The title that somebody gave the session. */
-export function titleOf(entries: readonly SessionStoreEntry[]): string | undefined {
+export function findCustomTitle(entries: readonly SessionStoreEntry[]): string | undefined {
   const title = entries.findLast(({ type }) => type === 'custom-title')?.customTitle;
   if (typeof title !== 'string') return undefined;
   const shown = [...title.toWellFormed().trim()].slice(0, LONGEST_TITLE).join('');

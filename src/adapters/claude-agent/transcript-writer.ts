@@ -11,11 +11,11 @@ import {
   SessionNotFoundError,
   type SessionService,
 } from '../../index.js';
-import { type EntryEvents, eventsOf, idOf } from './entry-events.js';
+import { type EntryEvents, toEntryEvents, toEntryId } from './entry-events.js';
 import { UsageCounter } from './entry-usage.js';
 import type { TranscriptAddress } from './transcript-address.js';
 import { storedIds } from './transcript-log.js';
-import { SUMMARY_FIELD, labelsOf, subpathFields, titleOf } from './transcript-metadata.js';
+import { SUMMARY_FIELD, labelsOf, subpathFields, findCustomTitle } from './transcript-metadata.js';
 
 /** What folds entries into what lists of the SDK show. */
 export type FoldSummary = typeof foldSessionSummary;
@@ -49,8 +49,8 @@ export class TranscriptWriter {
     const name = sessionNameOf(address.key);
     const usage = new UsageCounter(this.#usage.get(name));
     const given = entries.map((entry) => {
-      const id = this.#failed.get(entry) ?? idOf(entry);
-      return { id, entry, events: eventsOf(entry, id, usage) };
+      const id = this.#failed.get(entry) ?? toEntryId(entry);
+      return { id, entry, events: toEntryEvents(entry, id, usage) };
     });
     try {
       for (const batch of batchesOf(withoutRepeated(given))) await this.#commit(address, batch);
@@ -113,7 +113,7 @@ export class TranscriptWriter {
     const entries = batch.map(({ entry }) => entry);
     const labels = labelsOf(address);
     const isLabelled = isDeepStrictEqual({ ...metadata.labels, ...labels }, metadata.labels);
-    const title = titleOf(entries);
+    const title = findCustomTitle(entries);
     const fields = { ...(!isLabelled && subpathFields(address)), ...this.#summaryFields(address, metadata, entries) };
     const metadataDelta: MetadataDelta = {
       ...(!isLabelled && { labels }),

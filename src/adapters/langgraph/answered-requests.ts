@@ -1,7 +1,7 @@
 import { type EventInput, givenRanges, type ModelRequest } from '../../index.js';
 import { foundIn, type Told } from '../shared/given-events.js';
 import type { AskedRequest, GivenMessage } from './asked-requests.js';
-import { type AddedMessage, type KnownItem, nameOf } from './channel-writer.js';
+import { type AddedMessage, type KnownItem, identifyMessage } from './channel-writer.js';
 
 /** What events say of the requests that they answer. */
 export type AnsweredRequests = ReadonlyMap<EventInput, Pick<EventInput, 'modelRequest' | 'modelVersion'>>;
@@ -32,7 +32,7 @@ export function answeredRequests(
     const asked = answers.get(each);
     if (asked) requests.set(each.event, answered(each.event, asked, told));
     // What follows a message that was changed is written again.
-    if (!names.has(nameOf(each))) told.push(...toldMessage({ ...each, seq: version + index + 1 }));
+    if (!names.has(identifyMessage(each))) told.push(...toldMessage({ ...each, seq: version + index + 1 }));
   }
   return requests;
 }
@@ -40,7 +40,7 @@ export function answeredRequests(
 /** Nothing of an item that is no message. */
 function toldMessage({ seq, ...item }: KnownItem): ToldMessage[] {
   if (seq === undefined) return [];
-  return [{ events: [{ seq }], messages: [nameOf(item)], fingerprint: item.fingerprint }];
+  return [{ events: [{ seq }], messages: [identifyMessage(item)], fingerprint: item.fingerprint }];
 }
 
 function answered(
@@ -49,10 +49,12 @@ function answered(
   told: readonly ToldMessage[],
 ): Pick<EventInput, 'modelRequest' | 'modelVersion'> {
   const names = new Set(told.flatMap((each) => each.messages));
-  const first = messages.findIndex((message) => message.instructions === undefined || names.has(nameOf(message)));
+  const first = messages.findIndex(
+    (message) => message.instructions === undefined || names.has(identifyMessage(message)),
+  );
   const prompt = messages.slice(0, first === -1 ? messages.length : first);
   const given = messages.slice(prompt.length);
-  const { found, isExact } = foundIn(given.map(nameOf), told);
+  const { found, isExact } = foundIn(given.map(identifyMessage), told);
   // A message that was changed for the model has the same id.
   const isSame = isExact && found.every((each, index) => isEqual(each, given[index]));
   const instructions = instructionsOf(prompt);

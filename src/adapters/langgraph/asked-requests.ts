@@ -30,14 +30,14 @@ export class AskedRequests {
   readonly #asked = new Recent<AskedRequest>(MOST_REQUESTS);
 
   note(thread: string, answerId: string, asked: AskedRequest): void {
-    this.#asked.set(placeOf(thread, answerId), asked);
+    this.#asked.set(formatAnswerKey(thread, answerId), asked);
   }
 
   /** Which of the messages answer which requests. */
   answersIn(thread: string, messages: readonly AddedMessage[]): Map<AddedMessage, AskedRequest> {
     const answers = new Map<AddedMessage, AskedRequest>();
     for (const message of messages) {
-      const asked = message.id === undefined ? undefined : this.#asked.get(placeOf(thread, message.id));
+      const asked = message.id === undefined ? undefined : this.#asked.get(formatAnswerKey(thread, message.id));
       if (asked) answers.set(message, asked);
     }
     return answers;
@@ -45,11 +45,11 @@ export class AskedRequests {
 
   /** These are stored. */
   drop(thread: string, messages: Iterable<AddedMessage>): void {
-    for (const { id } of messages) if (id !== undefined) this.#asked.delete(placeOf(thread, id));
+    for (const { id } of messages) if (id !== undefined) this.#asked.delete(formatAnswerKey(thread, id));
   }
 }
 
-function placeOf(thread: string, answerId: string): string {
+function formatAnswerKey(thread: string, answerId: string): string {
   return JSON.stringify([thread, answerId]);
 }
 

@@ -3,7 +3,7 @@ import { isBaseMessage } from '@langchain/core/messages';
 import { type Checkpoint, JsonPlusSerializer, type SerializerProtocol } from '@langchain/langgraph-checkpoint';
 import type { EventInput } from '../../index.js';
 import { messageEvent } from './message-events.js';
-import { bytesOf, fingerprintOf, messageFingerprint, serializedValue } from './serialized-value.js';
+import { countSerializedBytes, fingerprintOf, messageFingerprint, serializedValue } from './serialized-value.js';
 import type { FoundCheckpoint } from './thread-log.js';
 import type { SerializedValue, StoredChannel, StoredItem } from './thread-records.js';
 
@@ -103,12 +103,13 @@ export class ChannelWriter {
       if (!Object.hasOwn(values, channel)) continue;
       const value = values[channel];
       const whole = hasMessages(value) ? undefined : await serializedValue(this.serde, value);
-      if (whole && !(Array.isArray(value) && bytesOf(whole) > SHORT_BYTES)) {
+      if (whole && !(Array.isArray(value) && countSerializedBytes(whole) > SHORT_BYTES)) {
         parts.set(channel, { kind: 'stored', stored: { value: whole } });
-        if (shows !== undefined && bytesOf(whole) <= SHORT_BYTES && isPlain(value, whole)) plain.set(channel, value);
+        if (shows !== undefined && countSerializedBytes(whole) <= SHORT_BYTES && isPlain(value, whole))
+          plain.set(channel, value);
         continue;
       }
-      const before = base && listOf(channel, base);
+      const before = base && findEarlierList(channel, base);
       const part = await this.#list(value as readonly unknown[], before, shows === channel);
       parts.set(channel, { kind: 'list', ...part });
       lists.set(channel, [...(before?.items.slice(0, part.keep) ?? []), ...part.items]);
@@ -149,7 +150,7 @@ export class ChannelWriter {
     const changed = fingerprints.findIndex((fingerprint, index) => fingerprint !== earlier[index]?.fingerprint);
     const keep = changed === -1 ? fingerprints.length : changed;
     const said = isShown ? saidBefore(fingerprints.slice(keep), earlier.slice(keep)) : [];
-    const counted = new Set(earlier.flatMap((item) => (item.isCounted ? [nameOf(item)] : [])));
+    const counted = new Set(earlier.flatMap((item) => (item.isCounted ? [identifyMessage(item)] : [])));
     const items = await Promise.all(
       value.slice(keep).map(async (item, index): Promise<AddedMessage | StoredBefore> => {
         const listed = listedItem(item, fingerprints[keep + index] ?? '');
@@ -159,7 +160,7 @@ export class ChannelWriter {
         if (!isShown || !isBaseMessage(item)) return { ...listed, stored };
         const { usageMetadata, ...event } = messageEvent(item, stored);
         // What an answer cost is said once, however often the answer is.
-        const isNew = usageMetadata && !counted.has(nameOf(listed));
+        const isNew = usageMetadata && !counted.has(identifyMessage(listed));
         return { ...listed, event: { ...event, ...(isNew && { usageMetadata }) } };
       }),
     );
@@ -204,7 +205,7 @@ function listedItem(item: unknown, fingerprint: string): ListedItem {
 }
 
 /** A graph gives each message of its state an id. Those that it only gives to models may have none. */
-export function nameOf({ id, fingerprint }: Partial<Pick<ListedItem, 'id' | 'fingerprint'>>): string {
+export function identifyMessage({ id, fingerprint }: Partial<Pick<ListedItem, 'id' | 'fingerprint'>>): string {
   return id ?? fingerprint ?? '';
 }
 
@@ -244,7 +245,7 @@ function carryOver(
   return true;
 }
 
-function listOf(channel: string, { record, seq, lists }: KnownCheckpoint): EarlierList | undefined {
+function findEarlierList(channel: string, { record, seq, lists }: KnownCheckpoint): EarlierList | undefined {
   const stored = record.values[channel];
   const items = lists.get(channel);
   if (!stored || 'value' in stored || !items) return undefined;

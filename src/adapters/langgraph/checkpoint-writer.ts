@@ -22,7 +22,7 @@ import {
   RECORD_AUTHOR,
   type StoredItem,
   type ThreadHead,
-  placeOf,
+  resolveItemSeq,
   recordFields,
 } from './thread-records.js';
 
@@ -141,7 +141,7 @@ function knownLists(
       const { fingerprint, id, isCounted } = item;
       const place = 'event' in item && item.event ? places.get(item.event) : undefined;
       const own = 'seq' in item ? item.seq : undefined;
-      return { fingerprint, id, isCounted, seq: place ? placeOf(place, seq) : own };
+      return { fingerprint, id, isCounted, seq: place ? resolveItemSeq(place, seq) : own };
     }),
   ]);
   return new Map(known);

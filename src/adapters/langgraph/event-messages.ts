@@ -18,14 +18,14 @@ export function saidMessage(
 ): BaseMessage {
   const { id } = event;
   if (role === 'model') {
-    const calls = parts.flatMap((part) => (part.type === 'call' ? [toolCallOf(part)] : []));
-    return new AIMessage({ id, content: textsOf(parts), tool_calls: calls });
+    const calls = parts.flatMap((part) => (part.type === 'call' ? [toLangGraphToolCall(part)] : []));
+    return new AIMessage({ id, content: toTextContent(parts), tool_calls: calls });
   }
   if (!isSummary(event) && (event.author === 'system' || event.content?.role === 'system'))
-    return new SystemMessage({ id, content: textsOf(parts) });
-  if (!parts.some(({ type }) => type === 'file')) return new HumanMessage({ id, content: textsOf(parts) });
+    return new SystemMessage({ id, content: toTextContent(parts) });
+  if (!parts.some(({ type }) => type === 'file')) return new HumanMessage({ id, content: toTextContent(parts) });
   // Models of LangChain read standard blocks of a message that says that it has such.
-  return new HumanMessage({ id, contentBlocks: parts.flatMap(blocksOf) });
+  return new HumanMessage({ id, contentBlocks: parts.flatMap(toStandardBlocks) });
 }
 
 /** A result as the message that answers the call. */
@@ -35,21 +35,21 @@ export function toolMessage({ id, name, response }: ConversationResult): ToolMes
   return new ToolMessage({
     tool_call_id: id,
     name,
-    content: isOnlyError ? error : textOf(response),
+    content: isOnlyError ? error : formatToolResponse(response),
     ...(error !== undefined && { status: 'error' }),
   });
 }
 
-export function toolCallOf({ id, name, args }: ConversationCall) {
+export function toLangGraphToolCall({ id, name, args }: ConversationCall) {
   return { type: 'tool_call' as const, id, name, args: { ...args } };
 }
 
-function textOf(response: unknown): string {
+function formatToolResponse(response: unknown): string {
   return typeof response === 'string' ? response : JSON.stringify(response ?? {});
 }
 
 /** Texts, and words for files: models take these from users only. A single text stays a text. */
-function textsOf(parts: readonly ConversationPart[]): string | { type: 'text'; text: string }[] {
+function toTextContent(parts: readonly ConversationPart[]): string | { type: 'text'; text: string }[] {
   const texts = parts.flatMap(saidText);
   const [first = ''] = texts;
   return texts.length > 1 ? texts.map((text) => ({ type: 'text', text })) : first;
@@ -61,7 +61,7 @@ function saidText(part: ConversationPart): string[] {
   return part.type === 'file' || part.type === 'code' ? [inWords(part)] : [];
 }
 
-function blocksOf(part: ConversationPart): ContentBlock.Standard[] {
+function toStandardBlocks(part: ConversationPart): ContentBlock.Standard[] {
   const file = part.type === 'file' ? fileBlock(part) : undefined;
   return file ? [file] : saidText(part).map((text) => ({ type: 'text', text }));
 }
@@ -70,7 +70,7 @@ function fileBlock({
   mimeType,
   part,
 }: ConversationPart & { type: 'file' }): ContentBlock.Multimodal.Standard | undefined {
-  const type = kindOf(mimeType);
+  const type = toContentBlockType(mimeType);
   const { keeper, data, uri: url, name: filename, detail } = fileIn(part) ?? {};
   const metadata = { ...(filename !== undefined && { filename }), ...(detail !== undefined && { detail }) };
   const described = Object.keys(metadata).length > 0 && { metadata };
@@ -80,7 +80,7 @@ function fileBlock({
   return url === undefined ? undefined : { type, url, ...(isKnown && { mimeType }), ...described };
 }
 
-function kindOf(mimeType: string): 'image' | 'audio' | 'video' | 'file' {
+function toContentBlockType(mimeType: string): 'image' | 'audio' | 'video' | 'file' {
   const [kind] = mimeType.split('/');
   return kind === 'image' || kind === 'audio' || kind === 'video' ? kind : 'file';
 }

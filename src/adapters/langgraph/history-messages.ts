@@ -11,7 +11,7 @@ import {
 } from '../../adapter.js';
 import type { ConversationCall, ConversationPart, ConversationResult } from '../../agents/index.js';
 import type { LoggedEvent } from '../../index.js';
-import { saidMessage, toolCallOf, toolMessage } from './event-messages.js';
+import { saidMessage, toLangGraphToolCall, toolMessage } from './event-messages.js';
 import { revivedValue } from './serialized-value.js';
 import { messageItemOf, ownEventIds } from './thread-records.js';
 
@@ -34,9 +34,10 @@ export async function historyMessages(
   const own = ownEventIds(events, thread);
   const said = await Promise.all(events.map((event) => saidBy(event, own, serde)));
   const messages = said.flatMap((each) => each ?? []);
-  const results = new Map(messages.flatMap(({ event, message }) => resultOf(event, message)));
+  const results = new Map(messages.flatMap(({ event, message }) => pairResponsesWithMessage(event, message)));
   return pairMessages(messages).flatMap(({ message: { role, parts }, of: { event, message } }) => {
-    if (role === 'tool') return parts.flatMap((part) => (part.type === 'result' ? [answerOf(part, results)] : []));
+    if (role === 'tool')
+      return parts.flatMap((part) => (part.type === 'result' ? [toResultMessage(part, results)] : []));
     if (message) return message.getType() === 'remove' ? [] : [withCalls(message, parts)];
     const isSaid = parts.some(({ type }) => type !== 'thought');
     return isSaid ? [saidMessage(event, role, parts)] : [];
@@ -54,24 +55,27 @@ async function saidBy(
   const message = item && (await revivedValue(serde, item));
   const said = readMessage(visible);
   if (!isBaseMessage(message)) return { ...said, event: visible };
-  return { ...said, parts: partsOf(message, said.parts), event: visible, message };
+  return { ...said, parts: selectMessageParts(message, said.parts), event: visible, message };
 }
 
 /** The files of a tool's message are in the message. A message that says nothing is a message. */
-function partsOf(message: BaseMessage, parts: readonly UnpairedPart[]): readonly UnpairedPart[] {
+function selectMessageParts(message: BaseMessage, parts: readonly UnpairedPart[]): readonly UnpairedPart[] {
   if (ToolMessage.isInstance(message)) return parts.filter(({ type }) => type === 'answered');
   return parts.length > 0 ? parts : [{ type: 'text', text: '' }];
 }
 
 /** The response in the log, and the message that it was made of. */
-function resultOf(event: LoggedEvent, message: BaseMessage | undefined): (readonly [unknown, ToolMessage])[] {
+function pairResponsesWithMessage(
+  event: LoggedEvent,
+  message: BaseMessage | undefined,
+): (readonly [unknown, ToolMessage])[] {
   if (!message || !ToolMessage.isInstance(message)) return [];
   return (event.content?.parts ?? []).flatMap(({ functionResponse }) =>
     functionResponse ? [[functionResponse.response, message] as const] : [],
   );
 }
 
-function answerOf(result: ConversationResult, results: ReadonlyMap<unknown, ToolMessage>): ToolMessage {
+function toResultMessage(result: ConversationResult, results: ReadonlyMap<unknown, ToolMessage>): ToolMessage {
   const message = results.get(result.response);
   if (!message) return toolMessage(result);
   if (message.tool_call_id === result.id) return message;
@@ -92,7 +96,7 @@ function withCalls(message: BaseMessage, parts: readonly ConversationPart[]): Ba
   return new AIMessage({
     ...defined({ id, name, usage_metadata, response_metadata, additional_kwargs }),
     content: Array.isArray(content) ? content.map((block) => blockOfCall(block, given, calls)) : content,
-    tool_calls: calls.map(toolCallOf),
+    tool_calls: calls.map(toLangGraphToolCall),
   });
 }
 

@@ -1,6 +1,6 @@
 import type { RunnableConfig } from '@langchain/core/runnables';
 import { Recent } from '../../adapter.js';
-import { type ThreadAddress, placeOf } from './thread-address.js';
+import { type ThreadAddress, formatThreadPlace } from './thread-address.js';
 
 /** What a caller knows of a namespace. */
 export interface KnownHead {
@@ -45,7 +45,10 @@ export class KnownHeads {
 
   /** @param checkpoint that the caller continues; `undefined` for the beginning */
   of(config: RunnableConfig, address: ThreadAddress, checkpoint: string | undefined): KnownHead | undefined {
-    return this.#ofRun(config, address)?.get(placeOf(address)) ?? this.#ofCheckpoints.get(placeOf(address, checkpoint));
+    return (
+      this.#ofRun(config, address)?.get(formatThreadPlace(address)) ??
+      this.#ofCheckpoints.get(formatThreadPlace(address, checkpoint))
+    );
   }
 
   /** The caller read a checkpoint while this one was the newest. */
@@ -57,8 +60,8 @@ export class KnownHeads {
   ): void {
     const known = { id: head, isOwn: false, since: version };
     const heads = this.#ofRun(config, address);
-    if (heads && !heads.get(placeOf(address))) heads.set(placeOf(address), known);
-    const place = placeOf(address, checkpoint);
+    if (heads && !heads.get(formatThreadPlace(address))) heads.set(formatThreadPlace(address), known);
+    const place = formatThreadPlace(address, checkpoint);
     const since = Math.min(version, this.#ofCheckpoints.get(place)?.since ?? version);
     this.#ofCheckpoints.set(place, { ...known, since });
   }
@@ -75,12 +78,12 @@ export class KnownHeads {
     }: { readonly from: string | undefined; readonly to: string; readonly head: string; readonly since: number },
   ): void {
     const known = { id: head, isOwn: true, since };
-    this.#ofRun(config, address)?.set(placeOf(address), known);
-    this.#ofCheckpoints.set(placeOf(address, to), known);
+    this.#ofRun(config, address)?.set(formatThreadPlace(address), known);
+    this.#ofCheckpoints.set(formatThreadPlace(address, to), known);
     // Whoever knew that it began a branch may begin another one.
-    const before = this.#ofCheckpoints.get(placeOf(address, from));
+    const before = this.#ofCheckpoints.get(formatThreadPlace(address, from));
     if (before && before.id !== from)
-      this.#ofCheckpoints.set(placeOf(address, from), { ...known, since: before.since });
+      this.#ofCheckpoints.set(formatThreadPlace(address, from), { ...known, since: before.since });
   }
 
   #ofRun(config: RunnableConfig, address: ThreadAddress): Recent<KnownHead> | undefined {

@@ -26,17 +26,17 @@ export function eventFields(
   kind: string,
   message: MessageFields,
 ): Pick<EventInput, 'author' | 'content' | 'usageMetadata' | 'modelVersion'> {
-  const usage = kind === 'ai' ? usageOf(message) : undefined;
-  const model = fieldOf(message.response_metadata, 'model_name');
+  const usage = kind === 'ai' ? readTokenUsage(message) : undefined;
+  const model = readPlainField(message.response_metadata, 'model_name');
   return {
-    author: authorOf(kind, message),
-    content: { role: roleOf(kind), parts: partsOf(kind, message) },
+    author: chooseMessageAuthor(kind, message),
+    content: { role: toContentRole(kind), parts: toMessageParts(kind, message) },
     ...(usage && { usageMetadata: usage }),
     ...(typeof model === 'string' && { modelVersion: model }),
   };
 }
 
-function authorOf(kind: string, { name }: MessageFields): string {
+function chooseMessageAuthor(kind: string, { name }: MessageFields): string {
   switch (kind) {
     case 'human':
       return 'user';
@@ -50,16 +50,16 @@ function authorOf(kind: string, { name }: MessageFields): string {
   }
 }
 
-function roleOf(kind: string): 'user' | 'model' | 'system' {
+function toContentRole(kind: string): 'user' | 'model' | 'system' {
   if (kind === 'human' || kind === 'tool') return 'user';
   return kind === 'system' ? 'system' : 'model';
 }
 
-function partsOf(kind: string, message: MessageFields): Part[] {
-  if (kind === 'ai') return [...thoughtBeside(message), ...contentParts(message.content), ...callsOf(message)];
+function toMessageParts(kind: string, message: MessageFields): Part[] {
+  if (kind === 'ai') return [...thoughtBeside(message), ...contentParts(message.content), ...toCallParts(message)];
   const said = allSaid(message.content);
   if (kind !== 'tool') return said;
-  const response = responseOf(said, message.status === 'error');
+  const response = parseToolResponse(said, message.status === 'error');
   // Files follow the response, as models get them.
   return [{ functionResponse: { ...answered(message), response } }, ...said.filter(({ text }) => text === undefined)];
 }
@@ -69,19 +69,19 @@ function allSaid(content: unknown): Part[] {
   const blocks: readonly unknown[] = Array.isArray(content) ? content : [content];
   return blocks.flatMap((block): Part[] => {
     const parts = contentParts(block);
-    const type = fieldOf(block, 'type');
+    const type = readPlainField(block, 'type');
     return parts.length > 0 || typeof type !== 'string' ? parts : [{ text: `[a block of type ${type}]` }];
   });
 }
 
 /** Where some vendors put a thought: beside the content. */
 function thoughtBeside({ additional_kwargs: others }: MessageFields): Part[] {
-  const part = thoughtPart(fieldOf(others, 'reasoning_content'));
+  const part = thoughtPart(readPlainField(others, 'reasoning_content'));
   return part ? [part] : [];
 }
 
 /** Calls, also those whose arguments are no JSON. */
-function callsOf({ tool_calls: calls, invalid_tool_calls: invalid }: MessageFields): Part[] {
+function toCallParts({ tool_calls: calls, invalid_tool_calls: invalid }: MessageFields): Part[] {
   const all: unknown[] = [calls, invalid].flatMap((each): unknown[] => (Array.isArray(each) ? each : []));
   return all.map((call) => ({ functionCall: calledOf(call) }));
 }
@@ -91,7 +91,7 @@ function answered({ tool_call_id: id, name }: MessageFields): { id?: string; nam
 }
 
 /** Objects stay objects. */
-function responseOf(said: readonly Part[], isError: boolean): Record<string, unknown> {
+function parseToolResponse(said: readonly Part[], isError: boolean): Record<string, unknown> {
   const text = said.map((part) => part.text ?? '').join('');
   try {
     const parsed: unknown = JSON.parse(text);
@@ -103,11 +103,11 @@ function responseOf(said: readonly Part[], isError: boolean): Record<string, unk
 }
 
 function calledOf(call: unknown): NonNullable<Part['functionCall']> {
-  const [id, name] = [fieldOf(call, 'id'), fieldOf(call, 'name')];
+  const [id, name] = [readPlainField(call, 'id'), readPlainField(call, 'name')];
   return {
     ...(typeof id === 'string' && id !== '' && { id }),
     ...(typeof name === 'string' && { name }),
-    args: plain(fieldOf(call, 'args')),
+    args: plain(readPlainField(call, 'args')),
   };
 }
 
@@ -118,17 +118,17 @@ function plain(args: unknown): Record<string, unknown> {
   return isPlainObject(copy) ? { ...copy } : {};
 }
 
-function usageOf({ usage_metadata: usage }: MessageFields): UsageMetadata | undefined {
+function readTokenUsage({ usage_metadata: usage }: MessageFields): UsageMetadata | undefined {
   const counts = {
-    promptTokenCount: fieldOf(usage, 'input_tokens'),
-    candidatesTokenCount: fieldOf(usage, 'output_tokens'),
-    totalTokenCount: fieldOf(usage, 'total_tokens'),
-    cachedContentTokenCount: fieldOf(fieldOf(usage, 'input_token_details'), 'cache_read'),
+    promptTokenCount: readPlainField(usage, 'input_tokens'),
+    candidatesTokenCount: readPlainField(usage, 'output_tokens'),
+    totalTokenCount: readPlainField(usage, 'total_tokens'),
+    cachedContentTokenCount: readPlainField(readPlainField(usage, 'input_token_details'), 'cache_read'),
   };
   const known = Object.entries(counts).filter(([, count]) => typeof count === 'number');
   return known.length > 0 ? Object.fromEntries(known) : undefined;
 }
 
-function fieldOf(value: unknown, name: string): unknown {
+function readPlainField(value: unknown, name: string): unknown {
   return isPlainObject(value) ? value[name] : undefined;
 }

@@ -38,6 +38,6 @@ export function messageFingerprint(item: unknown): string | undefined {
   }
 }
 
-export function bytesOf({ text, base64 }: SerializedValue): number {
+export function countSerializedBytes({ text, base64 }: SerializedValue): number {
   return text === undefined ? (base64?.length ?? 0) : Buffer.byteLength(text);
 }

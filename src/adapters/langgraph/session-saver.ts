@@ -29,16 +29,16 @@ import { StaleThreadError } from './saver-errors.js';
 import {
   type ThreadAddress,
   type ThreadUser,
-  addressOf,
+  findThreadAddress,
   checkpointIdOf,
-  configOf,
-  headOf,
+  createCheckpointConfig,
+  findThreadHead,
   headsOfSubgraphs,
   isThread,
   namespaceOf,
   threadKey,
-  turnOf,
-  userOf,
+  readConfigTurn,
+  resolveThreadUser,
 } from './thread-address.js';
 import { type KnownHead, KnownHeads, relationOf } from './known-heads.js';
 import { type FoundCheckpoint, ThreadLog } from './thread-log.js';
@@ -98,10 +98,10 @@ export class SessionSaver extends BaseCheckpointSaver {
   }
 
   override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
-    const address = addressOf(this.#appName, this.#user, config);
+    const address = findThreadAddress(this.#appName, this.#user, config);
     if (!address) return undefined;
     const session = await this.#read(address.key);
-    const head = session && headOf(session, address.ns)?.id;
+    const head = session && findThreadHead(session, address.ns)?.id;
     const id = checkpointIdOf(config) ?? head;
     this.#heads.afterRead(config, address, id, { head, version: session?.version ?? 0 });
     if (!session || id === undefined) return undefined;
@@ -121,10 +121,10 @@ export class SessionSaver extends BaseCheckpointSaver {
       const { version } = session;
       const ns = namespaceOf(config);
       if (ns !== undefined)
-        this.#heads.afterRead(config, { key, ns }, undefined, { head: headOf(session, ns)?.id, version });
+        this.#heads.afterRead(config, { key, ns }, undefined, { head: findThreadHead(session, ns)?.id, version });
       for await (const tuple of this.#reader(this.#log(key)).list(key, config, options)) {
         const at = { key, ns: namespaceOf(tuple.config) ?? '' };
-        this.#heads.afterRead(config, at, tuple.checkpoint.id, { head: headOf(session, at.ns)?.id, version });
+        this.#heads.afterRead(config, at, tuple.checkpoint.id, { head: findThreadHead(session, at.ns)?.id, version });
         yield tuple;
         if (--left <= 0) return;
       }
@@ -140,7 +140,7 @@ export class SessionSaver extends BaseCheckpointSaver {
     const address = this.#addressIn(config);
     const given = { ns: address.ns, parent: checkpointIdOf(config), checkpoint, metadata, changed: newVersions };
     await this.#queue.run(sessionNameOf(address.key), () => this.#put(config, address, given));
-    return configOf(address, checkpoint.id);
+    return createCheckpointConfig(address, checkpoint.id);
   }
 
   override async putWrites(
@@ -161,7 +161,7 @@ export class SessionSaver extends BaseCheckpointSaver {
       const gone = goneError(address, checkpoint, this.#heads.of(config, address, checkpoint));
       await this.#sessions.append(
         address.key,
-        (session) => this.#sessions.tryAppend(session, events, { turn: turnOf(config) }),
+        (session) => this.#sessions.tryAppend(session, events, { turn: readConfigTurn(config) }),
         gone,
       );
     });
@@ -213,14 +213,14 @@ export class SessionSaver extends BaseCheckpointSaver {
 
   async #put(config: RunnableConfig, address: ThreadAddress, given: NewCheckpoint): Promise<void> {
     const way = { from: this.#originOf(address, given) ?? given.parent, to: given.checkpoint.id };
-    const turn = turnOf(config);
+    const turn = readConfigTurn(config);
     const known = this.#heads.of(config, address, way.from);
     let kept: ReadonlyMap<string, ThreadHead> = new Map();
     let answers: ReadonlyMap<AddedMessage, AskedRequest> = new Map();
     const { checkpoint, head } = await this.#sessions.append(
       address.key,
       async (session, isFresh) => {
-        const newest = headOf(session, address.ns)?.id;
+        const newest = findThreadHead(session, address.ns)?.id;
         const relation = relationOf(newest, way, known);
         if (relation === 'overtaken') {
           // What this process remembers may be older than what the run has seen.
@@ -267,7 +267,7 @@ export class SessionSaver extends BaseCheckpointSaver {
     const known = this.#memory.checkpoint(address, id);
     if (known) return known;
     const log = this.#log(address.key);
-    const end = headOf(session, address.ns)?.id === id ? session.version : undefined;
+    const end = findThreadHead(session, address.ns)?.id === id ? session.version : undefined;
     const found = await log.checkpoint(address.ns, id, end);
     const reader = this.#reader(log);
     return found && this.#knownAs(found, await reader.checkpoint(address, found), reader);
@@ -288,13 +288,13 @@ export class SessionSaver extends BaseCheckpointSaver {
 
   /** The thread of the config, or all threads of the user. */
   async *#threads(config: RunnableConfig): AsyncGenerator<{ readonly key: SessionKey; readonly session: Session }> {
-    const address = addressOf(this.#appName, this.#user, config);
+    const address = findThreadAddress(this.#appName, this.#user, config);
     if (address) {
       const session = await this.#read(address.key);
       if (session) yield { key: address.key, session };
       return;
     }
-    const owner = { appName: this.#appName, userId: userOf(this.#user, config) };
+    const owner = { appName: this.#appName, userId: resolveThreadUser(this.#user, config) };
     const { service } = this.#sessions;
     const pages = readPages((cursor) => service.listSessions({ ...owner, orderBy: 'createTime', cursor }));
     for await (const { sessions } of pages) {
@@ -306,7 +306,7 @@ export class SessionSaver extends BaseCheckpointSaver {
   }
 
   #addressIn(config: RunnableConfig): ThreadAddress {
-    const address = addressOf(this.#appName, this.#user, config);
+    const address = findThreadAddress(this.#appName, this.#user, config);
     if (address) return address;
     throw new InvalidInputError('is missing: name the thread', 'configurable.thread_id');
   }

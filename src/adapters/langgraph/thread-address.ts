@@ -20,10 +20,14 @@ const HEAD_PREFIX = RESERVED.state.graphHead;
 const LONGEST_NS = 400;
 
 /** Where the config points. `undefined` if it names no thread. */
-export function addressOf(appName: string, user: ThreadUser, config: RunnableConfig): ThreadAddress | undefined {
+export function findThreadAddress(
+  appName: string,
+  user: ThreadUser,
+  config: RunnableConfig,
+): ThreadAddress | undefined {
   const threadId: unknown = config.configurable?.thread_id;
   if (threadId === undefined || threadId === null) return undefined;
-  return { key: threadKey(appName, userOf(user, config), threadId), ns: namespaceOf(config) ?? '' };
+  return { key: threadKey(appName, resolveThreadUser(user, config), threadId), ns: namespaceOf(config) ?? '' };
 }
 
 /** The session of a thread. */
@@ -34,23 +38,23 @@ export function threadKey(appName: string, userId: string, threadId: unknown): S
   return { appName, userId, sessionId: threadId };
 }
 
-export function userOf(user: ThreadUser, config: RunnableConfig): string {
+export function resolveThreadUser(user: ThreadUser, config: RunnableConfig): string {
   return typeof user === 'string' ? user : user(config);
 }
 
 export function namespaceOf(config: RunnableConfig): string | undefined {
-  return textOf(config, 'checkpoint_ns');
+  return readConfigText(config, 'checkpoint_ns');
 }
 
 export function checkpointIdOf(config: RunnableConfig): string | undefined {
-  return textOf(config, 'checkpoint_id') || undefined;
+  return readConfigText(config, 'checkpoint_id') || undefined;
 }
 
-export function turnOf(config: RunnableConfig): string | undefined {
-  return textOf(config, TURN_FIELD);
+export function readConfigTurn(config: RunnableConfig): string | undefined {
+  return readConfigText(config, TURN_FIELD);
 }
 
-function textOf(config: RunnableConfig, field: string): string | undefined {
+function readConfigText(config: RunnableConfig, field: string): string | undefined {
   const value: unknown = config.configurable?.[field];
   if (value === undefined || value === null) return undefined;
   if (typeof value !== 'string') throw new InvalidInputError('must be a string', `configurable.${field}`);
@@ -58,12 +62,12 @@ function textOf(config: RunnableConfig, field: string): string | undefined {
 }
 
 /** The config that points to a checkpoint. */
-export function configOf({ key, ns }: ThreadAddress, checkpointId: string): RunnableConfig {
+export function createCheckpointConfig({ key, ns }: ThreadAddress, checkpointId: string): RunnableConfig {
   return { configurable: { thread_id: key.sessionId, checkpoint_ns: ns, checkpoint_id: checkpointId } };
 }
 
 /** One text for a namespace of a thread, or for a place in it. */
-export function placeOf({ key, ns }: ThreadAddress, place = ''): string {
+export function formatThreadPlace({ key, ns }: ThreadAddress, place = ''): string {
   return JSON.stringify([sessionNameOf(key), ns, place]);
 }
 
@@ -78,7 +82,7 @@ export function headKey(ns: string): string {
   return `${HEAD_PREFIX}${isKey ? ns : hash('sha256', ns, 'base64url')}`;
 }
 
-export function headOf(session: Session, ns: string): ThreadHead | undefined {
+export function findThreadHead(session: Session, ns: string): ThreadHead | undefined {
   const head = session.state.get<ThreadHead>(headKey(ns));
   return head?.thread === session.id ? head : undefined;
 }

@@ -1,6 +1,6 @@
 import { readPages } from '../../adapter.js';
 import type { ListEventsRequest, LoggedEvent, SessionKey, SessionService } from '../../index.js';
-import { type CheckpointRecord, type WritesRecord, recordOf } from './thread-records.js';
+import { type CheckpointRecord, type WritesRecord, readThreadRecord } from './thread-records.js';
 
 /** A checkpoint in the log. */
 export interface FoundCheckpoint {
@@ -67,7 +67,7 @@ export class ThreadLog {
 
   /** The checkpoint or the writes of an event. */
   recordOf(event: LoggedEvent): CheckpointRecord | WritesRecord | undefined {
-    return recordOf(event, this.key.sessionId);
+    return readThreadRecord(event, this.key.sessionId);
   }
 
   /** Looks in the last page, whose events are mostly wanted next. `undefined` if it may lack something. */

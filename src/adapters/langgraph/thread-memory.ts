@@ -1,7 +1,7 @@
 import { Recent } from '../../adapter.js';
 import type { Session, SessionKey } from '../../index.js';
 import type { KnownCheckpoint } from './channel-writer.js';
-import { type ThreadAddress, placeOf } from './thread-address.js';
+import { type ThreadAddress, formatThreadPlace } from './thread-address.js';
 import type { StoredChannel, StoredItem } from './thread-records.js';
 
 /** A checkpoint, and about how many bytes it takes here. */
@@ -32,16 +32,16 @@ export class ThreadMemory {
   readonly #known = new Recent<Remembered>(MOST_BYTES, ({ bytes }) => bytes);
 
   session(key: SessionKey): Session | undefined {
-    return this.#known.get(nameOf(key))?.session;
+    return this.#known.get(formatSessionPlace(key))?.session;
   }
 
   setSession(key: SessionKey, session: Session | undefined): void {
     const { mark } = this.#threadOf(key);
-    this.#known.set(nameOf(key), { mark, session, bytes: sizeOf(session) });
+    this.#known.set(formatSessionPlace(key), { mark, session, bytes: estimateThreadBytes(session) });
   }
 
   forget(key: SessionKey): void {
-    this.#known.delete(nameOf(key));
+    this.#known.delete(formatSessionPlace(key));
   }
 
   /** The last ones of the namespace, newest first. */
@@ -56,33 +56,33 @@ export class ThreadMemory {
   /** With those before it, unless they are too much for one namespace. */
   remember(address: ThreadAddress, checkpoint: KnownCheckpoint): void {
     const others = this.#sized(address).filter((other) => other.checkpoint.record.id !== checkpoint.record.id);
-    const all = [{ checkpoint, bytes: bytesOf(checkpoint) }, ...others].slice(0, MOST_CHECKPOINTS);
+    const all = [{ checkpoint, bytes: estimateCheckpointBytes(checkpoint) }, ...others].slice(0, MOST_CHECKPOINTS);
     while (all.length > 1 && sumOf(all) > MOST_BYTES / 2) all.pop();
     const { mark } = this.#threadOf(address.key);
-    this.#known.set(placeOf(address), { mark, checkpoints: all, bytes: sumOf(all) });
+    this.#known.set(formatThreadPlace(address), { mark, checkpoints: all, bytes: sumOf(all) });
   }
 
   #sized(address: ThreadAddress): readonly SizedCheckpoint[] {
-    const thread = this.#known.get(nameOf(address.key));
-    const known = this.#known.get(placeOf(address));
+    const thread = this.#known.get(formatSessionPlace(address.key));
+    const known = this.#known.get(formatThreadPlace(address));
     return known && known.mark === thread?.mark ? (known.checkpoints ?? []) : [];
   }
 
   #threadOf(key: SessionKey): Remembered {
-    const known = this.#known.get(nameOf(key));
+    const known = this.#known.get(formatSessionPlace(key));
     if (known) return known;
-    const thread = { mark: Symbol('thread'), bytes: sizeOf(undefined) };
-    this.#known.set(nameOf(key), thread);
+    const thread = { mark: Symbol('thread'), bytes: estimateThreadBytes(undefined) };
+    this.#known.set(formatSessionPlace(key), thread);
     return thread;
   }
 }
 
 /** No namespace has this place. */
-function nameOf(key: SessionKey): string {
-  return placeOf({ key, ns: '' }, 'session');
+function formatSessionPlace(key: SessionKey): string {
+  return formatThreadPlace({ key, ns: '' }, 'session');
 }
 
-function sizeOf(session: Session | undefined): number {
+function estimateThreadBytes(session: Session | undefined): number {
   return BYTES_OF_A_SESSION + (session ? JSON.stringify([session.state.toRecord(), session.metadata]).length : 0);
 }
 
@@ -90,20 +90,20 @@ function sumOf(checkpoints: readonly SizedCheckpoint[]): number {
   return checkpoints.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
-function bytesOf({ record, lists }: KnownCheckpoint): number {
-  let bytes = BYTES_OF_A_CHECKPOINT + lengthOf(record.metadata);
+function estimateCheckpointBytes({ record, lists }: KnownCheckpoint): number {
+  let bytes = BYTES_OF_A_CHECKPOINT + measureStoredItem(record.metadata);
   for (const items of lists.values()) bytes += items.length * BYTES_OF_AN_ITEM;
   for (const stored of Object.values(record.values)) {
-    for (const item of itemsOf(stored)) bytes += lengthOf(item);
+    for (const item of listStoredItems(stored)) bytes += measureStoredItem(item);
   }
   return bytes;
 }
 
-function itemsOf(stored: StoredChannel): readonly StoredItem[] {
+function listStoredItems(stored: StoredChannel): readonly StoredItem[] {
   if ('value' in stored) return [stored.value];
   return 'list' in stored ? stored.list.items : [];
 }
 
-function lengthOf(item: StoredItem): number {
+function measureStoredItem(item: StoredItem): number {
   return 'type' in item ? (item.text ?? item.base64 ?? '').length : 0;
 }

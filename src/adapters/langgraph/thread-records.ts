@@ -81,15 +81,15 @@ export function recordFields(
 }
 
 /** The checkpoint or the writes of an event of the thread. */
-export function recordOf(event: LoggedEvent, thread: string): CheckpointRecord | WritesRecord | undefined {
+export function readThreadRecord(event: LoggedEvent, thread: string): CheckpointRecord | WritesRecord | undefined {
   if (event.author !== RECORD_AUTHOR) return undefined;
-  const record = fieldOf(event) as CheckpointRecord | WritesRecord | undefined;
+  const record = readRecordField(event) as CheckpointRecord | WritesRecord | undefined;
   return record?.thread === thread ? record : undefined;
 }
 
 /** The message of an event, as LangChain serialized it. */
 export function messageItemOf(event: LoggedEvent): SerializedValue | undefined {
-  const record = fieldOf(event) as MessageRecord | undefined;
+  const record = readRecordField(event) as MessageRecord | undefined;
   return record?.kind === 'message' ? wholeItem(record.item, event.content?.parts ?? []) : undefined;
 }
 
@@ -99,22 +99,24 @@ export function ownEventIds(events: readonly LoggedEvent[], thread: string): Rea
   return new Set(
     events.flatMap((event): readonly string[] => {
       const record =
-        event.author === RECORD_AUTHOR ? (fieldOf(event) as OwnRecord | CheckpointRecord | undefined) : undefined;
+        event.author === RECORD_AUTHOR
+          ? (readRecordField(event) as OwnRecord | CheckpointRecord | undefined)
+          : undefined;
       if (record?.kind === 'own') return record.ids;
       if (record?.kind !== 'checkpoint' || record.thread !== thread) return [];
       return Object.values(record.values).flatMap((stored) =>
-        'list' in stored ? stored.list.items.flatMap((item) => ids.get(placeOf(item, event.seq)) ?? []) : [],
+        'list' in stored ? stored.list.items.flatMap((item) => ids.get(resolveItemSeq(item, event.seq)) ?? []) : [],
       );
     }),
   );
 }
 
 /** The `seq` of the event that has the item; 0 if the item has its text. */
-export function placeOf(item: StoredItem, seq: number): number {
+export function resolveItemSeq(item: StoredItem, seq: number): number {
   if ('seq' in item) return item.seq;
   return 'back' in item ? seq - item.back : 0;
 }
 
-function fieldOf(event: LoggedEvent): unknown {
+function readRecordField(event: LoggedEvent): unknown {
   return event.customMetadata?.[FIELD];
 }

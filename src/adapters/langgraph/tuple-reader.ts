@@ -11,7 +11,7 @@ import {
 import { ChannelReader } from './channel-reader.js';
 import { pendingWrites } from './pending-writes.js';
 import { revivedValue } from './serialized-value.js';
-import { type ThreadAddress, checkpointIdOf, configOf, namespaceOf } from './thread-address.js';
+import { type ThreadAddress, checkpointIdOf, createCheckpointConfig, namespaceOf } from './thread-address.js';
 import type { CheckpointWithWrites, FoundCheckpoint, ThreadLog } from './thread-log.js';
 import type { CheckpointRecord, WritesRecord } from './thread-records.js';
 import type { RunnableConfig } from '@langchain/core/runnables';
@@ -31,11 +31,11 @@ export class TupleReader {
   async tuple(address: ThreadAddress, found: CheckpointWithWrites): Promise<CheckpointTuple> {
     const { id, parent, metadata } = found.record;
     return {
-      config: configOf(address, id),
+      config: createCheckpointConfig(address, id),
       checkpoint: await this.checkpoint(address, found),
       metadata: (await revivedValue(this.serde, metadata)) as CheckpointMetadata,
       pendingWrites: await pendingWrites(this.serde, found.writes),
-      ...(parent !== undefined && { parentConfig: configOf(address, parent) }),
+      ...(parent !== undefined && { parentConfig: createCheckpointConfig(address, parent) }),
     };
   }
 

@@ -3,7 +3,7 @@ import { Logger } from '@nestjs/common';
 import { checkedSessionKey, checkOptions, KeyedQueue, withShownErrors } from '../../adapter.js';
 import { InvalidInputError, type SessionService } from '../../index.js';
 import { MessageLog, type PlacedEvent, assertLogId } from './message-log.js';
-import { type Message, MessageReader, eventsOf, recordOf } from './stored-message.js';
+import { type Message, MessageReader, createMessageEvents, readMessageRecord } from './stored-message.js';
 
 /** What a {@link SessionEventStore} needs. */
 export interface SessionEventStoreOptions {
@@ -81,16 +81,16 @@ export class SessionEventStore {
 
   /** Stored in the order of the calls. */
   async storeEvent(streamId: string, message: Message): Promise<string> {
-    const events = eventsOf(streamId, message);
+    const events = createMessageEvents(streamId, message);
     const { part, event } = await this.#shown(() => this.#queue.run('', () => this.#log.append(events)));
     return placeText({ part, seq: event.seq, id: event.id });
   }
 
   /** `undefined` for an event that this client was never sent, or that is not kept any more. */
   async getStreamIdForEventId(eventId: string): Promise<string | undefined> {
-    const place = placeOf(eventId);
+    const place = parseMessagePlace(eventId);
     const event = place && (await this.#shown(() => this.#log.at(place.part, place.seq)));
-    return event && event.id === place.id ? recordOf(event)?.stream : undefined;
+    return event && event.id === place.id ? readMessageRecord(event)?.stream : undefined;
   }
 
   async replayEventsAfter(lastEventId: string, { send }: { send: Send }): Promise<string> {
@@ -105,7 +105,7 @@ export class SessionEventStore {
 
   async #replay(lastEventId: string, send: Send): Promise<string> {
     const stream = await this.getStreamIdForEventId(lastEventId);
-    let place = placeOf(lastEventId);
+    let place = parseMessagePlace(lastEventId);
     if (stream === undefined || !place) {
       throw new InvalidInputError('is no event of this client, or is not kept any more: start again', 'lastEventId');
     }
@@ -166,7 +166,7 @@ class StreamReplay {
 
   /** Sends what the event holds, if it is of this stream. */
   async add({ part, event }: PlacedEvent): Promise<void> {
-    const record = recordOf(event);
+    const record = readMessageRecord(event);
     if (record?.stream !== this.stream) return;
     const message = this.#messages.messageOf(record);
     if (!message) return;
@@ -190,7 +190,7 @@ function placeText({ part, seq, id }: MessagePlace): string {
 }
 
 /** `undefined` for anything that this store did not give out. */
-function placeOf(text: string): MessagePlace | undefined {
+function parseMessagePlace(text: string): MessagePlace | undefined {
   const [, part, seq, id] = PLACE.exec(text) ?? [];
   return part && seq && id ? { part: Number(part), seq: Number(seq), id } : undefined;
 }

@@ -24,7 +24,7 @@ interface MessageRecord {
 const AUTHOR = 'mcp';
 
 /** The events of a message, in their order. The last one is the message, as far as readers know. */
-export function eventsOf(stream: string, message: Message): EventInput[] {
+export function createMessageEvents(stream: string, message: Message): EventInput[] {
   const of = randomBytes(12).toString('hex');
   const pieces = textPieces(JSON.stringify(message));
   return pieces.map((text, index): EventInput => {
@@ -34,7 +34,7 @@ export function eventsOf(stream: string, message: Message): EventInput[] {
   });
 }
 
-export function recordOf({ author, customMetadata }: LoggedEvent): MessageRecord | undefined {
+export function readMessageRecord({ author, customMetadata }: LoggedEvent): MessageRecord | undefined {
   return author === AUTHOR ? (customMetadata?.mcp as MessageRecord | undefined) : undefined;
 }
 
@@ -45,7 +45,7 @@ export function begunAt(begin: number, { customMetadata, ...event }: EventInput)
 
 /** The `seq` at which the message of an event began. */
 export function beginOf(event: LoggedEvent): number {
-  return recordOf(event)?.begin ?? event.seq;
+  return readMessageRecord(event)?.begin ?? event.seq;
 }
 
 /** Messages of which not all pieces were seen. */
@@ -57,7 +57,7 @@ export class OpenMessages {
   }
 
   add(event: LoggedEvent): void {
-    const record = recordOf(event);
+    const record = readMessageRecord(event);
     if (!record) return;
     if (record.left > 0) this.#ids.add(record.of);
     else this.#ids.delete(record.of);

@@ -27,8 +27,8 @@ export class AskedRequests {
     const answers = new Map<AgentInputItem, AskedRequest>();
     let from = 0;
     for (const asked of this.#asked) {
-      const output = new Set(asked.output.map(keyOf));
-      const place = items.findIndex((item, index) => index >= from && output.has(keyOf(item)));
+      const output = new Set(asked.output.map(formatItemKey));
+      const place = items.findIndex((item, index) => index >= from && output.has(formatItemKey(item)));
       const answer = items[place];
       if (!answer) continue;
       answers.set(answer, asked);
@@ -63,7 +63,7 @@ interface ToldItems extends Told {
 }
 
 /** An item of a model, by what a run leaves of it when it stores it. */
-function keyOf(item: unknown): string {
+function formatItemKey(item: unknown): string {
   const { id: _id, ...said } = item as Record<string, unknown>;
   return JSON.stringify(said);
 }
@@ -84,9 +84,9 @@ export function withRequests(
   let seq = version;
   return written.flatMap(({ item, events }) => {
     const asked = answers.get(item);
-    const modelRequest = asked && requestOf(asked, told);
+    const modelRequest = asked && describeAskedRequest(asked, told);
     const numbered = events.map(() => ({ seq: ++seq }));
-    told.push({ events: numbered, messages: [keyOf(item)], items: [item] });
+    told.push({ events: numbered, messages: [formatItemKey(item)], items: [item] });
     const [first, ...rest] = events;
     return first && modelRequest ? [{ ...first, modelRequest }, ...rest] : events;
   });
@@ -97,17 +97,17 @@ function toldBy(history: readonly Entry[]): ToldItems[] {
   const told = new Map<number, ToldItems>();
   for (const { item, event, completion } of history) {
     const known = told.get(event.seq);
-    known?.messages.push(keyOf(item));
+    known?.messages.push(formatItemKey(item));
     known?.items.push(item);
     const events = completion ? [event, completion] : [event];
-    if (!known) told.set(event.seq, { events, messages: [keyOf(item)], items: [item] });
+    if (!known) told.set(event.seq, { events, messages: [formatItemKey(item)], items: [item] });
   }
   return [...told.values()];
 }
 
-function requestOf({ request, durationMs }: AskedRequest, told: readonly ToldItems[]): ModelRequest {
+function describeAskedRequest({ request, durationMs }: AskedRequest, told: readonly ToldItems[]): ModelRequest {
   const { input, systemInstructions: instructions, tools, handoffs, conversationId, previousResponseId } = request;
-  const { found, isExact } = foundIn(typeof input === 'string' ? [input] : input.map(keyOf), told);
+  const { found, isExact } = foundIn(typeof input === 'string' ? [input] : input.map(formatItemKey), told);
   const offered: unknown[] = [...tools, ...handoffs];
   // A run that goes on after a call has ids of it that are not stored.
   const isSame = isExact && JSON.stringify(found.flatMap(({ items }) => items)) === JSON.stringify(input);

@@ -47,7 +47,7 @@ export function turnsOf({ entries }: Pick<ReadHistory, 'entries'>): PlacedTurn[]
       const { timestamp } = event;
       turns.push({
         turn: turns.length + 1,
-        content: textOf(item),
+        content: joinInputTexts(item),
         timestamp,
         items: [item],
         event,
@@ -96,7 +96,7 @@ function isOfUser(item: AgentInputItem): item is Extract<AgentInputItem, { role:
 }
 
 /** Items are kept as they were given, whatever their content holds. */
-function textOf({ content }: Extract<AgentInputItem, { role: 'user' }>): string {
+function joinInputTexts({ content }: Extract<AgentInputItem, { role: 'user' }>): string {
   if (typeof content === 'string') return content;
   const entries: readonly ((typeof content)[number] | null)[] = Array.isArray(content) ? content : [];
   return entries.flatMap((entry) => (entry?.type === 'input_text' ? [entry.text] : [])).join('\n');

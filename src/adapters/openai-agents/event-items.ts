@@ -2,7 +2,7 @@ import type { AgentInputItem } from '@openai/agents-core';
 import { fileIn, inWords, isByUser, readMessage, type UnpairedMessage, type UnpairedPart } from '../../adapter.js';
 import type { ConversationPart } from '../../agents/index.js';
 import type { LoggedEvent } from '../../index.js';
-import { isPlainMessage, recordOf, revivedItem } from './item-records.js';
+import { isPlainMessage, readItemRecord, revivedItem } from './item-records.js';
 
 type UserContent = Exclude<Extract<AgentInputItem, { role: 'user' }>['content'], string>;
 
@@ -15,7 +15,7 @@ export class EventReader {
    * only text and files count.
    */
   itemsOf(event: LoggedEvent): AgentInputItem[] {
-    const record = recordOf(event);
+    const record = readItemRecord(event);
     const isTrusted = isByUser(event) ? isPlainMessage(record) : record.isOfPrevious === undefined;
     const own = isTrusted ? revivedItem(record, event.content?.parts ?? []) : undefined;
     return own ? [own as AgentInputItem] : this.#itemsSaid(event, readMessage(event));

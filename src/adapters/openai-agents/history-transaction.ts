@@ -21,12 +21,12 @@ const LONGEST_ID = 10_000;
 
 /** Copies a transaction, and refuses one that cannot be repeated and compared. Reads each field once. */
 export function checkedTransaction(args: SessionHistoryTransactionArgs): CheckedTransaction {
-  const { operationId, transaction } = fieldsOf(args);
+  const { operationId, transaction } = readTransactionArguments(args);
   if (typeof operationId !== 'string' || operationId.trim() === '' || operationId.length > LONGEST_ID) {
     throw new InvalidInputError(`must be a non-empty string of at most ${LONGEST_ID} characters`, 'operationId');
   }
   if (!isPlainObject(transaction)) throw new InvalidInputError('must be an object', 'transaction');
-  const given = snapshotOf(transaction);
+  const given = copyTransaction(transaction);
   const { type } = given;
   if (type !== 'append_items' && type !== 'replace_suffix') {
     throw new InvalidInputError('must be append_items or replace_suffix', 'transaction.type');
@@ -46,7 +46,7 @@ export function checkedTransaction(args: SessionHistoryTransactionArgs): Checked
   };
 }
 
-function fieldsOf(args: unknown): { readonly operationId: unknown; readonly transaction: unknown } {
+function readTransactionArguments(args: unknown): { readonly operationId: unknown; readonly transaction: unknown } {
   try {
     const { operationId, transaction } = args as Record<string, unknown>;
     return { operationId, transaction };
@@ -69,7 +69,7 @@ function checkedItems(given: unknown, path: string): CheckedItem[] {
 }
 
 /** Only plain data and bytes: whatever else is stored would not equal what a retry sends. */
-function snapshotOf(transaction: Record<string, unknown>): Record<string, unknown> {
+function copyTransaction(transaction: Record<string, unknown>): Record<string, unknown> {
   const snapshot = plainCopy(transaction, []) as Record<string, unknown>;
   try {
     // Refuses proxies.

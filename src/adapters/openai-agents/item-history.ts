@@ -24,13 +24,13 @@ export function itemHistory(events: readonly LoggedEvent[]): ItemHistory {
   const last = lastPieceOf(events);
   if (!last) {
     // Pieces without the last one are of a replacement that is being made, or was given up.
-    const entries = entriesOf(events.filter((event) => !isReplacement(event)));
+    const entries = toItemEntries(events.filter((event) => !isReplacement(event)));
     return { entries, certain: entries.length };
   }
   const { replaces, replacement } = ownRecordOf(last);
   const own = events.filter((event) => ownRecordOf(event).replacement === replacement);
   const place = events.indexOf(last);
-  const after = entriesOf(events.slice(place).filter((event) => !isReplacement(event)));
+  const after = toItemEntries(events.slice(place).filter((event) => !isReplacement(event)));
   const replaced = events.find(({ id }) => id === replaces);
   const replacedSeq = replaced?.seq ?? readVersionOf(last);
   const before = events.slice(0, place).filter((event) => !isReplacement(event) && !isSummary(event));
@@ -38,7 +38,7 @@ export function itemHistory(events: readonly LoggedEvent[]): ItemHistory {
   const between = before.filter(({ seq }) => seq > replacedSeq);
   const isWhole = replaced !== undefined || isBegun(own, replacedSeq);
   const older = isWhole ? [] : before.filter(({ seq }) => seq <= replacedSeq);
-  const entries = [...entriesOf(older), ...entriesOf(own), ...entriesOf(between), ...after];
+  const entries = [...toItemEntries(older), ...toItemEntries(own), ...toItemEntries(between), ...after];
   return { entries, certain: replaced ? entries.length : after.length };
 }
 
@@ -66,7 +66,7 @@ export function isReplacement(event: LoggedEvent): boolean {
   return typeof ownRecordOf(event).replacement === 'string';
 }
 
-function entriesOf(events: readonly LoggedEvent[]): Entry[] {
+function toItemEntries(events: readonly LoggedEvent[]): Entry[] {
   const reader = new EventReader();
   const entries: Entry[] = [];
   let before: LoggedEvent | undefined;

@@ -58,19 +58,19 @@ export function recordFields(record: ItemRecord): Pick<EventInput, 'customMetada
 }
 
 /** The record of an event, by whoever wrote it. */
-export function recordOf({ customMetadata }: Pick<LoggedEvent, 'customMetadata'>): ItemRecord {
+export function readItemRecord({ customMetadata }: Pick<LoggedEvent, 'customMetadata'>): ItemRecord {
   const record = customMetadata?.[FIELD];
   return isPlainObject(record) ? record : {};
 }
 
 /** The record of an event that only this adapter writes. */
 export function ownRecordOf(event: LoggedEvent): ItemRecord {
-  return event.author === RECORD_AUTHOR ? recordOf(event) : {};
+  return event.author === RECORD_AUTHOR ? readItemRecord(event) : {};
 }
 
 /** The usage that an event reports, if this adapter counted it. */
 export function usageRecordsOf(event: LoggedEvent): UsageRecord[] {
-  const { usage } = isByUser(event) ? {} : recordOf(event);
+  const { usage } = isByUser(event) ? {} : readItemRecord(event);
   const counts = isPlainObject(usage) ? [usage.requests, usage.inputTokens, usage.outputTokens, usage.totalTokens] : [];
   const isWhole =
     counts.length > 0 && [...counts, usage?.counted].every(Number.isSafeInteger) && typeof usage?.run === 'string';
@@ -84,7 +84,7 @@ export function storedItem({ item, bytes, isWellFormed }: CopiedItem, parts: rea
   const links = parts.flatMap(({ part, at }, index): Link[] => {
     const text = at && valueAt(item, at);
     if (!at || typeof text !== 'string' || text === '') return [];
-    if (textOf(part) === text) return [[index, at]];
+    if (toItemText(part) === text) return [[index, at]];
     return part.inlineData?.data === text ? [[index, at, 'data']] : [];
   });
   const left = structuredClone(item);
@@ -96,11 +96,11 @@ export function storedItem({ item, bytes, isWellFormed }: CopiedItem, parts: rea
 export function revivedItem(stored: StoredItem, parts: readonly Part[]): PlainItem | undefined {
   const item = stored.json === undefined ? structuredClone(stored.item) : parsedItem(stored.json);
   if (!isPlainObject(item)) return undefined;
-  for (const [index, at, is] of listOf(stored.links)) {
+  for (const [index, at, is] of toListOrEmpty(stored.links)) {
     const part = parts[index];
-    if (part) replaceAt(item, at, (is === 'data' ? part.inlineData?.data : textOf(part)) ?? '');
+    if (part) replaceAt(item, at, (is === 'data' ? part.inlineData?.data : toItemText(part)) ?? '');
   }
-  for (const at of listOf(stored.bytes)) {
+  for (const at of toListOrEmpty(stored.bytes)) {
     const text = valueAt(item, at);
     if (typeof text === 'string') replaceAt(item, at, new Uint8Array(Buffer.from(text, 'base64')));
   }
@@ -115,12 +115,12 @@ function parsedItem(text: unknown): unknown {
   }
 }
 
-function listOf<Value>(list: readonly Value[] | undefined): readonly Value[] {
+function toListOrEmpty<Value>(list: readonly Value[] | undefined): readonly Value[] {
   return Array.isArray(list) ? list : [];
 }
 
 /** The text that an item has where its event has this part. */
-function textOf(part: Part): string | undefined {
+function toItemText(part: Part): string | undefined {
   const { text, functionCall, functionResponse, inlineData, fileData, executableCode, codeExecutionResult } = part;
   if (functionCall) return JSON.stringify(functionCall.args ?? {});
   if (functionResponse) return responseText(functionResponse.response);
@@ -144,7 +144,7 @@ export function isPlainMessage({ item, links, ...others }: ItemRecord): boolean 
   if (Object.keys(item).some((name) => !MESSAGE_FIELDS.has(name)) || item.role !== 'user') return false;
   if (item.type !== undefined && item.type !== 'message') return false;
   const { content } = item;
-  const isLinked = listOf(links).every((link) => isTextOfContent(link));
+  const isLinked = toListOrEmpty(links).every((link) => isTextOfContent(link));
   return isLinked && (content === '' || (Array.isArray(content) && content.every(isPlainEntry)));
 }
 

@@ -64,13 +64,17 @@ function newUsage(requests: readonly RequestTokens[], counted: number): NewUsage
   };
   return {
     record: { requests: fresh.length, ...tokens, counted: requests.length, run: digestOf(requests) },
-    metadata: metadataOf({ ...tokens, cachedTokens: sum('cachedTokens'), reasoningTokens: sum('reasoningTokens') }),
-    each: fresh.map(metadataOf),
+    metadata: toUsageMetadata({
+      ...tokens,
+      cachedTokens: sum('cachedTokens'),
+      reasoningTokens: sum('reasoningTokens'),
+    }),
+    each: fresh.map(toUsageMetadata),
   };
 }
 
 /** The tokens by the names of the log. */
-function metadataOf({
+function toUsageMetadata({
   inputTokens,
   outputTokens,
   totalTokens,
@@ -89,13 +93,13 @@ function metadataOf({
 /** One entry for each request. What the SDK reports without entries counts as one. */
 function requestsOf(usage: Usage): RequestTokens[] {
   const entries = usage.requestUsageEntries ?? [];
-  if (entries.length === 0) return usage.requests > 0 ? [tokensOf(usage)] : [];
-  return entries.map(tokensOf);
+  if (entries.length === 0) return usage.requests > 0 ? [toRequestTokens(usage)] : [];
+  return entries.map(toRequestTokens);
 }
 
 type Details = Record<string, number> | readonly Record<string, number>[] | undefined;
 
-function tokensOf(usage: {
+function toRequestTokens(usage: {
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly totalTokens: number;

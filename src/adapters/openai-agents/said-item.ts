@@ -26,29 +26,33 @@ export function saidBy(item: PlainItem): SaidItem {
     case 'message':
       return messageSays(item);
     case 'function_call':
-      return callOf(item.callId, item.name, item.arguments, ['arguments']);
+      return createCallItem(item.callId, item.name, item.arguments, ['arguments']);
     case 'function_call_result':
       return { author: 'agent', role: 'user', parts: resultParts(item) };
     case 'hosted_tool_call':
       return byModel(hostedParts(item));
     case 'tool_search_call':
-      return callOf(item.callId ?? item.call_id ?? item.id, 'tool_search', item.arguments);
+      return createCallItem(item.callId ?? item.call_id ?? item.id, 'tool_search', item.arguments);
     case 'tool_search_output':
-      return answerOf(item.callId ?? item.call_id ?? item.id, 'tool_search', { tools: item.tools });
+      return createAnswerItem(item.callId ?? item.call_id ?? item.id, 'tool_search', { tools: item.tools });
     case 'computer_call':
-      return callOf(item.callId, 'computer', item.actions ? { actions: item.actions } : { action: item.action });
+      return createCallItem(
+        item.callId,
+        'computer',
+        item.actions ? { actions: item.actions } : { action: item.action },
+      );
     case 'computer_call_result': {
-      const shot = filePart(fieldsOf(item.output).data, { kind: 'image' }, ['output', 'data']);
-      return answerOf(item.callId, 'computer', { output: shot ? '[screenshot]' : '' }, shot);
+      const shot = filePart(toContentEntry(item.output).data, { kind: 'image' }, ['output', 'data']);
+      return createAnswerItem(item.callId, 'computer', { output: shot ? '[screenshot]' : '' }, shot);
     }
     case 'shell_call':
-      return callOf(item.callId, 'shell', item.action);
+      return createCallItem(item.callId, 'shell', item.action);
     case 'shell_call_output':
-      return answerOf(item.callId, 'shell', { output: item.output });
+      return createAnswerItem(item.callId, 'shell', { output: item.output });
     case 'apply_patch_call':
-      return callOf(item.callId, 'apply_patch', { operation: item.operation });
+      return createCallItem(item.callId, 'apply_patch', { operation: item.operation });
     case 'apply_patch_call_output':
-      return answerOf(item.callId, 'apply_patch', { status: item.status, output: item.output ?? '' });
+      return createAnswerItem(item.callId, 'apply_patch', { status: item.status, output: item.output ?? '' });
     case 'program':
       return byModel([
         { part: { executableCode: { code: item.code as string, language: 'JAVASCRIPT' } }, at: ['code'] },
@@ -80,7 +84,7 @@ type ContentEntry = Readonly<Record<string, unknown>>;
 
 function contentParts(content: unknown): SaidPart[] {
   if (typeof content === 'string') return content === '' ? [] : [{ part: { text: content }, at: ['content'] }];
-  return entriesOf(content).flatMap((entry, index) => entryParts(entry, ['content', index]));
+  return toContentEntries(content).flatMap((entry, index) => entryParts(entry, ['content', index]));
 }
 
 function entryParts(entry: ContentEntry, at: Path): SaidPart[] {
@@ -122,18 +126,18 @@ function thoughts({ content, rawContent }: PlainItem): SaidPart[] {
 }
 
 function thoughtParts(field: string, list: unknown): SaidPart[] {
-  return entriesOf(list)
+  return toContentEntries(list)
     .flatMap((entry, index) => textPart(entry.text, [field, index, 'text']))
     .map(({ part, ...place }) => ({ part: { ...part, thought: true }, ...place }));
 }
 
-function callOf(id: unknown, name: unknown, given: unknown, at?: Path): SaidItem {
+function createCallItem(id: unknown, name: unknown, given: unknown, at?: Path): SaidItem {
   if (typeof id !== 'string' || id === '') return byModel([]);
-  const part = { functionCall: { id, name: String(name), args: argumentsOf(given) } };
+  const part = { functionCall: { id, name: String(name), args: parseCallArguments(given) } };
   return byModel([at ? { part, at } : { part }]);
 }
 
-function answerOf(id: unknown, name: string, response: Record<string, unknown>, file?: SaidPart): SaidItem {
+function createAnswerItem(id: unknown, name: string, response: Record<string, unknown>, file?: SaidPart): SaidItem {
   if (typeof id !== 'string' || id === '') return byModel([]);
   return {
     author: 'agent',
@@ -143,7 +147,7 @@ function answerOf(id: unknown, name: string, response: Record<string, unknown>, 
 }
 
 /** Arguments that are no JSON object are kept as text. */
-function argumentsOf(given: unknown): Record<string, unknown> {
+function parseCallArguments(given: unknown): Record<string, unknown> {
   const parsed = typeof given === 'string' ? parsedObject(given) : given;
   if (isPlainObject(parsed)) return { ...parsed };
   return given === '' || given === undefined || given === null ? {} : { arguments: given };
@@ -159,7 +163,7 @@ function parsedObject(text: string): Record<string, unknown> | undefined {
 }
 
 /** A text that is a JSON object is the response; any other text is its `output`. */
-function responseOf(text: string): Record<string, unknown> {
+function parseResponseText(text: string): Record<string, unknown> {
   return parsedObject(text) ?? { output: text };
 }
 
@@ -168,18 +172,18 @@ function resultParts({ callId, name, output }: PlainItem): SaidPart[] {
     part: { functionResponse: { id: callId as string, name: name as string, response } },
     ...(at && { at }),
   });
-  if (typeof output === 'string') return [answer(responseOf(output), ['output'])];
+  if (typeof output === 'string') return [answer(parseResponseText(output), ['output'])];
   if (Array.isArray(output)) {
-    const parts = entriesOf(output).flatMap((entry, index) => entryParts(entry, ['output', index]));
+    const parts = toContentEntries(output).flatMap((entry, index) => entryParts(entry, ['output', index]));
     const texts = parts.flatMap(({ part: { text } }) => (typeof text === 'string' ? [text] : []));
     const [only] = texts;
     const single = only !== undefined && texts.length === 1;
     const at = single ? parts.find(({ part }) => part.text === only)?.at : undefined;
     const files = parts.filter(({ part }) => part.text === undefined);
-    return [answer(single ? responseOf(only) : { output: texts.join('\n') }, at), ...files];
+    return [answer(single ? parseResponseText(only) : { output: texts.join('\n') }, at), ...files];
   }
-  const entry = fieldsOf(output);
-  if (entry.type === 'text') return [answer(responseOf(entry.text as string), ['output', 'text'])];
+  const entry = toContentEntry(output);
+  if (entry.type === 'text') return [answer(parseResponseText(entry.text as string), ['output', 'text'])];
   const files = entryParts(entry, ['output']);
   return [answer({ output: files.length > 0 ? `[${String(entry.type)}]` : '' }), ...files];
 }
@@ -187,18 +191,21 @@ function resultParts({ callId, name, output }: PlainItem): SaidPart[] {
 /** A tool that the provider runs has its answer in the same item. */
 function hostedParts({ id, name, arguments: args, output, status }: PlainItem): SaidPart[] {
   if (typeof id !== 'string' || id === '') return [];
-  const call = { part: { functionCall: { id, name: name as string, args: argumentsOf(args) } }, at: ['arguments'] };
+  const call = {
+    part: { functionCall: { id, name: name as string, args: parseCallArguments(args) } },
+    at: ['arguments'],
+  };
   if (output === undefined && status !== 'completed') return [call];
-  const response = output === undefined ? { status } : responseOf(output as string);
+  const response = output === undefined ? { status } : parseResponseText(output as string);
   return [call, { part: { functionResponse: { id, name: name as string, response } }, at: ['output'] }];
 }
 
 /** A value that is no object has no fields. */
-export function fieldsOf(value: unknown): ContentEntry {
+export function toContentEntry(value: unknown): ContentEntry {
   return typeof value === 'object' && value !== null ? (value as ContentEntry) : {};
 }
 
 /** An entry that is no object says nothing. */
-export function entriesOf(content: unknown): ContentEntry[] {
-  return Array.isArray(content) ? content.map(fieldsOf) : [];
+export function toContentEntries(content: unknown): ContentEntry[] {
+  return Array.isArray(content) ? content.map(toContentEntry) : [];
 }

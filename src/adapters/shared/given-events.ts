@@ -29,7 +29,7 @@ export function foundIn<Of extends Told>(messages: readonly unknown[], told: rea
   for (const each of told) {
     const said = each.messages.map((message) => JSON.stringify(message));
     if (said.length === 0) continue;
-    const place = placeOf(said, wanted, next);
+    const place = findSequenceStart(said, wanted, next);
     if (place === -1) {
       for (const message of said) others.add(message);
       continue;
@@ -55,7 +55,7 @@ export function givenEvents(
   return { ...givenRanges(found.flatMap(({ events }) => events)), ...(!isExact && { isExact: false }) };
 }
 
-function placeOf(said: readonly string[], wanted: readonly string[], from: number): number {
+function findSequenceStart(said: readonly string[], wanted: readonly string[], from: number): number {
   const last = wanted.length - said.length;
   for (let place = from; place <= last; place += 1) {
     if (said.every((message, index) => message === wanted[place + index])) return place;

@@ -11,7 +11,7 @@ import {
   checkedAnswer,
   refusalEvent,
 } from '../invocation/approval-answers.js';
-import { answerIdOf } from '../invocation/approval-ids.js';
+import { formatApprovalAnswerId } from '../invocation/approval-ids.js';
 import { approvalMarksIn, isExpired, questionsIn, withoutApprovals } from '../invocation/approval-requests.js';
 import type { GivenApproval } from '../invocation/invocation-approvals.js';
 import type { AgentEnvironment } from '../turn/agent-environment.js';
@@ -48,7 +48,7 @@ export async function answeredApproval(
     const isLate = isExpired(mark, env.clock.now());
     const event = isLate ? refusalEvent(approvalId, 'expired', mark) : answerEvent(approvalId, content, mark);
     const [[, answer] = []] = answersIn(event);
-    if (!isLate) await checkedAnswer(answer, schemaOf(schemas, mark.tool));
+    if (!isLate) await checkedAnswer(answer, findToolSchema(schemas, mark.tool));
     return {
       messageSeq: mark.messageSeq,
       given: { approvalId, answer, event },
@@ -56,7 +56,7 @@ export async function answeredApproval(
       tooLate: isLate && !isExpiry ? new ApprovalExpiredError(approvalId, mark.expiresAt) : undefined,
     };
   }
-  const stored = await findEventOf(env, key, invocationId, answerIdOf(approvalId));
+  const stored = await findEventOf(env, key, invocationId, formatApprovalAnswerId(approvalId));
   if (!stored) throw new ApprovalNotFoundError(approvalId);
   const { messageSeq = 0, refused } = answerNoteOf(stored) ?? {};
   if (refused !== undefined || !isSameContent(stored, content)) throw answeredError(approvalId, stored);
@@ -72,7 +72,7 @@ export async function refuseIfGone(
   { events, rewound }: StoredInvocation,
 ): Promise<void> {
   // A stop may have been faster than this turn, which does not keep it out.
-  const answered = events.find(({ id }) => id === answerIdOf(approvalId));
+  const answered = events.find(({ id }) => id === formatApprovalAnswerId(approvalId));
   if (answered) throw answeredError(approvalId, answered);
   const asked = events.findLast((event) => questionsIn(event).some(([id]) => id === approvalId));
   if (!asked || !isInRanges(asked.seq, rewound)) return;
@@ -81,6 +81,6 @@ export async function refuseIfGone(
   throw new ApprovalNotFoundError(approvalId);
 }
 
-function schemaOf(schemas: GivenAnswer['schemas'], tool = ''): StandardSchema | undefined {
+function findToolSchema(schemas: GivenAnswer['schemas'], tool = ''): StandardSchema | undefined {
   return schemas && Object.hasOwn(schemas, tool) ? schemas[tool] : undefined;
 }

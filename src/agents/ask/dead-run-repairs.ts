@@ -1,5 +1,5 @@
 import type { EventInput, LoggedEvent } from '../../sessions/domain/event.js';
-import { eventBy, nameOf } from '../../sessions/domain/open-calls.js';
+import { eventBy, formatSpeakerName } from '../../sessions/domain/open-calls.js';
 import { type StreamedEvent, streamedEvents } from '../../sessions/domain/partial-text.js';
 import { isInRanges } from '../../sessions/domain/seq-ranges.js';
 import { incarnationOf } from '../../sessions/domain/session-tracking.js';
@@ -79,12 +79,12 @@ export class DeadRunRepairs {
     if (!isHandedOver && hasApprovals(session, isAskedBy(invocationId))) {
       return [...discardsOf(said), ...this.#waiting(session, invocationId, kept)];
     }
-    const idOf = new Map(ofLast.map((event) => [nameOf(event), event.id]));
+    const idOf = new Map(ofLast.map((event) => [formatSpeakerName(event), event.id]));
     const why = isHandedOver ? 'interrupted' : 'died';
     const closing = new InvocationEnd(this.due.agentName, [...kept, ...ofLast])
       .closing(invocationId, why)
       .map((event) => {
-        const id = event.interrupted ? idOf.get(nameOf(event)) : undefined;
+        const id = event.interrupted ? idOf.get(formatSpeakerName(event)) : undefined;
         return id === undefined ? event : { ...event, id };
       });
     const completed = new Set(closing.map(({ id }) => id));

@@ -99,7 +99,7 @@ function isUrgent({ policy, handedOver }: QueuePlace): boolean {
 }
 
 /** What the turn answers. One call answers all messages that came while it was not quiet, as far as they fit. */
-export async function messagesOf(
+export async function readTurnMessages(
   env: AgentEnvironment,
   due: DueRun,
   queue: readonly QueuePlace[],

@@ -2,7 +2,7 @@ import type { LoggedEvent } from '../../sessions/domain/event.js';
 import { type SessionKey, sessionNameOf } from '../../sessions/domain/ids.js';
 import type { SessionService } from '../../sessions/session.service.js';
 import { dequeuedBy, queueEntryOf } from '../turn/control-events.js';
-import { type QueuePlace, placeOf } from '../turn/queue-place.js';
+import { type QueuePlace, toQueuePlace } from '../turn/queue-place.js';
 
 /** A message that waits. */
 export interface QueueMember {
@@ -117,7 +117,7 @@ export class QueueWatch {
 
   #learn(event: LoggedEvent): void {
     const entry = queueEntryOf(event);
-    if (entry) this.remember(placeOf(entry));
+    if (entry) this.remember(toQueuePlace(entry));
     for (const invocationId of dequeuedBy(event)) this.#known.delete(invocationId);
   }
 

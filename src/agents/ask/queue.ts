@@ -12,7 +12,7 @@ import {
   queuedIdOf,
   queuedIn,
 } from '../turn/control-events.js';
-import { type QueuePlace, placeOf } from '../turn/queue-place.js';
+import { type QueuePlace, toQueuePlace } from '../turn/queue-place.js';
 import { queueWatchIn } from './queue-watch.js';
 import { type LogReader, findEventOf } from '../turn/stored-invocation.js';
 
@@ -27,7 +27,7 @@ export async function readQueue(env: LogReader, key: SessionKey, queued: Readonl
   const known = [...queued].flatMap((invocationId) => watch?.entryOf(invocationId) ?? []);
   const unknown = new Set(queued);
   for (const { invocationId } of known) unknown.delete(invocationId);
-  return inQueueOrder([...known, ...(await findEntries(env, key, unknown)).map(placeOf)]);
+  return inQueueOrder([...known, ...(await findEntries(env, key, unknown)).map(toQueuePlace)]);
 }
 
 /** The message of an invocation, if it waits. */

@@ -18,12 +18,12 @@ import { followInvocation } from './follow.js';
 import { isHandOver } from '../turn/turn-news.js';
 import { QueueWait } from './queue-wait.js';
 import { type MessagePlace, type Seen, type Step, decideStep } from './message-while-busy.js';
-import { type QueuePlace, isWhole, placeOf } from '../turn/queue-place.js';
+import { type QueuePlace, isWhole, toQueuePlace } from '../turn/queue-place.js';
 import { findMessage, findWaiting, readQueue } from './queue.js';
 import { BudgetHold } from '../invocation/run-budget.js';
 import { type CheckedRun, type RunResult, assertPlaceIn, keptOf, withoutMessage } from './run-request.js';
 import type { RunHandler } from '../invocation/agent-context.js';
-import { endOf } from '../invocation/run-status.js';
+import { findEnd } from '../invocation/run-status.js';
 import { TurnWork } from './turn-work.js';
 
 /** A requested run: gets its turn, as its policy says, and answers its message. */
@@ -217,7 +217,7 @@ export class RequestedRun {
     // What its process has left to others waits already, at a better place.
     const entry: QueuePlace = waiting?.handedOver
       ? { ...waiting, message }
-      : placeOf({ ...queued, invocationId, seq: await this.#appendQueued(event) });
+      : toQueuePlace({ ...queued, invocationId, seq: await this.#appendQueued(event) });
     // What it brings is read again in its turn, but for what the log has not.
     if (!isWhole(entry)) this.request = keptOf(this.request);
     this.#entry = entry;
@@ -303,7 +303,7 @@ export class RequestedRun {
       if (!isClosed) this.#throwIfHandedOver();
       if (!isClosed && !signal.aborted && invocationId === request.invocationId) return undefined;
       if (isClosed || signal.aborted || !(await this.#isHandedOver(invocationId))) {
-        const status = isClosed ? endOf(events, invocationId, request) : signal.aborted ? 'stopped' : 'interrupted';
+        const status = isClosed ? findEnd(events, invocationId, request) : signal.aborted ? 'stopped' : 'interrupted';
         return { status, invocationId, events, session: await this.#load() };
       }
       if (!isFirst) await this.#pause();

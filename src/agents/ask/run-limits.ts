@@ -68,8 +68,8 @@ export class RunPlaces {
 
   async #takeShared({ appName, userId }: UserKey, taken: GiveBack[]): Promise<void> {
     const { perUser, perApp } = this.#limits;
-    if (perUser !== undefined) taken.push(await this.#take('user', perUser, nameOf('user', appName, userId)));
-    if (perApp !== undefined) taken.push(await this.#take('app', perApp, nameOf('app', appName)));
+    if (perUser !== undefined) taken.push(await this.#take('user', perUser, toRunLeaseName('user', appName, userId)));
+    if (perApp !== undefined) taken.push(await this.#take('app', perApp, toRunLeaseName('app', appName)));
   }
 
   async #take(scope: RunLimit['scope'], limit: number, name: string): Promise<GiveBack> {
@@ -80,7 +80,7 @@ export class RunPlaces {
 }
 
 /** Names no user, since leases are left when a user is erased. */
-function nameOf(...owner: readonly string[]): string {
+function toRunLeaseName(...owner: readonly string[]): string {
   return `runs:${digestOf(owner)}`;
 }
 

@@ -15,7 +15,7 @@ export class RunReading implements AsyncIterator<RunEvent, undefined> {
   readonly #events: AsyncGenerator<RunEvent, undefined>;
 
   private constructor(runs: readonly Promise<AgentRun>[], withPartials: boolean) {
-    this.#events = eventsOf(runs, withPartials, this.#ended.signal);
+    this.#events = readRunEvents(runs, withPartials, this.#ended.signal);
   }
 
   /**
@@ -72,7 +72,7 @@ export function withoutRepeated<Event extends RunEvent>(): (event: Event) => boo
   };
 }
 
-async function* eventsOf(
+async function* readRunEvents(
   runs: readonly Promise<AgentRun>[],
   withPartials: boolean,
   signal: AbortSignal,

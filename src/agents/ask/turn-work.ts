@@ -23,7 +23,7 @@ import {
   RepeatedMessage,
   isSameContent,
   isWithdrawn,
-  messagesOf,
+  readTurnMessages,
   mustWaitFor,
   repeatedAt,
   waitingMessages,
@@ -44,7 +44,7 @@ import { findMessage } from './queue.js';
 import { BudgetHold } from '../invocation/run-budget.js';
 import { type GivenAnswer, type RunResult, assertPlaceIn } from './run-request.js';
 import type { RunHandler } from '../invocation/agent-context.js';
-import { endOf } from '../invocation/run-status.js';
+import { findEnd } from '../invocation/run-status.js';
 import { storedInvocation } from '../turn/stored-invocation.js';
 import { TurnLog, isPassing } from '../turn/turn-log.js';
 
@@ -96,7 +96,7 @@ export class TurnWork {
     this.due = due = whole;
     const entry = due.entry ?? own;
     const session = await this.#rewound(loaded, turn, entry);
-    const messages = await messagesOf(env, { ...due, entry }, queue);
+    const messages = await readTurnMessages(env, { ...due, entry }, queue);
     const earlier = session.events.find(({ id }) => id === messageIdOf(due.invocationId));
     const messageSeq = earlier?.seq ?? own?.handedOver?.messageSeq;
     return messageSeq === undefined ? this.#beginOnce(turn, session, messages) : this.#goOn(turn, session, messageSeq);
@@ -227,7 +227,7 @@ export class TurnWork {
     const end = new InvocationEnd(this.due.agentName, earlier);
     if (stored && stored.invocationId !== invocationId) {
       // Another invocation took the message, and its turn is over.
-      const status = end.isClosed ? endOf(shown, stored.invocationId, { ...due, agentName }) : 'interrupted';
+      const status = end.isClosed ? findEnd(shown, stored.invocationId, { ...due, agentName }) : 'interrupted';
       return { status, invocationId: stored.invocationId, events: shown, session };
     }
     const mayHaveDied = !given && (turn.takesOver || !end.isClosed);
@@ -238,7 +238,7 @@ export class TurnWork {
     const isRetried = due.retriesFailure && failureIn(shown.at(-1) ?? {}) !== undefined;
     const goesOn = given !== undefined || isHandedOver || isRetried;
     if (!goesOn && end.isClosed && !said.some((event) => event.invocationId === invocationId)) {
-      return { status: endOf(shown, invocationId, { ...due, agentName }), invocationId, events: shown, session };
+      return { status: findEnd(shown, invocationId, { ...due, agentName }), invocationId, events: shown, session };
     }
     const messages = [{ invocationId, message: stored?.content ?? message, isQueued: false }];
     const start = { invocationId, agentName, output, messages, messageSeq, isResumed: true, earlier, shown, given };

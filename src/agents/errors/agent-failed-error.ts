@@ -80,7 +80,7 @@ function messageFor(reason: FailureReason, run: FailedRun): string {
 }
 
 /** The failure of a run whose handler threw this. */
-export function failureOf(error: unknown, run: FailedRun): AgentFailedError {
+export function toAgentFailedError(error: unknown, run: FailedRun): AgentFailedError {
   const { reason, retryable } = error instanceof AgentFailedError ? error : { reason: failureReasonOf(error) };
   return new AgentFailedError(reason, { retryable, run, cause: error });
 }

@@ -2,7 +2,12 @@ import type { Content, FunctionCall } from '../../sessions/domain/content.js';
 import { InvalidInputError } from '../../sessions/domain/errors.js';
 import type { EventInput, LoggedEvent } from '../../sessions/domain/event.js';
 import { isBranchSummary } from '../../sessions/domain/event-inspection.js';
-import { type NamedCall, type NumberedCall, type Speaker, nameOf } from '../../sessions/domain/open-calls.js';
+import {
+  type NamedCall,
+  type NumberedCall,
+  type Speaker,
+  formatSpeakerName,
+} from '../../sessions/domain/open-calls.js';
 import type { Session } from '../../sessions/domain/session.js';
 import { isReservedAuthor } from '../../sessions/domain/reserved-words.js';
 import type { State } from '../../state/state.js';
@@ -160,7 +165,7 @@ export class AgentContext {
    */
   tool(call: FunctionCall): ToolContext {
     const found = this.invocation.end.find(call);
-    const isOwn = !found || nameOf(found) === this.#name;
+    const isOwn = !found || formatSpeakerName(found) === this.#name;
     return new ToolContext(isOwn ? this : this.as(found.author, found.branch), found?.call ?? call);
   }
 
@@ -244,10 +249,10 @@ export class AgentContext {
   }
 
   get #openCalls(): readonly NumberedCall[] {
-    return this.invocation.end.openCalls.filter((call) => nameOf(call) === this.#name);
+    return this.invocation.end.openCalls.filter((call) => formatSpeakerName(call) === this.#name);
   }
 
   get #name(): string {
-    return nameOf({ author: this.agentName, branch: this.branch });
+    return formatSpeakerName({ author: this.agentName, branch: this.branch });
   }
 }

@@ -60,13 +60,13 @@ export function agentLoop<Args>(options: AgentLoopOptions<Args>): AgentLoop {
       }
       if (step > maxSteps) throw new Error(`The model called tools ${maxSteps} times, which is the most (maxSteps).`);
       await context.takeMessages();
-      for await (const event of eventsOf(model(context))) yield context.authored(event);
+      for await (const event of readAnswerEvents(model(context))) yield context.authored(event);
       if (context.openCalls.length === 0) return;
     }
   };
 }
 
-async function* eventsOf(answer: ModelAnswer): AsyncGenerator<EventInput, void, void> {
+async function* readAnswerEvents(answer: ModelAnswer): AsyncGenerator<EventInput, void, void> {
   if (isIterable(answer)) for await (const event of answer) yield eventFrom('model', 'yield', event);
   else yield eventFrom('model', 'return', await answer);
 }

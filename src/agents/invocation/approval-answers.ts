@@ -4,7 +4,7 @@ import { getFunctionResponses } from '../../sessions/domain/event-inspection.js'
 import type { Content } from '../../sessions/domain/content.js';
 import { EventActions, type EventInput, type EventLike, type LoggedEvent } from '../../sessions/domain/event.js';
 import { ApprovalAnsweredError, ApprovalExpiredError, ApprovalWithdrawnError } from '../errors/approval-errors.js';
-import { answerIdOf } from './approval-ids.js';
+import { formatApprovalAnswerId } from './approval-ids.js';
 import { REQUEST_NAME } from './approval-names.js';
 import type { ApprovalAnswer, ApprovalMark, ApprovalResult } from './approval-requests.js';
 
@@ -21,7 +21,7 @@ export function answerEvent(
   { invocationId, messageSeq }: Pick<ApprovalMark, 'invocationId' | 'messageSeq'>,
 ): EventInput {
   return {
-    id: answerIdOf(approvalId),
+    id: formatApprovalAnswerId(approvalId),
     invocationId,
     author: 'user',
     content,

@@ -34,13 +34,13 @@ export type RequestPlace =
  * that is called again, and asks the same in the same order, gets the same ids.
  */
 export function approvalIdOf(place: RequestPlace, invocationId: string): string {
-  const name = nameOf(place);
+  const name = formatRequestName(place);
   const end = SEPARATOR + invocationId;
   if (Buffer.byteLength(name + end) <= MAX_ID_BYTES) return name + end;
   return HASHED + hash('sha256', name, 'base64url').slice(0, HASH_LENGTH) + end;
 }
 
-function nameOf(place: RequestPlace): string {
+function formatRequestName(place: RequestPlace): string {
   if ('id' in place) return encoded(place.id);
   if (!('call' in place)) return agentName(place.speaker) + NTH_REQUEST + String(place.request);
   const { call, number, nth } = place.call;
@@ -70,6 +70,6 @@ export function invocationOfApproval(approvalId: string): string {
 }
 
 /** The id of the event with the answer. Ids are unique, so an approval is answered once. */
-export function answerIdOf(approvalId: string): string {
+export function formatApprovalAnswerId(approvalId: string): string {
   return RESERVED.ids.answer + approvalId;
 }

@@ -2,7 +2,7 @@ import type { FunctionCall, FunctionCallInput } from '../../sessions/domain/cont
 import { EventActions, type EventInput, type EventLike } from '../../sessions/domain/event.js';
 import { getFunctionCalls } from '../../sessions/domain/event-inspection.js';
 import type { SessionKey } from '../../sessions/domain/ids.js';
-import { type Speaker, eventBy, nameOf } from '../../sessions/domain/open-calls.js';
+import { type Speaker, eventBy, formatSpeakerName } from '../../sessions/domain/open-calls.js';
 import type { SessionMetadata } from '../../sessions/domain/metadata.js';
 import type { Session } from '../../sessions/domain/session.js';
 import type { StandardSchema } from '../../state/standard-schema.js';
@@ -111,10 +111,10 @@ export interface AskingRun extends Pick<ApprovalMark, 'sessionId' | 'invocationI
 /** The events that ask for approvals, one for each agent, and mark the session. */
 export function approvalEvents(asked: readonly AskedApproval[], run: AskingRun): EventInput[] {
   const root = { author: run.agentName };
-  const speakers = new Map(asked.map(({ speaker = root }) => [nameOf(speaker), speaker]));
+  const speakers = new Map(asked.map(({ speaker = root }) => [formatSpeakerName(speaker), speaker]));
   return [...speakers].map(([name, speaker]) =>
     approvalEvent(
-      asked.filter((each) => nameOf(each.speaker ?? root) === name),
+      asked.filter((each) => formatSpeakerName(each.speaker ?? root) === name),
       run,
       speaker,
     ),

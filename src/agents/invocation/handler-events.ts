@@ -1,6 +1,6 @@
 import { isRecord } from '../../config/setting.js';
 import { InvalidInputError } from '../../sessions/domain/errors.js';
-import { textsOf } from '../../sessions/domain/event-inspection.js';
+import { listEventTexts } from '../../sessions/domain/event-inspection.js';
 import type { NumberedCall } from '../../sessions/domain/open-calls.js';
 import type { TurnLog } from '../turn/turn-log.js';
 import { type EventInput, keepFilledInTimestamp } from '../../sessions/domain/event.js';
@@ -85,7 +85,7 @@ export class EarlyAnswers {
 
   /** @param open the calls that are still open */
   check(event: EventInput, open: readonly NumberedCall[]): void {
-    if (this.waiting.length === 0 || known.has(this.handler) || textsOf(event).length === 0) return;
+    if (this.waiting.length === 0 || known.has(this.handler) || listEventTexts(event).length === 0) return;
     const left = this.waiting.find((call) => call.author === event.author && open.includes(call));
     if (!left) return;
     known.add(this.handler);

@@ -8,7 +8,7 @@ import { jsonCopyOf } from '../../sessions/domain/json-value.js';
 import type { NumberedCall, Speaker } from '../../sessions/domain/open-calls.js';
 import { jsonSchemaOf } from '../../state/standard-schema.js';
 import { ApprovalChangedError } from '../errors/approval-errors.js';
-import { type RequestPlace, answerIdOf, approvalIdOf } from './approval-ids.js';
+import { type RequestPlace, formatApprovalAnswerId, approvalIdOf } from './approval-ids.js';
 import { answersIn, checkedAnswer, refusalEvent } from './approval-answers.js';
 import {
   type ApprovalAnswer,
@@ -102,7 +102,7 @@ export class InvocationApprovals {
     }
     for (const [approvalId, answer] of answersIn(event)) {
       // Tools and messages of users may hold what looks like an answer.
-      if (event.id !== answerIdOf(approvalId)) continue;
+      if (event.id !== formatApprovalAnswerId(approvalId)) continue;
       this.#answers.set(approvalId, answer);
       if (this.#given?.approvalId === approvalId) this.#given = undefined;
     }
@@ -164,7 +164,7 @@ export class InvocationApprovals {
   async #store(answer: EventInput): Promise<void> {
     const { log } = this;
     try {
-      const marked = withoutApprovals([answer], log.session, (id) => answerIdOf(id) === answer.id);
+      const marked = withoutApprovals([answer], log.session, (id) => formatApprovalAnswerId(id) === answer.id);
       for (const event of await log.append(marked, { withState: false })) {
         this.end.add(event);
         this.add(event);

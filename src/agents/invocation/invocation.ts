@@ -4,7 +4,7 @@ import { leaveToOthers } from '../../sessions/domain/event-loop-turn.js';
 import type { Session } from '../../sessions/domain/session.js';
 import { isByUser } from '../../sessions/domain/event-inspection.js';
 import { AgentContext } from './agent-context.js';
-import { type AgentFailedError, failureOf } from '../errors/agent-failed-error.js';
+import { type AgentFailedError, toAgentFailedError } from '../errors/agent-failed-error.js';
 import { readable } from '../errors/thrown.js';
 import type { RunEvents } from '../turn/run-events.js';
 import { AgentsClosingError } from '../errors/closing-error.js';
@@ -138,7 +138,7 @@ export class Invocation {
     this.signal.throwIfAborted();
     const { log, invocationId, agentName } = this;
     const cause = log.causeOf(error);
-    const failure = failureOf(error, { ...log.key, invocationId, agentName });
+    const failure = toAgentFailedError(error, { ...log.key, invocationId, agentName });
     const isClosed = await this.#close('failed', failure).then(
       () => true,
       () => false,

@@ -37,7 +37,7 @@ export const OUTPUT_SETTINGS = {
  */
 export function withOutput<E extends EventInput>(event: E, rule: OutputRule): E {
   assertRule(rule);
-  const output = outputOf(event, rule);
+  const output = findEventOutput(event, rule);
   if (output === undefined) return event;
   const { stateDelta, stateRemovals, ...actions } = event.actions ?? {};
   const saved = {
@@ -58,7 +58,7 @@ function assertRule({ outputKey, outputSchema, onMismatch }: OutputRule): void {
   if (onMismatch !== undefined) checkSetting(OUTPUT_SETTINGS.onMismatch, onMismatch, 'onMismatch');
 }
 
-function outputOf(event: EventInput, rule: OutputRule): { readonly value: unknown } | undefined {
+function findEventOutput(event: EventInput, rule: OutputRule): { readonly value: unknown } | undefined {
   if (event.author !== rule.author || event.partial === true || !isFinalResponse(event)) return undefined;
   const text = outputText(event);
   if (text === '') return undefined;

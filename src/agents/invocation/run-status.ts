@@ -8,7 +8,7 @@ import type { SessionKey } from '../../sessions/domain/ids.js';
 export type RunStatus = 'completed' | 'stopped' | 'interrupted' | 'waiting';
 
 /** How a run ended, by the events of its invocation. Throws the failure that ended it. */
-export function endOf(
+export function findEnd(
   events: readonly EventInput[],
   invocationId: string,
   { key, agentName }: { readonly key: SessionKey; readonly agentName: string },
@@ -18,11 +18,11 @@ export function endOf(
     const run = { ...key, invocationId, agentName };
     throw new AgentFailedError(failure.reason, { retryable: failure.retryable, run });
   }
-  return statusOf(events);
+  return toRunStatus(events);
 }
 
 /** How an invocation ended, by its last events. */
-function statusOf(events: readonly EventInput[]): RunStatus {
+function toRunStatus(events: readonly EventInput[]): RunStatus {
   const last = events.at(-1);
   if (last?.interrupted === true) return last.errorCode === 'STOPPED' ? 'stopped' : 'interrupted';
   return last && awaitsApproval(last) ? 'waiting' : 'completed';

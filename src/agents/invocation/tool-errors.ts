@@ -12,7 +12,7 @@ export class ToolError extends Error {
     /** What it threw, or what the model is told. */
     cause: unknown,
   ) {
-    super(`The tool ${JSON.stringify(tool)} ${problem}: ${messageOf(cause)}`, { cause });
+    super(`The tool ${JSON.stringify(tool)} ${problem}: ${toToolErrorMessage(cause)}`, { cause });
     this.name = 'ToolError';
   }
 }
@@ -34,15 +34,15 @@ const LONGEST_MESSAGE = 2_000;
 
 /** What a model reads of an error. */
 export function errorResponse(error: unknown): { readonly error: string } {
-  return { error: messageOf(error) };
+  return { error: toToolErrorMessage(error) };
 }
 
-function messageOf(error: unknown): string {
-  return textOf(error).slice(0, LONGEST_MESSAGE).toWellFormed();
+function toToolErrorMessage(error: unknown): string {
+  return describeThrownError(error).slice(0, LONGEST_MESSAGE).toWellFormed();
 }
 
 /** Anything may be thrown, also what has no text. */
-function textOf(error: unknown): string {
+function describeThrownError(error: unknown): string {
   try {
     return String(error instanceof Error ? error.message || error.name : error);
   } catch {

@@ -1,7 +1,7 @@
-import { textsOf } from '../../sessions/domain/event-inspection.js';
+import { listEventTexts } from '../../sessions/domain/event-inspection.js';
 import type { Part } from '../../sessions/domain/content.js';
 import { type EventInput, keepFilledInTimestamp } from '../../sessions/domain/event.js';
-import { type Speaker, eventBy, nameOf } from '../../sessions/domain/open-calls.js';
+import { type Speaker, eventBy, formatSpeakerName } from '../../sessions/domain/open-calls.js';
 
 /** What a speaker said in partial events only. */
 interface UnfinishedAnswer extends Speaker {
@@ -22,9 +22,9 @@ export class UnfinishedAnswers {
 
   /** Adds a partial event. */
   add(event: EventInput, speaker: Speaker): void {
-    const { parts = [], usage = {} } = this.#answers.get(nameOf(speaker)) ?? {};
+    const { parts = [], usage = {} } = this.#answers.get(formatSpeakerName(speaker)) ?? {};
     const { usageMetadata, modelVersion } = event;
-    this.#answers.set(nameOf(speaker), {
+    this.#answers.set(formatSpeakerName(speaker), {
       ...speaker,
       parts: joinedPieces(parts, event.content?.parts ?? []),
       usage: {
@@ -56,10 +56,11 @@ export class UnfinishedAnswers {
 
   /** What the speaker said, and the same text if another author or branch streamed it. */
   #completedBy(event: EventInput, speaker: Speaker): (readonly [name: string, answer: UnfinishedAnswer])[] {
-    const said = textsOf(event).join('');
+    const said = listEventTexts(event).join('');
     return [...this.#answers].filter(
       ([name, { parts }]) =>
-        name === nameOf(speaker) || (said !== '' && textsOf({ content: { parts: [...parts] } }).join('') === said),
+        name === formatSpeakerName(speaker) ||
+        (said !== '' && listEventTexts({ content: { parts: [...parts] } }).join('') === said),
     );
   }
 

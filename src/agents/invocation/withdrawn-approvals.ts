@@ -33,12 +33,12 @@ export async function withdrawApprovals(
     isAskedBy(invocationId)(...each),
   );
   if (asked.length === 0) return false;
-  const events = await eventsOf(env, key, asked);
+  const events = await createWithdrawalEvents(env, key, asked);
   await append(env, session, withoutApprovals(events, session, isAskedBy(invocationId)), invocationId);
   return true;
 }
 
-async function eventsOf(
+async function createWithdrawalEvents(
   env: AgentEnvironment,
   key: SessionKey,
   asked: readonly (readonly [approvalId: string, mark: ApprovalMark])[],

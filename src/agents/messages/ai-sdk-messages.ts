@@ -86,10 +86,10 @@ function modelPart(part: ConversationPart): (AiSdkReasoningPart | AiSdkToolCallP
 function resultPart(part: ConversationPart): AiSdkToolResultPart[] {
   if (part.type !== 'result') return [];
   const { id: toolCallId, name: toolName } = part;
-  return [{ type: 'tool-result', toolCallId, toolName, output: outputOf(part) }];
+  return [{ type: 'tool-result', toolCallId, toolName, output: toToolOutput(part) }];
 }
 
-function outputOf({ response, parts, isError }: ConversationResult): AiSdkToolResultPart['output'] {
+function toToolOutput({ response, parts, isError }: ConversationResult): AiSdkToolResultPart['output'] {
   if (parts)
     return { type: 'content', value: [{ type: 'text', text: jsonText(response) }, ...parts.map(resultContent)] };
   if (typeof response === 'string') return { type: 'text', value: response };

@@ -46,11 +46,11 @@ const EARLIER: AnthropicBlock = { type: 'text', text: '(Earlier messages are lef
 export function anthropicMessages(messages: readonly ConversationMessage[]): AnthropicMessage[] {
   const said = withTakenIds(messages).map(({ role, parts }) => ({
     role,
-    parts: parts.filter((part) => blocksOf(role, part).length > 0),
+    parts: parts.filter((part) => toAnthropicBlocks(role, part).length > 0),
   }));
   const result = alternating(said.filter(({ parts }) => parts.length > 0)).map(({ role, parts }): AnthropicMessage => ({
     role: role === 'model' ? 'assistant' : 'user',
-    content: parts.flatMap((part) => blocksOf(role, part)),
+    content: parts.flatMap((part) => toAnthropicBlocks(role, part)),
   }));
   return result[0]?.role === 'assistant' ? [{ role: 'user', content: [EARLIER] }, ...result] : result;
 }
@@ -75,7 +75,7 @@ function withTakenIds(messages: readonly ConversationMessage[]): readonly Conver
   return messages.map((message) => ({ ...message, parts: message.parts.map(rename) }));
 }
 
-function blocksOf(role: ConversationMessage['role'], part: ConversationPart): AnthropicBlock[] {
+function toAnthropicBlocks(role: ConversationMessage['role'], part: ConversationPart): AnthropicBlock[] {
   switch (part.type) {
     case 'text':
       // The API refuses blank blocks.
@@ -104,7 +104,7 @@ function blocksOf(role: ConversationMessage['role'], part: ConversationPart): An
 function resultContent({ response, parts, isError }: ConversationResult): string | AnthropicResultBlock[] {
   const text = jsonText(response);
   if (!parts) return text;
-  const blocks = parts.flatMap((part) => blocksOf(isError ? 'model' : 'user', part)).filter(isResultBlock);
+  const blocks = parts.flatMap((part) => toAnthropicBlocks(isError ? 'model' : 'user', part)).filter(isResultBlock);
   return [{ type: 'text', text }, ...blocks];
 }
 

@@ -22,7 +22,7 @@ const UNKNOWN_TYPE = 'application/octet-stream';
  * @example const part = givenFile(block.image_url, { kind: 'image' });
  */
 export function givenFile(source: string, description: FileDescription = {}): Part {
-  const details = detailsOf(description);
+  const details = toFileDetails(description);
   const [, head, body] = DATA_URL.exec(source) ?? [];
   if (head !== undefined && body !== undefined) {
     const [type] = head.split(';', 1);
@@ -30,10 +30,10 @@ export function givenFile(source: string, description: FileDescription = {}): Pa
     return { inlineData: { mimeType: description.mimeType || type || 'text/plain', data, ...details } };
   }
   if (URL.test(source)) {
-    const mimeType = typeOf(source, description);
+    const mimeType = detectMimeType(source, description);
     return { fileData: { fileUri: source, ...(mimeType !== undefined && { mimeType }), ...details } };
   }
-  return { inlineData: { mimeType: typeOf('', description) ?? UNKNOWN_TYPE, data: source, ...details } };
+  return { inlineData: { mimeType: detectMimeType('', description) ?? UNKNOWN_TYPE, data: source, ...details } };
 }
 
 /**
@@ -43,9 +43,9 @@ export function givenFile(source: string, description: FileDescription = {}): Pa
  */
 export function keptFile(vendor: string | undefined, id: string, description: FileDescription = {}): Part {
   if (vendor === undefined && URL.test(id)) return givenFile(id, description);
-  const mimeType = typeOf('', description);
+  const mimeType = detectMimeType('', description);
   const fileUri = `${vendor ?? vendorOf(id)}:${id}`;
-  return { fileData: { fileUri, ...(mimeType !== undefined && { mimeType }), ...detailsOf(description) } };
+  return { fileData: { fileUri, ...(mimeType !== undefined && { mimeType }), ...toFileDetails(description) } };
 }
 
 /** The vendor and the id of a {@link keptFile}. Nobody else can read it. */
@@ -65,10 +65,10 @@ export function fileType({ inlineData, fileData }: Part): string | undefined {
   const file = inlineData ?? fileData;
   if (!file) return undefined;
   const name = typeof file.displayName === 'string' ? file.displayName : undefined;
-  return typeOf(fileData?.fileUri ?? '', { mimeType: file.mimeType, name }) ?? UNKNOWN_TYPE;
+  return detectMimeType(fileData?.fileUri ?? '', { mimeType: file.mimeType, name }) ?? UNKNOWN_TYPE;
 }
 
-function typeOf(url: string, { mimeType, kind, format, name = '' }: FileDescription): string | undefined {
+function detectMimeType(url: string, { mimeType, kind, format, name = '' }: FileDescription): string | undefined {
   const [path = ''] = url.split(/[?#]/, 1);
   const told = (mimeType || undefined) ?? (format && typeByFormat(format, kind));
   return told ?? typeByName(name) ?? typeByName(path) ?? (kind && USUAL_TYPES[kind]);
@@ -117,7 +117,7 @@ const TYPES: Readonly<Record<string, string>> = {
   xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
 };
 
-function detailsOf({ name, detail }: FileDescription): { readonly displayName?: string; readonly detail?: string } {
+function toFileDetails({ name, detail }: FileDescription): { readonly displayName?: string; readonly detail?: string } {
   return { ...(name !== undefined && { displayName: name }), ...(detail !== undefined && { detail }) };
 }
 

@@ -2,7 +2,7 @@ import { type BranchOptions, branchView } from '../../sessions/domain/branch-vie
 import { InvalidInputError } from '../../sessions/domain/errors.js';
 import type { ConversationEvent, ConversationMessage } from './conversation.js';
 import { pairMessages } from './paired-calls.js';
-import { type UnpairedMessage, isCut, messageOf, noteMessage, ownCallIds } from './said-parts.js';
+import { type UnpairedMessage, isCut, toUnpairedMessage, noteMessage, ownCallIds } from './said-parts.js';
 import { type TokenEstimate, estimatedTokens, withinBudget } from './token-budget.js';
 import { visibleEvents } from './visible-events.js';
 
@@ -50,7 +50,7 @@ export function givenMessages<Given extends ConversationEvent>(
     agent,
   );
   const said = visible.flatMap(({ event, seen }): Said<Given>[] => {
-    const message = messageOf(seen, agent, ownCalls);
+    const message = toUnpairedMessage(seen, agent, ownCalls);
     const isNoted = cutNote !== false && isCut(seen, message);
     return [{ ...message, event }, ...(isNoted ? [{ ...noteMessage(cutNote), event }] : [])];
   });

@@ -34,21 +34,21 @@ export interface GoogleContent {
 export function googleContents(messages: readonly ConversationMessage[]): GoogleContent[] {
   const contents = alternating(messages).map(({ role, parts }): GoogleContent => ({
     role: role === 'model' ? 'model' : 'user',
-    parts: parts.flatMap(partsOf),
+    parts: parts.flatMap(toGoogleParts),
   }));
   // A call must not stand first.
   const earlier: GoogleContent = { role: 'user', parts: [{ text: '(Earlier messages are left out.)' }] };
   return contents[0]?.role === 'model' ? [earlier, ...contents] : contents;
 }
 
-function partsOf(part: ConversationPart): GooglePart[] {
+function toGoogleParts(part: ConversationPart): GooglePart[] {
   switch (part.type) {
     case 'text':
       return [{ text: part.text, ...signed(part) }];
     case 'thought':
       return [{ text: part.text, thought: true, ...signed(part) }];
     case 'call':
-      return [{ functionCall: { ...idOf(part), name: part.name, args: { ...part.args } }, ...signed(part) }];
+      return [{ functionCall: { ...toGoogleIdField(part), name: part.name, args: { ...part.args } }, ...signed(part) }];
     case 'result':
       return resultParts(part);
     case 'file':
@@ -61,10 +61,10 @@ function partsOf(part: ConversationPart): GooglePart[] {
 
 /** A response takes files; what else belongs to it follows. */
 function resultParts({ parts = [], response, ...result }: ConversationResult): GooglePart[] {
-  const given = parts.flatMap(partsOf);
+  const given = parts.flatMap(toGoogleParts);
   const files = given.filter(isFile).map(({ inlineData, fileData }) => (inlineData ? { inlineData } : { fileData }));
   const functionResponse = {
-    ...idOf(result),
+    ...toGoogleIdField(result),
     name: result.name,
     response: responseObject(response),
     ...(files.length > 0 && { parts: files }),
@@ -94,7 +94,7 @@ function signed({ signature }: { readonly signature?: string }): { thoughtSignat
 }
 
 /** Only ids of the API itself: it refuses those that ADK gives to calls without id. */
-function idOf({ id, isIdGiven }: { readonly id: string; readonly isIdGiven: boolean }): { id?: string } {
+function toGoogleIdField({ id, isIdGiven }: { readonly id: string; readonly isIdGiven: boolean }): { id?: string } {
   return isIdGiven && !id.startsWith('adk-') ? { id } : {};
 }
 

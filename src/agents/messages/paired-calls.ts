@@ -23,7 +23,7 @@ export interface PairedMessage<Said extends UnpairedMessage> {
  * @example const messages = pairMessages(session.events.map((event) => readMessage(event)));
  */
 export function pairMessages<Said extends UnpairedMessage>(messages: readonly Said[]): PairedMessage<Said>[] {
-  const pieces = messages.flatMap((of) => piecesOf(of).map((parts) => ({ of, parts })));
+  const pieces = messages.flatMap((of) => splitAfterAnswers(of).map((parts) => ({ of, parts })));
   const calls = new Calls<Said>();
   const paired = pieces.map(({ of, parts }, place) => ({
     of,
@@ -35,13 +35,13 @@ export function pairMessages<Said extends UnpairedMessage>(messages: readonly Sa
   }));
   return paired.flatMap(({ message, of }) => {
     if (message.parts.length === 0) return [];
-    const results = resultsOf(message, calls);
+    const results = createResultMessage(message, calls);
     return [{ message, of, answeredBy: [] }, ...(results ? [{ ...results, of }] : [])];
   });
 }
 
 /** Splits a message that answers and goes on: what it says after an answer belongs after the result. */
-function piecesOf({ parts }: UnpairedMessage): (readonly UnpairedPart[])[] {
+function splitAfterAnswers({ parts }: UnpairedMessage): (readonly UnpairedPart[])[] {
   const starts = parts.flatMap(({ type }, index) => {
     const isAfterAnswer = index > 0 && parts[index - 1]?.type === 'answered';
     return index === 0 || (isAfterAnswer && type !== 'answered') ? [index] : [];
@@ -49,7 +49,7 @@ function piecesOf({ parts }: UnpairedMessage): (readonly UnpairedPart[])[] {
   return starts.map((start, index) => parts.slice(start, starts[index + 1]));
 }
 
-function resultsOf<Said extends UnpairedMessage>(
+function createResultMessage<Said extends UnpairedMessage>(
   { parts }: ConversationMessage,
   calls: Calls<Said>,
 ): Pick<PairedMessage<Said>, 'message' | 'answeredBy'> | undefined {

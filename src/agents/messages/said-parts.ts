@@ -1,4 +1,4 @@
-import { isByUser, isSummary, textsOf } from '../../sessions/domain/event-inspection.js';
+import { isByUser, isSummary, listEventTexts } from '../../sessions/domain/event-inspection.js';
 import type { FunctionCall, FunctionResponse, Part } from '../../sessions/domain/content.js';
 import { isPlainObject } from '../../sessions/domain/json-value.js';
 import type {
@@ -26,7 +26,7 @@ export interface UnpairedMessage extends Omit<ConversationMessage, 'parts'> {
  * @example const { role, parts } = readMessage(event);
  */
 export function readMessage(event: ConversationEvent): UnpairedMessage {
-  return messageOf(event, undefined, NO_CALLS);
+  return toUnpairedMessage(event, undefined, NO_CALLS);
 }
 
 const NO_CALLS: ReadonlySet<string> = new Set();
@@ -40,16 +40,16 @@ export function ownCallIds(events: readonly ConversationEvent[], agent: string |
 }
 
 /** What the event says to the agent; without `agent`, to one that is all agents. */
-export function messageOf(
+export function toUnpairedMessage(
   event: ConversationEvent,
   agent: string | undefined,
   ownCalls: ReadonlySet<string>,
 ): UnpairedMessage {
-  if (isSummary(event)) return summaryMessage(textsOf(event).join('\n'));
+  if (isSummary(event)) return summaryMessage(listEventTexts(event).join('\n'));
   if (event.actions?.branchSummary) return summaryMessage(event.actions.branchSummary.text);
   const parts = event.content?.parts ?? [];
   if (isForeign(event, agent)) return toldMessage(event.author ?? 'unknown', parts, ownCalls);
-  const role = roleOf(event);
+  const role = chooseMessageRole(event);
   const isOfUser = role === 'user' && (event.author === undefined || isByUser(event));
   // Vendors refuse calls of the user.
   const said = parts.flatMap(partsSaid).filter(({ type }) => !isOfUser || type !== 'called');
@@ -62,7 +62,7 @@ function isForeign(event: ConversationEvent, agent: string | undefined): boolean
 }
 
 /** The role of the content counts, as in ADK. What the system says is for the model. */
-function roleOf(event: ConversationEvent): 'user' | 'model' {
+function chooseMessageRole(event: ConversationEvent): 'user' | 'model' {
   const role = event.content?.role;
   if (role === 'user' || role === 'model') return role;
   if (role === 'system') return 'user';

@@ -10,12 +10,12 @@ export const estimatedTokens: TokenEstimate = ({ parts }) => {
     part.type === 'result' ? [part, ...(part.parts ?? [])] : [part],
   );
   const tokens = all.map((part) =>
-    part.type === 'file' ? TOKENS_OF_A_FILE : charactersOf(part) / CHARACTERS_PER_TOKEN,
+    part.type === 'file' ? TOKENS_OF_A_FILE : countPartCharacters(part) / CHARACTERS_PER_TOKEN,
   );
   return Math.ceil(tokens.reduce((sum, each) => sum + each, 0));
 };
 
-function charactersOf(part: Exclude<ConversationPart, { readonly type: 'file' }>): number {
+function countPartCharacters(part: Exclude<ConversationPart, { readonly type: 'file' }>): number {
   switch (part.type) {
     case 'text':
     case 'thought':
@@ -45,7 +45,7 @@ export function withinBudget(
   budget: number,
   estimate: TokenEstimate,
 ): ConversationMessage[] {
-  const steps = stepsOf(messages, estimate);
+  const steps = groupIntoSteps(messages, estimate);
   let excess = steps.reduce((sum, { tokens }) => sum + tokens, 0) - budget;
   const dropped = new Set<Step>();
   for (const group of [...earlierTurns(steps), ...lastSteps(steps)]) {
@@ -58,7 +58,7 @@ export function withinBudget(
   return steps.flatMap((step) => (dropped.has(step) ? [] : step.messages));
 }
 
-function stepsOf(messages: readonly ConversationMessage[], estimate: TokenEstimate): Step[] {
+function groupIntoSteps(messages: readonly ConversationMessage[], estimate: TokenEstimate): Step[] {
   return messages.flatMap((message, index) => {
     if (message.role === 'tool') return [];
     const next = messages[index + 1];

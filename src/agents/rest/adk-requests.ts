@@ -41,11 +41,11 @@ export function adkBody(body: unknown): Json {
   const given = camelCased(body);
   const { newMessage } = given;
   if (!isObject(newMessage) || !Array.isArray(newMessage.parts)) return given;
-  const parts = newMessage.parts.map((part: unknown) => (isObject(part) ? partOf(part) : part));
+  const parts = newMessage.parts.map((part: unknown) => (isObject(part) ? toCamelCasePart(part) : part));
   return { ...given, newMessage: { ...newMessage, parts } };
 }
 
-function partOf(part: Json): Json {
+function toCamelCasePart(part: Json): Json {
   const named = Object.entries(camelCased(part));
   return Object.fromEntries(
     named.map(([name, value]) => [name, NESTED.has(name) && isObject(value) ? camelCased(value) : value]),

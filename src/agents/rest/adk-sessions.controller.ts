@@ -15,7 +15,7 @@ import {
 import { ApiExcludeController } from '@nestjs/swagger';
 import { Allow, IsDefined, IsObject } from 'class-validator';
 import { SessionNotFoundError } from '../../sessions/domain/errors.js';
-import { type SessionView, referenceTo, viewOf } from '../../sessions/domain/session.js';
+import { type SessionView, referenceTo, toSessionView } from '../../sessions/domain/session.js';
 import type { UncheckedWrite } from '../../sessions/domain/write-description.js';
 import { AccessGuard } from '../../sessions/rest/access.guard.js';
 import { LargeAnswer } from '../../sessions/rest/answer.interceptor.js';
@@ -78,7 +78,7 @@ export class AdkSessionsController {
   @LargeAnswer()
   async list(@Param() owner: UserParams, @AccessFilter() within: SessionFilter | undefined): Promise<SessionView[]> {
     const { sessions } = await this.sessions.listSessions({ ...owner, limit: MOST_LISTED, within });
-    return sessions.map(viewOf);
+    return sessions.map(toSessionView);
   }
 
   @Post()
@@ -89,7 +89,7 @@ export class AdkSessionsController {
     @Param() owner: UserParams,
     @JsonBody(new AdkNamesPipe(), new DtoPipe(AdkNewSession)) body: Readonly<AdkNewSession>,
   ): Promise<SessionView> {
-    return viewOf(await this.sessions.createSession({ ...body, ...owner }));
+    return toSessionView(await this.sessions.createSession({ ...body, ...owner }));
   }
 
   @Post(':sessionId')
@@ -100,7 +100,7 @@ export class AdkSessionsController {
     @Param() key: SessionParams,
     @JsonBody(new AdkNamesPipe(), new DtoPipe(AdkNewSession)) body: Readonly<AdkNewSession>,
   ): Promise<SessionView> {
-    return viewOf(await this.sessions.createSession({ ...body, ...key }));
+    return toSessionView(await this.sessions.createSession({ ...body, ...key }));
   }
 
   @Get(':sessionId')
@@ -132,6 +132,6 @@ export class AdkSessionsController {
   async #found(key: SessionParams): Promise<SessionView> {
     const session = await this.sessions.getSession(key);
     if (!session) throw new SessionNotFoundError(key.sessionId);
-    return viewOf(session);
+    return toSessionView(session);
   }
 }

@@ -107,13 +107,18 @@ export class AdkRunsController {
     // Tells Nest not to send a response.
     @Res() _response: unknown,
   ): Promise<void> {
-    const sent = { key: keyOf(body), withPartials: body.streaming === true, textOf, textOfProblem };
+    const sent = {
+      key: toSessionKey(body),
+      withPartials: body.streaming === true,
+      textOf: formatAdkEvent,
+      textOfProblem,
+    };
     await sendRuns(this.#starts(body), sent, exchange, this.access, this.#logger);
   }
 
   /** One run for a message, or for each answer. */
   #starts(body: Readonly<AdkRun>): (() => AgentRun)[] {
-    const key = keyOf(body);
+    const key = toSessionKey(body);
     const answers = adkAnswers({ ...body });
     if (answers.length > 0) {
       return answers.map(([approvalId, answer]) => () => {
@@ -126,12 +131,12 @@ export class AdkRunsController {
   }
 }
 
-function keyOf({ appName, userId, sessionId }: Readonly<AdkRun>): SessionKey {
+function toSessionKey({ appName, userId, sessionId }: Readonly<AdkRun>): SessionKey {
   return { appName, userId, sessionId };
 }
 
 /** Clients of ADK expect one line, and an id and actions in each event. */
-function textOf(event: RunEvent): string {
+function formatAdkEvent(event: RunEvent): string {
   return `data: ${JSON.stringify({ id: randomUUID(), timestamp: Date.now(), actions: {}, ...event })}\n\n`;
 }
 

@@ -33,7 +33,7 @@ export class RunStreamController {
   ): Promise<void> {
     const { streaming = false, ...run } = readRequest(exchange);
     const { appName, userId, sessionId } = run;
-    const sent = { key: { appName, userId, sessionId }, withPartials: streaming, textOf, textOfEnd };
+    const sent = { key: { appName, userId, sessionId }, withPartials: streaming, textOf: formatStreamEvent, textOfEnd };
     await sendRuns([() => this.registry.run({ ...run, create: false })], sent, exchange, this.access, this.#logger);
   }
 }
@@ -41,7 +41,7 @@ export class RunStreamController {
 /** A proxy may end the stream of a server that is gone as if it was complete. */
 const textOfEnd = 'event: end\ndata: {}\n\n';
 
-function textOf(event: RunEvent): string {
+function formatStreamEvent(event: RunEvent): string {
   const id = 'seq' in event ? `id: ${String(event.seq)}\n` : '';
   return `${id}data: ${JSON.stringify(event)}\n\n`;
 }

@@ -120,12 +120,12 @@ export function withdrawEvent(invocationId: string): EventInput {
     author: 'system',
     actions: new EventActions({
       withdrawn: { invocationId },
-      metadataDelta: { fieldRemovals: marksOf(invocationId) },
+      metadataDelta: { fieldRemovals: listMarkFields(invocationId) },
     }),
   };
 }
 
-function marksOf(invocationId: string): string[] {
+function listMarkFields(invocationId: string): string[] {
   return [QUEUED_FIELD + invocationId, HANDED_OVER_FIELD + invocationId];
 }
 
@@ -137,7 +137,7 @@ function markedBy(field: string): string | undefined {
 
 /** The event that removes marks of queued messages: they are no longer in the log, or their invocation goes on. */
 export function dequeuedEvent(invocationIds: readonly string[]): EventInput {
-  const fieldRemovals = invocationIds.flatMap(marksOf);
+  const fieldRemovals = invocationIds.flatMap(listMarkFields);
   return { author: 'system', actions: new EventActions({ withdrawn: {}, metadataDelta: { fieldRemovals } }) };
 }
 

@@ -14,11 +14,11 @@ import {
   type PartialText,
   type TextPart,
   joinedParts,
-  lengthOf,
+  countCharacters,
   readTexts,
 } from '../../sessions/domain/partial-text.js';
 import { discardEvent, isControlEvent } from './control-events.js';
-import { nameOf } from '../../sessions/domain/open-calls.js';
+import { formatSpeakerName } from '../../sessions/domain/open-calls.js';
 
 /** How what running agents say is saved. */
 export interface PartialSettings {
@@ -105,12 +105,12 @@ export class PartialLog {
   add(event: EventInput): { readonly id: string; readonly offset: number } {
     const { author = '', branch, invocationId = '', timestamp = Date.now() } = event;
     const by = { author, ...(branch !== undefined && { branch }), invocationId, timestamp };
-    const name = nameOf(event);
+    const name = formatSpeakerName(event);
     const message = this.#open.get(name) ?? newMessage(this.newId(), by);
     this.#open.set(name, message);
     const parts = readTexts(event);
     const place = { id: message.id, offset: message.said };
-    message.said += lengthOf(parts);
+    message.said += countCharacters(parts);
     if (this.#isClosed || message.isFull || parts.length === 0) return place;
     message.bytes += parts.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
     message.isFull = this.#bytes > this.settings.maxBytes || this.#index >= MAX_PARTIALS_PER_TURN;
@@ -127,7 +127,7 @@ export class PartialLog {
     const [name, message] = [...this.#open].find(([, { pending }]) => pending.length > 0) ?? [];
     if (name === undefined || !message) return undefined;
     const { id: messageId, by, offset, pending: parts } = message;
-    message.offset += lengthOf(parts);
+    message.offset += countCharacters(parts);
     message.pending = [];
     // The others are next.
     this.#open.delete(name);
@@ -153,11 +153,11 @@ export class PartialLog {
   completing(events: readonly EventInput[], endsTurn: boolean): Completion {
     const completed = new Map<string, OpenMessage>();
     const completing = events.map((event, index) => {
-      const name = nameOf(event);
+      const name = formatSpeakerName(event);
       const message = this.#open.get(name);
       if (!message || index !== completerOf(events, name)) return event;
       completed.set(name, message);
-      return event.id === undefined ? copyOf(event, message.id) : event;
+      return event.id === undefined ? copyEventWithId(event, message.id) : event;
     });
     // Readers have pieces of these, and get no event instead of them.
     const left = [...this.#open].filter(([name, { id }]) => this.#stored.has(id) && !completed.has(name));
@@ -213,7 +213,7 @@ interface Completion {
   readonly endPartials?: EndedPartials;
 }
 
-function copyOf(event: EventInput, id: string): EventInput {
+function copyEventWithId(event: EventInput, id: string): EventInput {
   const copy = { ...event, id };
   keepFilledInTimestamp(event, copy);
   return copy;
@@ -221,7 +221,7 @@ function copyOf(event: EventInput, id: string): EventInput {
 
 /** The event that completes what a speaker said: the first one with text, rather than a response of a tool. */
 function completerOf(events: readonly EventInput[], name: string): number {
-  const isOfSpeaker = (event: EventInput): boolean => completes(event) && nameOf(event) === name;
+  const isOfSpeaker = (event: EventInput): boolean => completes(event) && formatSpeakerName(event) === name;
   const saying = events.findIndex((event) => isOfSpeaker(event) && readTexts(event).length > 0);
   return saying >= 0 ? saying : events.findIndex(isOfSpeaker);
 }

@@ -24,7 +24,7 @@ export function broughtBytes({ message, stateDelta, customMetadata }: Partial<Br
 }
 
 /** What has to be remembered of a message that waits. */
-export function placeOf(entry: QueueEntry): QueuePlace {
+export function toQueuePlace(entry: QueueEntry): QueuePlace {
   const bytes = broughtBytes(entry);
   if (bytes <= MOST_HELD_BYTES) return { ...entry, bytes };
   const { message: _message, stateDelta: _stateDelta, customMetadata: _customMetadata, ...place } = entry;

@@ -1,4 +1,4 @@
-import { REWINDS, groupOf, groupOfInvocation } from '../../sessions/domain/event-group.js';
+import { REWINDS, toEventGroup, groupOfInvocation } from '../../sessions/domain/event-group.js';
 import { isRewind } from '../../sessions/domain/event-inspection.js';
 import type { LoggedEvent } from '../../sessions/domain/event.js';
 import type { SessionKey } from '../../sessions/domain/ids.js';
@@ -29,7 +29,7 @@ export async function storedInvocation(env: LogReader, key: SessionKey, messageS
   if (!message?.invocationId) return { message, events: [], rewound: [] };
   const own: LoggedEvent[] = [];
   const rewinds: LoggedEvent[] = [];
-  const groups = [groupOf(message), REWINDS];
+  const groups = [toEventGroup(message), REWINDS];
   for await (const event of eventsOfGroups(env, key, groups, messageSeq)) {
     if (isRewind(event)) rewinds.push(event);
     if (event.invocationId === message.invocationId && invocationOfMessage(event) === undefined) own.push(event);
@@ -62,7 +62,7 @@ async function* eventsOfGroups(
 ): AsyncGenerator<LoggedEvent, void> {
   for (let next = from; next > 0;) {
     const { events, nextCursor } = await env.sessions.listEvents({ ...key, afterSeq: next - 1, limit: PAGE });
-    yield* events.filter((event) => groups.includes(groupOf(event)));
+    yield* events.filter((event) => groups.includes(toEventGroup(event)));
     const last = events.at(-1)?.seq;
     if (nextCursor === undefined || last === undefined) return;
     next = await nextOfGroups(env, key, groups, last + 1);

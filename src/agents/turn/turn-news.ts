@@ -4,7 +4,7 @@ import { isRewind } from '../../sessions/domain/event-inspection.js';
 import { TurnLostError } from '../../sessions/domain/errors.js';
 import { queueEntryOf, stopRequestOf, withdrawnBy } from './control-events.js';
 import { isInterrupting } from './run-policy.js';
-import { type QueuePlace, placeOf } from './queue-place.js';
+import { type QueuePlace, toQueuePlace } from './queue-place.js';
 
 type StopReason = 'stopped' | 'interrupted' | 'handed over';
 
@@ -60,7 +60,7 @@ export class TurnNews {
     const entry = queueEntryOf(event);
     if (entry && isInterrupting(entry.policy)) this.stop('interrupted');
     this.forget(this.#messages.filter(({ invocationId }) => invocationId === withdrawn));
-    if (entry?.policy === 'merge') this.#messages = [...this.#messages, placeOf(entry)];
+    if (entry?.policy === 'merge') this.#messages = [...this.#messages, toQueuePlace(entry)];
   }
 
   /** Nothing more can be stored. */

@@ -20,7 +20,7 @@ export async function audit(
   let found = 0;
   for await (const record of readAudit(await context.storage(), query)) {
     context.signal.throwIfAborted();
-    await context.output.result(lineOf(record), record);
+    await context.output.result(formatAuditLine(record), record);
     found++;
   }
   if (found > 0) return;
@@ -30,7 +30,7 @@ export async function audit(
   context.output.note(appName === undefined ? without : none);
 }
 
-function lineOf({ at, outcome, code, operation, action, target, by, ...ids }: AuditRecord): string {
+function formatAuditLine({ at, outcome, code, operation, action, target, by, ...ids }: AuditRecord): string {
   const whose = [ids.appName, ids.userId, ids.sessionId].filter((id) => id !== undefined).join(' / ');
   const asked = action === undefined ? '' : ` (${action} ${target})`;
   const what = `${operation ?? ''}${asked}`.trim();

@@ -27,7 +27,7 @@ export async function state(
   const { output } = context;
   const owner = { appName, userId };
   if (remove) await removeKeys(context, remove, owner, sessionId);
-  const { atMost: total, entries } = countedSize(await entriesOf(context, owner, sessionId));
+  const { atMost: total, entries } = countedSize(await readStateEntries(context, owner, sessionId));
   const largest = [...entries].toSorted(([, a], [, b]) => b - a).slice(0, limit);
   for (const [key, bytes] of largest)
     await output.result(shown(`${String(bytes).padStart(10)}  ${key}`), { key, bytes });
@@ -35,7 +35,7 @@ export async function state(
 }
 
 /** Without limits: it has to work where the app refuses. */
-async function entriesOf(
+async function readStateEntries(
   context: CommandContext,
   { appName, userId }: StateOwner,
   sessionId: string | undefined,
@@ -82,7 +82,7 @@ async function assertKnown(
   owner: StateOwner,
   sessionId: string | undefined,
 ): Promise<void> {
-  const known = new Set((await entriesOf(context, owner, sessionId)).map(([name]) => name));
+  const known = new Set((await readStateEntries(context, owner, sessionId)).map(([name]) => name));
   const missing = names.filter((name) => !known.has(name));
   if (missing.length > 0)
     throw new InvalidInputError(`there is no key ${missing.join(', ')}; nothing was removed`, '--remove');

@@ -128,12 +128,15 @@ export async function importFrom(
   const { conflicts, omissions, excesses, problems } = result;
   for (const left of [...conflicts, ...omissions, ...problems]) output.note(`left out ${JSON.stringify(left)}`);
   for (const large of excesses) output.note(`larger than its limit: ${JSON.stringify(large)}`);
-  await output.result(summaryOf(result, options.dryRun ? 'would import' : 'imported'), result);
+  await output.result(formatImportSummary(result, options.dryRun ? 'would import' : 'imported'), result);
   const { sessions, components: state, bad } = result;
   return sessions.conflicting + sessions.missing + state.conflicting + bad > 0 ? EXIT.wrong : EXIT.done;
 }
 
-function summaryOf({ sessions, components, events, omitted, oversized, bad }: ImportResult, what: string): string {
+function formatImportSummary(
+  { sessions, components, events, omitted, oversized, bad }: ImportResult,
+  what: string,
+): string {
   const { created, continued, unchanged, conflicting, missing } = sessions;
   const parts = [
     `${what} ${created} new and ${continued} continued sessions, ${events} events, ${components.written} components`,

@@ -21,7 +21,7 @@ export async function importAgentScopeFiles({ root, ...options }: AgentScopeFile
   for await (const entry of await opendir(root)) {
     const path = join(root, entry.name);
     if (entry.isFile() && entry.name.endsWith('.json'))
-      await target.saveSession(nameOf(entry.name), (await readFileText(path)) ?? '{}');
+      await target.saveSession(removeJsonExtension(entry.name), (await readFileText(path)) ?? '{}');
     if (entry.isDirectory()) await importFolder(target, path, entry.name);
   }
   return target.report;
@@ -36,17 +36,17 @@ async function importFolder(target: AgentScopeImport, folder: string, id: string
     if (!entry.isFile() || !/\.jsonl?$/.test(entry.name)) continue;
     isSession = true;
     const text = (await readFileText(path)) ?? '';
-    if (entry.name.endsWith('.json')) await target.saveValue(id, nameOf(entry.name), text);
-    else await target.saveList(id, nameOf(entry.name), linesOf(text));
+    if (entry.name.endsWith('.json')) await target.saveValue(id, removeJsonExtension(entry.name), text);
+    else await target.saveList(id, removeJsonExtension(entry.name), splitJavaLines(text));
   }
   if (isSession) target.endSession();
 }
 
-function nameOf(file: string): string {
+function removeJsonExtension(file: string): string {
   return file.replace(/\.jsonl?$/, '');
 }
 
 /** As Java splits them; U+2028 is no end of a line. */
-function linesOf(text: string): string[] {
+function splitJavaLines(text: string): string[] {
   return text.split(/\r\n|\n|\r/).filter((line) => line.trim() !== '');
 }

@@ -16,7 +16,7 @@ import { appendedLines, blankLine, countedBytes, fileContent, textsIn } from './
 import { fileNameOf, idOfFileName } from './file-names.js';
 import {
   DRAFT,
-  contentOf,
+  readWholeFile,
   hasFolder,
   isFileAt,
   isQuiet,
@@ -26,7 +26,7 @@ import {
   readFileText,
   replaceFile,
   replaceUnchanged,
-  stateOf,
+  readFileState,
 } from './safe-files.js';
 
 /** What is noted beside a file. The file has the content: a note only saves reading it, and has its version. */
@@ -81,7 +81,7 @@ export class ComponentFolder {
     return this.#opened(place, async (file, note) => {
       if (!note || !(await isAsNoted(file, note))) return 'changed';
       if (part === 'head') return { ...note, texts: [] };
-      const texts = textsIn(place, (await contentOf(file)).subarray(0, note.bytes));
+      const texts = textsIn(place, (await readWholeFile(file)).subarray(0, note.bytes));
       // It was replaced while it was read.
       return texts.length === note.length ? { ...note, texts } : 'changed';
     });
@@ -95,14 +95,14 @@ export class ComponentFolder {
    */
   async mend(place: ComponentPlace, versions = 1): Promise<StoredComponent | undefined> {
     return this.#opened(place, async (file, note) => {
-      const content = await contentOf(file);
+      const content = await readWholeFile(file);
       const bytes = countedBytes(place, content);
       const texts = textsIn(place, content.subarray(0, bytes));
       const digest = digestAfter(EMPTY_DIGEST, texts);
       const isSame = note?.digest === digest && note.length === texts.length;
       const version = (note?.version ?? 0) + (isSame ? 0 : versions);
       const head = { version, length: texts.length, digest };
-      const { changed } = await stateOf(file);
+      const { changed } = await readFileState(file);
       await makeFolder(join(this.path, NOTES));
       await this.#save(place, { ...head, bytes, size: content.length, changed });
       return { ...head, texts };
@@ -158,7 +158,7 @@ export class ComponentFolder {
 
   async remove(place: ComponentPlace): Promise<void> {
     await rm(this.#pathOf(place), { force: true });
-    await rm(join(this.path, NOTES, fileOf(place)), { force: true });
+    await rm(join(this.path, NOTES, formatComponentFileName(place)), { force: true });
   }
 
   async #opened<Result>(
@@ -185,7 +185,7 @@ export class ComponentFolder {
     if (bytesWritten < content.length)
       throw new ComponentFilesError('Only a part of a list was written, and does not count. Save again.');
     if (this.isSynced) await file.sync();
-    const { size, changed } = await stateOf(file);
+    const { size, changed } = await readFileState(file);
     const isStillThere = await isFileAt(this.#pathOf(place), file);
     if (isStillThere && size === note.size + content.length)
       return this.#written(place, { version, length: keep + texts.length, digest }, size, changed);
@@ -204,11 +204,11 @@ export class ComponentFolder {
     note: Note,
   ): Promise<ComponentWriteOutcome> {
     const path = this.#pathOf(write.place);
-    const changed = await replaceFile(path, await contentOf(file), this.isSynced);
+    const changed = await replaceFile(path, await readWholeFile(file), this.isSynced);
     await this.#save(write.place, { ...note, changed });
     const copy = await openFile(path, 'append');
     try {
-      const isOwn = copy !== undefined && (await stateOf(copy)).changed === changed;
+      const isOwn = copy !== undefined && (await readFileState(copy)).changed === changed;
       return isOwn ? await this.#append(write, version, copy, { ...note, changed }) : await this.#conflict(write.place);
     } finally {
       await copy?.close();
@@ -217,7 +217,7 @@ export class ComponentFolder {
 
   /** Blanks out the begin of a line that nobody completes; `false` if somebody did. Cuts nothing off: others may append meanwhile. */
   async #blankOut(place: ComponentPlace, file: FileHandle, { bytes, size }: Note): Promise<boolean> {
-    if (!(await isQuiet(file)) || (await stateOf(file)).size !== size) return false;
+    if (!(await isQuiet(file)) || (await readFileState(file)).size !== size) return false;
     const writable = await openFile(this.#pathOf(place), 'write');
     try {
       if (writable) await writable.write(blankLine(size - bytes), 0, size - bytes, bytes);
@@ -240,7 +240,7 @@ export class ComponentFolder {
     const changed = await replaceUnchanged(path, content, this.isSynced, file && isUnchanged);
     if (changed === undefined) return this.#conflict(place);
     // What another program appended to the old file while it was replaced.
-    const late = file && note && (await stateOf(file)).size > note.size ? await contentOf(file) : undefined;
+    const late = file && note && (await readFileState(file)).size > note.size ? await readWholeFile(file) : undefined;
     const bytes = Buffer.byteLength(content);
     if (!late || !note) return this.#written(place, { version, length: texts.length, digest }, bytes, changed);
     const replaced = await openFile(path, 'append');
@@ -273,11 +273,11 @@ export class ComponentFolder {
     { version, length, digest, bytes, size, changed }: Omit<Note, 'name'>,
   ): Promise<void> {
     const text = JSON.stringify({ name: place.name, version, length, digest, bytes, size, changed });
-    await replaceFile(join(this.path, NOTES, fileOf(place)), text, false);
+    await replaceFile(join(this.path, NOTES, formatComponentFileName(place)), text, false);
   }
 
   async #noteOf(place: ComponentPlace): Promise<Note | undefined> {
-    const note = await this.#note<Note>(fileOf(place));
+    const note = await this.#note<Note>(formatComponentFileName(place));
     return note && COUNTS.every((name) => Number.isSafeInteger(note[name])) ? (note as Note) : undefined;
   }
 
@@ -294,11 +294,11 @@ export class ComponentFolder {
   }
 
   #pathOf(place: ComponentPlace): string {
-    return join(this.path, fileOf(place));
+    return join(this.path, formatComponentFileName(place));
   }
 }
 
-function fileOf({ name, kind }: ComponentPlace): string {
+function formatComponentFileName({ name, kind }: ComponentPlace): string {
   return `${fileNameOf(name)}${ENDINGS[kind]}`;
 }
 
@@ -308,6 +308,6 @@ function hasBegunLine({ bytes, size }: Note): boolean {
 }
 
 async function isAsNoted(file: FileHandle, { size, changed }: Note): Promise<boolean> {
-  const current = await stateOf(file);
+  const current = await readFileState(file);
   return current.size === size && current.changed === changed;
 }

@@ -19,7 +19,7 @@ const REMOVAL = '.removal-';
 const LONGEST_WAIT_MS = 15_000;
 /** A lock of another machine is over after this time: its process cannot be looked up. */
 const FOREIGN_LOCK_MS = 60_000;
-const SELF: Omit<Owner, 'token'> = { host: hostOf(), pid: process.pid, start: startOf(process.pid) ?? '' };
+const SELF: Omit<Owner, 'token'> = { host: hostOf(), pid: process.pid, start: readProcessStart(process.pid) ?? '' };
 
 /**
  * Does work while no other process has the lock. A lock whose process is dead is taken over; one whose process is paused is not.
@@ -58,7 +58,7 @@ export async function tidyLocks(folder: string): Promise<string[]> {
   for (const name of await readdir(folder)) {
     const path = join(folder, name);
     // What is no file of ours stays.
-    const owner = await ownerOf(path).catch(() => undefined);
+    const owner = await readLockOwner(path).catch(() => undefined);
     if (!owner || !(await isDead(path, owner))) continue;
     if (name.startsWith(DRAFT)) await rm(path, { force: true });
     else if (name.startsWith(REMOVAL)) await removeDead(path);
@@ -71,7 +71,7 @@ async function held<Result>(path: string, token: string, work: () => Promise<Res
   try {
     return await work();
   } finally {
-    if ((await ownerOf(path))?.token === token) await rm(path, { force: true });
+    if ((await readLockOwner(path))?.token === token) await rm(path, { force: true });
   }
 }
 
@@ -95,19 +95,19 @@ async function take(path: string, token: string): Promise<boolean> {
  * So a lock that was taken meanwhile stays.
  */
 async function removeDead(path: string): Promise<'gone' | 'held' | 'removed'> {
-  const owner = await ownerOf(path);
+  const owner = await readLockOwner(path);
   if (!owner) return 'gone';
   if (!(await isDead(path, owner))) return 'held';
   // Of constant length, however many removals died before this one.
   const removal = join(dirname(path), `${REMOVAL}${owner.token}`);
   const token = crypto.randomUUID();
   if (!(await take(removal, token))) return removeDead(removal);
-  if ((await ownerOf(path))?.token === owner.token) await rm(path, { force: true });
+  if ((await readLockOwner(path))?.token === owner.token) await rm(path, { force: true });
   await rm(removal, { force: true });
   return 'removed';
 }
 
-async function ownerOf(path: string): Promise<Owner | undefined> {
+async function readLockOwner(path: string): Promise<Owner | undefined> {
   const text = await readFileText(path);
   return text === undefined ? undefined : parsedOwner(text);
 }
@@ -133,7 +133,7 @@ async function isDead(path: string, { host, pid, start }: Owner): Promise<boolea
   } catch (error) {
     return hasCode(error, 'ESRCH');
   }
-  const now = startOf(pid);
+  const now = readProcessStart(pid);
   return now !== undefined && start !== '' && now !== start;
 }
 
@@ -143,7 +143,7 @@ function hostOf(): string {
 }
 
 /** Field 22 of the process's status on Linux; the name before it may have spaces and brackets. */
-function startOf(pid: number): string | undefined {
+function readProcessStart(pid: number): string | undefined {
   const text = readText(`/proc/${pid}/stat`);
   return text?.slice(text.lastIndexOf(')') + 2).split(' ')[19];
 }

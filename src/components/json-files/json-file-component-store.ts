@@ -127,7 +127,7 @@ export class JsonFileComponentStore implements ComponentStore {
     return guarded(async () => {
       const found: string[] = [];
       for (const folder of await this.#folders()) {
-        const id = await idOf(folder);
+        const id = await readFolderSessionId(folder);
         if (id === undefined || (after !== undefined && compareBytes(id, after) <= 0)) continue;
         if (!(await this.#isExpired(folder)) && (await folder.places(id)).length > 0) found.push(id);
       }
@@ -164,7 +164,7 @@ export class JsonFileComponentStore implements ComponentStore {
   }
 
   async #removeExpired(folder: ComponentFolder): Promise<boolean> {
-    const id = (await this.#isExpired(folder)) ? await idOf(folder) : undefined;
+    const id = (await this.#isExpired(folder)) ? await readFolderSessionId(folder) : undefined;
     if (id === undefined) return false;
     return this.#locked(id, async () => {
       const isExpiredStill = await this.#isExpired(folder);
@@ -248,7 +248,7 @@ async function openRoot(given: string): Promise<string> {
 }
 
 /** The id of the session of a folder; nothing if the folder is not one of the store. */
-async function idOf(folder: ComponentFolder): Promise<string | undefined> {
+async function readFolderSessionId(folder: ComponentFolder): Promise<string | undefined> {
   const name = basename(folder.path);
   const id = idOfFileName(name) ?? (await folder.sessionNote())?.id;
   return id !== undefined && fileNameOf(id) === name ? id : undefined;

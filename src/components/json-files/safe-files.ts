@@ -118,7 +118,7 @@ async function fromDraft(
       if (isSynced) await file.sync();
       const { mode } = await file.stat();
       if ((mode & 0o777) !== OWNER_ONLY_FILE) await file.chmod(OWNER_ONLY_FILE);
-      ({ changed } = await stateOf(file));
+      ({ changed } = await readFileState(file));
     } finally {
       await file.close();
     }
@@ -132,7 +132,7 @@ async function fromDraft(
 }
 
 /** What tells whether anybody wrote to a file. */
-export async function stateOf(file: FileHandle): Promise<{ readonly size: number; readonly changed: string }> {
+export async function readFileState(file: FileHandle): Promise<{ readonly size: number; readonly changed: string }> {
   const { size, mtimeNs, ino } = await file.stat({ bigint: true });
   return { size: Number(size), changed: `${mtimeNs}-${ino}` };
 }
@@ -148,7 +148,7 @@ export async function isFileAt(path: string, file: FileHandle): Promise<boolean>
 }
 
 /** All of a file, wherever it was read before. */
-export async function contentOf(file: FileHandle): Promise<Buffer> {
+export async function readWholeFile(file: FileHandle): Promise<Buffer> {
   const { size } = await file.stat();
   const content = Buffer.alloc(size);
   const { bytesRead } = await file.read(content, 0, size, 0);
@@ -166,10 +166,10 @@ const QUIET_MS = 1_000;
 
 /** Whether nobody has written to a file for a second. Waits for that if it has to. */
 export async function isQuiet(file: FileHandle): Promise<boolean> {
-  const before = await stateOf(file);
+  const before = await readFileState(file);
   const age = Date.now() - (await file.stat()).mtimeMs;
   if (age < QUIET_MS) await wait(QUIET_MS - Math.max(0, age));
-  const after = await stateOf(file);
+  const after = await readFileState(file);
   return after.size === before.size && after.changed === before.changed;
 }
 

@@ -66,7 +66,7 @@ export async function deadLetters(
     const found = most === 0 ? [] : await storage.consumers.deadLetters(consumer, most);
     const exist = await areExisting(storage, found);
     const gone = found.filter((_, index) => !exist[index]);
-    if (gone.length === 0) return found.map(letterOf);
+    if (gone.length === 0) return found.map(toDeadLetter);
     for (const entry of gone) await storage.consumers.resolve(entry, 'drop');
   }
 }
@@ -85,6 +85,6 @@ async function areExisting(storage: SessionStorage, entries: readonly WorkEntry[
   return found.map((tail) => tail !== undefined);
 }
 
-function letterOf({ consumer, key, incarnation, letterSeq, tries, problem }: WorkEntry): DeadLetter {
+function toDeadLetter({ consumer, key, incarnation, letterSeq, tries, problem }: WorkEntry): DeadLetter {
   return { consumer, ...key, seq: letterSeq, tries, problem, incarnation };
 }

@@ -1,5 +1,5 @@
 import type { StoredEvent } from '../domain/commit.js';
-import { type WorkProgress, problemOf } from '../domain/consumer-work.js';
+import { type WorkProgress, toStoredProblem } from '../domain/consumer-work.js';
 import { afterFailure, retryPauseMs } from '../domain/consumer-retries.js';
 import { SessionNotFoundError } from '../domain/errors.js';
 import { isInRanges } from '../domain/seq-ranges.js';
@@ -134,8 +134,8 @@ export class WorkTask {
     const failure = this.#failure(`at event ${seq}`, then, error);
     try {
       return await (next.isDead
-        ? this.#addDeadLetter(seq, problemOf(error))
-        : this.#release({ dueInMs: next.pauseMs, problem: problemOf(error) }));
+        ? this.#addDeadLetter(seq, toStoredProblem(error))
+        : this.#release({ dueInMs: next.pauseMs, problem: toStoredProblem(error) }));
     } finally {
       onFailure(failure);
     }

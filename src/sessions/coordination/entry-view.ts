@@ -10,7 +10,7 @@ export class EntryView {
 
   /** @param entries what is at the places, in their order */
   static of(now: number, places: readonly EntryPlace[], entries: readonly (StoredEntry | undefined)[]): EntryView {
-    return new EntryView(now, viewOf(places, entries));
+    return new EntryView(now, mapEntriesByPlace(places, entries));
   }
 
   at(place: EntryPlace): StoredEntry | undefined {
@@ -24,7 +24,7 @@ export class EntryView {
 
   /** The view after some of the places were read again. */
   after(now: number, places: readonly EntryPlace[], entries: readonly (StoredEntry | undefined)[]): EntryView {
-    return new EntryView(now, new Map([...this.entries, ...viewOf(places, entries)]));
+    return new EntryView(now, new Map([...this.entries, ...mapEntriesByPlace(places, entries)]));
   }
 }
 
@@ -33,7 +33,7 @@ export function placeText({ space, name }: EntryPlace): string {
   return `${space}\u0000${name}`;
 }
 
-function viewOf(
+function mapEntriesByPlace(
   places: readonly EntryPlace[],
   entries: readonly (StoredEntry | undefined)[],
 ): Map<string, StoredEntry | undefined> {

@@ -4,7 +4,7 @@ import {
   type WorkProgress,
   claimedEntry,
   entryAfter,
-  letterOf,
+  createLetterEntry,
   revivedLetter,
 } from '../domain/consumer-work.js';
 import type { ClaimRequest } from '../storage/coordination.js';
@@ -48,7 +48,7 @@ export function noteWork(entry: WorkEntry, progress: WorkProgress, seen: EntryVi
   const outcome: NoteOutcome = next ? { kind: 'left', upTo: next.upTo } : { kind: 'done' };
   const left = next && entryOfWork(next, { inMs: progress.dueInMs });
   const changed = { ...place, expected: stored?.stamp, next: left };
-  const letter = progress.letter && letterOf(work, progress.letter);
+  const letter = progress.letter && createLetterEntry(work, progress.letter);
   const added = letter && { ...placeOfWork(letter), next: entryOfWork(letter, PARKED) };
   // A dead letter that fails again stays at its place.
   const writes = !added

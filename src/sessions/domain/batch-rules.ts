@@ -19,7 +19,12 @@ export function assertBatch(
   assertDifferentIds(events);
   for (const [index, { submitted, path }] of events.entries()) assertAppendableTogether(submitted, path, index);
   assertWithin(limits.maxBatchBytes, 'bytes', events, ({ payload }) => Buffer.byteLength(payload));
-  assertWithin(limits.maxBatchDeltaKeys, 'state keys', events, ({ changes, temp }) => keysOf(changes) + keysOf(temp));
+  assertWithin(
+    limits.maxBatchDeltaKeys,
+    'state keys',
+    events,
+    ({ changes, temp }) => countStateKeys(changes) + countStateKeys(temp),
+  );
 }
 
 function assertDifferentIds(events: readonly BatchEvent[]): void {
@@ -61,6 +66,6 @@ function assertWithin(
   }
 }
 
-function keysOf({ stateDelta, stateRemovals }: StateChanges): number {
+function countStateKeys({ stateDelta, stateRemovals }: StateChanges): number {
   return Object.keys(stateDelta).length + stateRemovals.length;
 }

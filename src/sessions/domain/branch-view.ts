@@ -35,7 +35,7 @@ export function branchView<Given extends BranchEvent>(events: readonly Given[], 
   );
   const summary = branchSummaryOf(events, options);
   const toSeq = summary?.actions?.branchSummary?.toSeq ?? 0;
-  return summary ? [summary, ...seen.filter((event) => placeOf(event) > toSeq)] : seen;
+  return summary ? [summary, ...seen.filter((event) => toBranchPosition(event) > toSeq)] : seen;
 }
 
 /** The event with the summary that readers of this branch get; `undefined` if they get that of the whole. */
@@ -56,6 +56,6 @@ export function isSummaryOf(event: BranchEvent, branch: string): boolean {
 }
 
 /** Where an event stands in the conversation: a summary stands where the last event that it covers stood. */
-function placeOf({ actions, seq = Infinity }: BranchEvent): number {
+function toBranchPosition({ actions, seq = Infinity }: BranchEvent): number {
   return actions?.compaction?.toSeq ?? seq;
 }

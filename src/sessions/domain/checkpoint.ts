@@ -43,7 +43,7 @@ export function storedCheckpoint(
  *
  * @param counters of the trimmed events
  */
-export function beginningOf(
+export function createFirstCheckpoint(
   { firstSeq }: SessionRecord,
   baseState: string,
   counters: Counters = NO_COUNTS,

@@ -16,10 +16,10 @@ import { resolveMarks } from './view-marks.js';
  * @param seen for each event of the commit, the stored event with the same id, if any
  *
  * @example
- * const refusal = refusalOf(commit, record, commit.events.map(({ id }) => storedEvent(id)), now);
+ * const refusal = findCommitRefusal(commit, record, commit.events.map(({ id }) => storedEvent(id)), now);
  * if (refusal) return refusal;
  */
-export function refusalOf(
+export function findCommitRefusal(
   commit: Commit,
   record: SessionRecord | undefined,
   seen: readonly (StoredEvent | undefined)[],

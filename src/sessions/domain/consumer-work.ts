@@ -84,9 +84,9 @@ export function entryAfter(entry: WorkEntry, progress: WorkProgress): WorkEntry 
 /**
  * The entry of a dead letter.
  *
- * @example if (progress.letter) put(letterOf(stored, progress.letter), PARKED);
+ * @example if (progress.letter) put(createLetterEntry(stored, progress.letter), PARKED);
  */
-export function letterOf(entry: WorkEntry, { seq, tries, problem }: DeadEvent): WorkEntry {
+export function createLetterEntry(entry: WorkEntry, { seq, tries, problem }: DeadEvent): WorkEntry {
   return { ...entry, letterSeq: seq, seq: seq - 1, upTo: seq, tries, problem, claim: '' };
 }
 
@@ -100,7 +100,7 @@ export function revivedLetter(letter: WorkEntry): WorkEntry {
 }
 
 /** The message of an error, as stored. */
-export function problemOf(error: unknown): string {
+export function toStoredProblem(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   const text = message.replaceAll('\u0000', '').slice(0, MAX_PROBLEM_LENGTH).toWellFormed();
   return text === '' ? 'It failed without a message.' : text;

@@ -1,10 +1,10 @@
-import { isAnySummary, isByUser, isRewind, textsOf } from './event-inspection.js';
+import { isAnySummary, isByUser, isRewind, listEventTexts } from './event-inspection.js';
 import type { EventInput } from './event.js';
 import { isCount } from './input-checks.js';
 
 /**
  * Counters of a session. The store only adds to them, so that writers never overwrite each other. A new one is a line here, the last one of
- * `NO_COUNTS`, and a line of `countsOf` and `addCounters`. Sessions from before have 0 of it, which the doctor finds and mends.
+ * `NO_COUNTS`, and a line of `countEvent` and `addCounters`. Sessions from before have 0 of it, which the doctor finds and mends.
  */
 export interface Counters {
   /** Events by the user with text: `conversationCount`. */
@@ -37,9 +37,9 @@ export function storedCounters(stored: Partial<Counters>): Counters {
 const MOST_TOKENS = 1e9;
 
 /** What one event adds. Summaries and rewinds add nothing. */
-export function countsOf(event: EventInput): Counters {
+export function countEvent(event: EventInput): Counters {
   if (isAnySummary(event) || isRewind(event)) return NO_COUNTS;
-  const contentLength = lengthOf(event);
+  const contentLength = measureContent(event);
   const tokens = event.usageMetadata?.totalTokenCount;
   return {
     turns: isByUser(event) && contentLength > 0 ? 1 : 0,
@@ -50,11 +50,11 @@ export function countsOf(event: EventInput): Counters {
 }
 
 /** A redacted event counts as it did before. */
-function lengthOf(event: EventInput): number {
+function measureContent(event: EventInput): number {
   const before = event.redaction?.contentLength;
   if (isCount(before)) return before;
   let length = 0;
-  for (const text of textsOf(event)) length += text.length;
+  for (const text of listEventTexts(event)) length += text.length;
   return length;
 }
 

@@ -76,8 +76,8 @@ export function isDigest(text: string): boolean {
 export function isSameEvent(submitted: ComparedEvent, stored: StoredEvent): boolean {
   const { digest, givenTimestamp } = submitted;
   const storedDigest = isTrimmed(stored) ? stored.digest : eventDigest(loggedEvent(stored));
-  const content = contentOf(storedDigest);
-  if (contentOf(digest) !== content && contentOf(submitted.redactedDigest) !== content) return false;
+  const content = getDigestContent(storedDigest);
+  if (getDigestContent(digest) !== content && getDigestContent(submitted.redactedDigest) !== content) return false;
   return givenTimestamp === undefined || isSameTime(givenTimestamp, timestampOf(storedDigest));
 }
 
@@ -86,7 +86,7 @@ export function timestampOf(digest: string): number {
   return Number(digest.slice(digest.lastIndexOf(SEPARATOR) + 1));
 }
 
-function contentOf(digest: string): string {
+function getDigestContent(digest: string): string {
   return digest.slice(0, digest.lastIndexOf(SEPARATOR));
 }
 

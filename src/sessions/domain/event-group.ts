@@ -20,9 +20,9 @@ export function groupOfInvocation(invocationId: string): string {
 /**
  * The group of an event: the events of an invocation, or all rewinds, are found without reading the log.
  *
- * @example const commit = { id: event.id, group: groupOf(event), payload };
+ * @example const commit = { id: event.id, group: toEventGroup(event), payload };
  */
-export function groupOf(event: Pick<EventInput, 'actions' | 'invocationId'>): string {
+export function toEventGroup(event: Pick<EventInput, 'actions' | 'invocationId'>): string {
   if (isRewind(event)) return REWINDS;
   return event.invocationId ? groupOfInvocation(event.invocationId) : '';
 }

@@ -20,7 +20,7 @@ type Inspected = Pick<EventLike, 'content' | 'actions' | 'author' | 'partial' | 
  * @example for (const { name, args } of getFunctionCalls(event)) await tools.run(name, args);
  */
 export function getFunctionCalls(event: Inspected): FunctionCall[] {
-  return partsOf(event).flatMap((part) => (part.functionCall ? [part.functionCall] : []));
+  return listEventParts(event).flatMap((part) => (part.functionCall ? [part.functionCall] : []));
 }
 
 /**
@@ -29,7 +29,7 @@ export function getFunctionCalls(event: Inspected): FunctionCall[] {
  * @example const [answer] = getFunctionResponses(event);
  */
 export function getFunctionResponses(event: Inspected): FunctionResponse[] {
-  return partsOf(event).flatMap((part) => (part.functionResponse ? [part.functionResponse] : []));
+  return listEventParts(event).flatMap((part) => (part.functionResponse ? [part.functionResponse] : []));
 }
 
 /**
@@ -46,7 +46,7 @@ export function isFinalResponse(event: Inspected): boolean {
     getFunctionCalls(event).length === 0 &&
     getFunctionResponses(event).length === 0 &&
     // Python writes fields that are not set as `null`.
-    !partsOf(event).at(-1)?.codeExecutionResult
+    !listEventParts(event).at(-1)?.codeExecutionResult
   );
 }
 
@@ -97,17 +97,17 @@ export function isRewind(event: Inspected): boolean {
  */
 export function isAnchor(event: Inspected): boolean {
   if (isSummary(event)) return true;
-  return isByUser(event) && !isRewind(event) && !partsOf(event).some(({ functionResponse }) => functionResponse);
+  return isByUser(event) && !isRewind(event) && !listEventParts(event).some(({ functionResponse }) => functionResponse);
 }
 
 /** The texts of the event's parts. */
-export function textsOf(event: Inspected): string[] {
+export function listEventTexts(event: Inspected): string[] {
   const texts: string[] = [];
-  for (const { text } of partsOf(event)) if (typeof text === 'string' && text !== '') texts.push(text);
+  for (const { text } of listEventParts(event)) if (typeof text === 'string' && text !== '') texts.push(text);
   return texts;
 }
 
-function partsOf(event: Inspected): Part[] {
+function listEventParts(event: Inspected): Part[] {
   return event.content?.parts ?? [];
 }
 

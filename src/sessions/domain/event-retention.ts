@@ -2,7 +2,7 @@ import { isRedacted } from './event-inspection.js';
 import { EVENT_KINDS, type EventKind, type RetentionSettings } from '../../config/retention-settings.js';
 import { canonicalJson } from './canonical-json.js';
 import type { StoredEvent } from './commit.js';
-import { kindsOf } from './retained-kinds.js';
+import { findEventKinds } from './retained-kinds.js';
 import type { LoggedEvent } from './event.js';
 import { redactedEvent, redactionOf } from './redacted-event.js';
 import { type RetainedSession, fitsRule, lastKept } from './retention-rules.js';
@@ -120,7 +120,7 @@ export function dueEvent(
 ): DueEvent | undefined {
   if (rules.length === 0 || isRedacted(event)) return undefined;
   const gone = event.redaction?.kinds ?? [];
-  const present = [...kindsOf(event)].filter((kind) => !gone.includes(kind));
+  const present = [...findEventKinds(event)].filter((kind) => !gone.includes(kind));
   const due = rules.filter(({ kind }) => present.includes(kind));
   if (due.length === 0) return undefined;
   const kinds = due.map(({ kind }) => kind);

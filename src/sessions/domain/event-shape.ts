@@ -103,12 +103,12 @@ function assertControl(
 }
 
 function assertKind(value: unknown, kind: Kind, place: string, field: string): void {
-  if (!isSet(value) || kindOf(value) === kind) return;
+  if (!isSet(value) || findValueKind(value) === kind) return;
   const example = Object.hasOwn(EXAMPLES, field) ? `, such as ${EXAMPLES[field as keyof typeof EXAMPLES]}` : '';
   throw new InvalidInputError(`must be ${article(kind)} ${kind}${example}`, place + field);
 }
 
-function kindOf(value: unknown): string {
+function findValueKind(value: unknown): string {
   return Array.isArray(value) ? 'array' : typeof value;
 }
 

@@ -44,8 +44,8 @@ export class ViewDecisions {
 
   constructor(decided: DecidedView) {
     this.#decided = decided;
-    this.#shown = seqsOf(decided.view);
-    this.#whole = seqsOf(decided.whole ?? []);
+    this.#shown = toSeqSet(decided.view);
+    this.#whole = toSeqSet(decided.whole ?? []);
     this.#places = new Map(decided.conversation.items.map(({ seq }, place) => [seq, place]));
     this.#tail = new Set(decided.choice?.tail);
     this.#wanted = new Set(decided.choice?.wanted);
@@ -107,6 +107,6 @@ export class ViewDecisions {
   }
 }
 
-function seqsOf(items: readonly ViewItem[]): ReadonlySet<number> {
+function toSeqSet(items: readonly ViewItem[]): ReadonlySet<number> {
   return new Set(items.map(({ seq }) => seq));
 }

@@ -3,7 +3,7 @@ import type { BranchSummary, LoggedEvent } from './event.js';
 import { isAnchor, isAnySummary, isRewind, isSummary } from './event-inspection.js';
 import { summaryIdOf } from './ids.js';
 import type { InitialEvent, InitialLog } from './session-record.js';
-import { groupOf } from './event-group.js';
+import { toEventGroup } from './event-group.js';
 import { LogReplay } from './log-replay.js';
 import { type ModelRequest, hashesIn, renumberedRequest } from './model-request.js';
 import { type SeqRange, isInRanges } from './seq-ranges.js';
@@ -205,7 +205,7 @@ function initialLog(copies: readonly Copy[]): Pick<Fork, 'log' | 'textHashes'> {
       id,
       timestamp,
       anchor: isAnchor(event),
-      group: groupOf(event),
+      group: toEventGroup(event),
       payload: textInFork(event, copies, stretches) ?? copied ?? '',
       appendedAt,
       highWater,

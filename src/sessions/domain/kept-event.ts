@@ -1,4 +1,4 @@
-import { groupOf } from './event-group.js';
+import { toEventGroup } from './event-group.js';
 import { isAnchor } from './event-inspection.js';
 import type { Event, LoggedEvent } from './event.js';
 import { setField } from './json-value.js';
@@ -25,7 +25,7 @@ export class KeptEvent implements InitialEvent {
   /** From an event that passed the checks; undefined if its text may have more bytes than this. */
   static of(event: Event, maxBytes: number): KeptEvent | undefined {
     const size = { atMost: 0 };
-    const copy = copyOf(event, size) as Event;
+    const copy = copyAndMeasure(event, size) as Event;
     return size.atMost <= maxBytes ? new KeptEvent(copy) : undefined;
   }
 
@@ -50,7 +50,7 @@ export class KeptEvent implements InitialEvent {
   }
 
   get group(): string {
-    return groupOf(this.#event);
+    return toEventGroup(this.#event);
   }
 
   get seq(): number {
@@ -80,7 +80,7 @@ export class KeptEvent implements InitialEvent {
   /** What the text would be parsed to, with its place. */
   toLogged(): LoggedEvent {
     const seq = this.#seq;
-    return Object.assign(copyOf(this.#event, { atMost: 0 }) as Event, { seq });
+    return Object.assign(copyAndMeasure(this.#event, { atMost: 0 }) as Event, { seq });
   }
 
   /** For tests and diagnosis. */
@@ -96,7 +96,7 @@ const MOST_OF_A_UNIT = 6;
 const MOST_OF_A_NUMBER = 26;
 
 /** Copies JSON, and adds up how many bytes its text may have. */
-function copyOf(value: unknown, size: { atMost: number }): unknown {
+function copyAndMeasure(value: unknown, size: { atMost: number }): unknown {
   if (typeof value === 'string') {
     size.atMost += MOST_OF_A_UNIT * value.length + 3;
     return value;
@@ -106,12 +106,12 @@ function copyOf(value: unknown, size: { atMost: number }): unknown {
     return value;
   }
   size.atMost += 3;
-  if (Array.isArray(value)) return value.map((item) => copyOf(item, size));
+  if (Array.isArray(value)) return value.map((item) => copyAndMeasure(item, size));
   const copy = {};
   for (const key in value) {
     if (!Object.hasOwn(value, key)) continue;
     size.atMost += MOST_OF_A_UNIT * key.length + 3;
-    setField(copy, key, copyOf((value as Record<string, unknown>)[key], size));
+    setField(copy, key, copyAndMeasure((value as Record<string, unknown>)[key], size));
   }
   return copy;
 }

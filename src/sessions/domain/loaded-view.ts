@@ -16,7 +16,7 @@ export interface ViewSource extends LoadedConversation {
   /** The store's time when it was read. */
   readonly now: number;
   readonly config: GetSessionConfig;
-  /** The position of the last event that `numRecentEvents` omitted; see {@link placeOf}. */
+  /** The position of the last event that `numRecentEvents` omitted; see {@link toViewPosition}. */
   readonly omittedTo: number;
   /** First `seq` of the view's tail, if later appends must keep omitting earlier events. */
   readonly fromSeq?: number | undefined;
@@ -37,7 +37,7 @@ export const EMPTY_SOURCE: ViewSource = {
 };
 
 /** The position in a view: the summary first, then events by `seq`. */
-export function placeOf({ event, seq }: ViewItem): number {
+export function toViewPosition({ event, seq }: ViewItem): number {
   return isSummary(event) ? 0 : seq;
 }
 
@@ -107,7 +107,7 @@ export class LoadedView {
     const cut = cutView(this.#conversation, this.filterOf(filter), this.#now);
     this.#forgetBefore(cut.tailStart - KEPT_BEFORE_TAIL);
     const { config, omittedTo: leftOut } = this.source;
-    return { ...cut, view: cut.view.filter((item) => isAfter(item, config) && placeOf(item) > leftOut) };
+    return { ...cut, view: cut.view.filter((item) => isAfter(item, config) && toViewPosition(item) > leftOut) };
   }
 
   /** Adds the events that were read beyond `before`, unless they are present or no longer needed. */

@@ -1,4 +1,4 @@
-import { type Counters, NO_COUNTS, addCounters, countsOf, subtractCounters } from './counters.js';
+import { type Counters, NO_COUNTS, addCounters, countEvent, subtractCounters } from './counters.js';
 import type { LoggedEvent } from './event.js';
 import { isInRanges } from './seq-ranges.js';
 import { NO_MARKS, type ViewMarks, marksAfterRewind, marksAfterSummary } from './view-marks.js';
@@ -58,7 +58,7 @@ export class LogReplay {
       const covered = subtractCounters(counts, this.#visibleAfter(toSeq, marks));
       return { marks: marksAfterSummary(marks, toSeq, covered, event.seq), counts, own: NO_COUNTS };
     }
-    const own = countsOf(event);
+    const own = countEvent(event);
     return { marks, counts: addCounters(counts, own), own };
   }
 

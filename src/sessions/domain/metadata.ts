@@ -63,10 +63,10 @@ export function metadataDeltaOf(changes: readonly MetadataChange[]): MetadataDel
   const texts = changes.filter(([name]) => name === 'title' || name === 'status');
   return {
     ...Object.fromEntries(texts.map(([name, value]) => [name, value === null ? null : JSON.parse(value)] as const)),
-    tags: { add: namesOf(tags.filter(isSet)), remove: namesOf(tags.filter((tag) => !isSet(tag))) },
+    tags: { add: listEntryNames(tags.filter(isSet)), remove: listEntryNames(tags.filter((tag) => !isSet(tag))) },
     labels: Object.fromEntries(labels.map(([name, value]) => [name, (value ?? null) as string | null])),
     fields: Object.fromEntries(fields.filter(isSet)),
-    fieldRemovals: namesOf(fields.filter((field) => !isSet(field))),
+    fieldRemovals: listEntryNames(fields.filter((field) => !isSet(field))),
   };
 }
 
@@ -74,7 +74,7 @@ function isSet([, value]: readonly [name: string, value: unknown]): boolean {
   return value !== undefined;
 }
 
-function namesOf(entries: readonly (readonly [name: string, value: unknown])[]): string[] {
+function listEntryNames(entries: readonly (readonly [name: string, value: unknown])[]): string[] {
   return entries.map(([name]) => name);
 }
 

@@ -104,11 +104,11 @@ export function hashesIn(request: ModelRequest | undefined | null): readonly str
  * @example const modelRequest = { ...givenRanges(session.events), instructions, tools };
  */
 export function givenRanges(events: readonly { readonly seq: number }[]): Pick<ModelRequest, 'given' | 'isExact'> {
-  return bounded(rangesOf(events));
+  return bounded(toSeqPairs(events));
 }
 
 /** Events as pairs of the first and the last one of each range, in their order. */
-export function rangesOf(events: readonly { readonly seq: number }[]): readonly SeqPair[] {
+export function toSeqPairs(events: readonly { readonly seq: number }[]): readonly SeqPair[] {
   return joined(events.map(({ seq }): SeqPair => [seq, seq]));
 }
 

@@ -1,4 +1,4 @@
-import { type Counters, addCounters, countsOf, subtractCounters } from './counters.js';
+import { type Counters, addCounters, countEvent, subtractCounters } from './counters.js';
 import type { LoggedEvent } from './event.js';
 import { type SeqRange, isInRanges } from './seq-ranges.js';
 import { type ViewMarks, marksAfterRewind, marksAfterSummary } from './view-marks.js';
@@ -21,7 +21,7 @@ export interface LogStep {
 
 export function logStep(event: LoggedEvent): LogStep {
   const { compaction, rewind } = event.actions;
-  return { seq: event.seq, rewindTo: rewind?.toSeq, summaryTo: compaction?.toSeq, counts: countsOf(event) };
+  return { seq: event.seq, rewindTo: rewind?.toSeq, summaryTo: compaction?.toSeq, counts: countEvent(event) };
 }
 
 /** The events that lead to a moment, without the rewound ones. */

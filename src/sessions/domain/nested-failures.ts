@@ -47,7 +47,7 @@ export async function askApp<Result>(name: string, ask: () => Result | Promise<R
   try {
     return await whileAppRuns(ask);
   } catch (error) {
-    throw answerOf(name, error);
+    throw toCallerError(name, error);
   }
 }
 
@@ -55,7 +55,7 @@ export async function askApp<Result>(name: string, ask: () => Result | Promise<R
  * What a function of the app threw, for its caller. An error that it made itself is its answer. One that an operation threw to it is its
  * fault, unless it says that the store is down, or what is used up.
  */
-export function answerOf(name: string, error: unknown): unknown {
+export function toCallerError(name: string, error: unknown): unknown {
   if (!(error instanceof SessionsError) || !isOfOperation(error)) return error;
   if (error instanceof BudgetExceededError || error instanceof QuotaExceededError) return error;
   // Of what the caller asked for, nothing is written yet.

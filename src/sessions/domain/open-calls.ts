@@ -38,7 +38,7 @@ export interface NumberedCall extends OpenCall {
 export const DIED = 'The process of the agent ended before the answer.';
 
 /** The name of a speaker, among those of an invocation. */
-export function nameOf({ author = '', branch = '' }: Partial<Speaker>): string {
+export function formatSpeakerName({ author = '', branch = '' }: Partial<Speaker>): string {
   return `${author}\u0000${branch}`;
 }
 
@@ -54,7 +54,8 @@ export function problemResponses(
   problem: string,
 ): EventInput[] {
   const bySpeaker = new Map<string, OpenCall[]>();
-  for (const call of calls) bySpeaker.set(nameOf(call), [...(bySpeaker.get(nameOf(call)) ?? []), call]);
+  for (const call of calls)
+    bySpeaker.set(formatSpeakerName(call), [...(bySpeaker.get(formatSpeakerName(call)) ?? []), call]);
   return [...bySpeaker.values()].flatMap((ofSpeaker) => {
     const [first] = ofSpeaker;
     if (!first) return [];

@@ -43,7 +43,7 @@ export function joinedParts(before: readonly TextPart[], after: readonly TextPar
 }
 
 /** The number of characters of parts. */
-export function lengthOf(parts: readonly TextPart[]): number {
+export function countCharacters(parts: readonly TextPart[]): number {
   return parts.reduce((sum, { text }) => sum + text.length, 0);
 }
 
@@ -70,7 +70,7 @@ function joinedPieces(partials: readonly StoredPartial[]): Pieces[] {
     const follows =
       last?.messageId === messageId &&
       last.afterSeq === afterSeq &&
-      last.said.offset + lengthOf(last.said.parts) === text.offset;
+      last.said.offset + countCharacters(last.said.parts) === text.offset;
     const said = follows ? { ...last.said, parts: joinedParts(last.said.parts, text.parts) } : text;
     if (follows) joined.pop();
     joined.push({ messageId, afterSeq, number, said });

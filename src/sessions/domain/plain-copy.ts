@@ -5,11 +5,11 @@ import { isPlainObject, setField } from './json-value.js';
  * `temp:` key, stay the same.
  */
 export function plainCopyOf<Value>(value: Value): Value {
-  return copyOf(value, new Map()) as Value;
+  return copyDeep(value, new Map()) as Value;
 }
 
 /** @param known the copies so far: what is in a value twice, or holds itself, does so in the copy */
-function copyOf(value: unknown, known: Map<object, unknown>): unknown {
+function copyDeep(value: unknown, known: Map<object, unknown>): unknown {
   if (typeof value !== 'object' || value === null) return value;
   const before = known.get(value);
   if (before !== undefined) return before;
@@ -17,12 +17,12 @@ function copyOf(value: unknown, known: Map<object, unknown>): unknown {
   if (Array.isArray(value)) {
     const items: unknown[] = [];
     known.set(value, items);
-    for (const item of value) items.push(copyOf(item, known));
+    for (const item of value) items.push(copyDeep(item, known));
     return items;
   }
   if (!isPlainObject(value)) return value;
   const copy: Record<string, unknown> = {};
   known.set(value, copy);
-  for (const [name, item] of Object.entries(value)) setField(copy, name, copyOf(item, known));
+  for (const [name, item] of Object.entries(value)) setField(copy, name, copyDeep(item, known));
   return copy;
 }

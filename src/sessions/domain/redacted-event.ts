@@ -1,5 +1,5 @@
 import type { Content, Part } from './content.js';
-import { countsOf } from './counters.js';
+import { countEvent } from './counters.js';
 import type { Event, EventActions, EventInput, LoggedEvent, Redaction } from './event.js';
 import { isRedacted } from './event-inspection.js';
 import { RESERVED } from './reserved-words.js';
@@ -24,7 +24,7 @@ export function redactionOf(
     at,
     reason,
     bytes,
-    contentLength: countsOf(event).contentLength,
+    contentLength: countEvent(event).contentLength,
   };
   if (!kinds || isRedacted(event)) return note;
   return { ...note, kinds: [...new Set([...(gone ?? []), ...kinds])].toSorted() };

@@ -5,7 +5,7 @@ const NO_SEQ = -1;
 
 /**
  * A commit that only asks whether its events are stored: `seen` if the log has some, and refused otherwise. It is never written, because
- * stored events come before all preconditions (`refusalOf`), and one of its preconditions never holds.
+ * stored events come before all preconditions (`findCommitRefusal`), and one of its preconditions never holds.
  *
  * @example
  * const outcome = await storage.append(asQuestion(commit));

@@ -11,7 +11,7 @@ export function kindOfPart(part: Part): EventKind {
 }
 
 /** The kinds of what an event says. What is no part goes with the parts: with the last of them. */
-export function kindsOf({ actions, content }: Pick<Event, 'actions' | 'content'>): ReadonlySet<EventKind> {
+export function findEventKinds({ actions, content }: Pick<Event, 'actions' | 'content'>): ReadonlySet<EventKind> {
   if (actions.compaction ?? actions.branchSummary) return new Set(['summaries']);
   const parts = content?.parts ?? [];
   return new Set<EventKind>(parts.length > 0 ? parts.map(kindOfPart) : ['messages']);

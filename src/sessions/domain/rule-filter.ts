@@ -36,23 +36,23 @@ function assertValues(given: unknown, path: string): void {
 export function entriesOfBoth(one: readonly IndexEntry[], other: readonly IndexEntry[]): IndexEntry[] | undefined {
   const entries = [...new Set([...one, ...other])].toSorted();
   // A session has one status, and one value of a label.
-  const names = new Set(entries.map((entry) => partsOf(entry)[0]));
+  const names = new Set(entries.map((entry) => splitIndexEntry(entry)[0]));
   return names.size === entries.length ? entries : undefined;
 }
 
 /** Whether a session that has all of these entries still has them after the changes, one after the other. */
 export function keepsEntries(changes: readonly MetadataChange[], entries: readonly IndexEntry[]): boolean {
-  const wanted = new Map(entries.map(partsOf));
+  const wanted = new Map(entries.map(splitIndexEntry));
   return changes.every(([name, value]) => !wanted.has(name) || wanted.get(name) === value);
 }
 
 /** Whether a session that begins with these changes has all of the entries. They may not have been validated yet. */
 export function beginsWithEntries(changes: readonly MetadataChange[], entries: readonly IndexEntry[]): boolean {
   const after = new Map(changes);
-  return entries.map(partsOf).every(([name, value]) => after.get(name) === value);
+  return entries.map(splitIndexEntry).every(([name, value]) => after.get(name) === value);
 }
 
-function partsOf(entry: IndexEntry): readonly [name: string, value: string] {
+function splitIndexEntry(entry: IndexEntry): readonly [name: string, value: string] {
   const [name = '', value = ''] = entry.split('\n');
   return [name, value];
 }

@@ -48,7 +48,7 @@ export function oldestOf(ranges: readonly SeqRange[], count: number): SeqRange[]
 }
 
 /** How many numbers `ranges` contain. */
-export function countOf(ranges: readonly SeqRange[]): number {
+export function countSeqNumbers(ranges: readonly SeqRange[]): number {
   return ranges.reduce((sum, { from, to }) => sum + to - from + 1, 0);
 }
 

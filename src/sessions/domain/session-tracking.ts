@@ -178,7 +178,7 @@ export function refreshEvents(session: Session, view: LoadedView, filter: ViewFi
 }
 
 /** The config with which the object was read. */
-export function configOf(session: Session): GetSessionConfig {
+export function getViewConfig(session: Session): GetSessionConfig {
   return trackedOf(session)?.view.config ?? {};
 }
 

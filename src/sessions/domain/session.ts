@@ -3,7 +3,7 @@ import { InvalidInputError } from './errors.js';
 import type { LoggedEvent } from './event.js';
 import { type SessionKey, assertId, checkedSessionKey, saveKeyOf } from './ids.js';
 import type { SessionMetadata } from './metadata.js';
-import { metadataOf } from './tracked-metadata.js';
+import { parseMetadataText } from './tracked-metadata.js';
 import { SessionEvents } from './session-events.js';
 import type { SessionRecord } from './session-record.js';
 
@@ -48,7 +48,7 @@ export class Session {
     record: SessionRecord,
     state: InitialState,
     events: LoggedEvent[] | SessionEvents,
-    metadata: SessionMetadata = metadataOf(''),
+    metadata: SessionMetadata = parseMetadataText(''),
   ) {
     this.id = record.sessionId;
     this.appName = record.appName;
@@ -122,7 +122,7 @@ class SessionParts {
 /** A property that is not enumerable. Proxies of a session, and objects that inherit from it, have it, too. */
 const PARTS = Symbol('parts');
 
-function partsOf(session: object, property: string): SessionParts {
+function requireSessionParts(session: object, property: string): SessionParts {
   const parts: unknown = Reflect.get(session, PARTS);
   if (!(parts instanceof SessionParts)) throw new TypeError(`${property} was used on something that is no Session`);
   return parts;
@@ -130,7 +130,7 @@ function partsOf(session: object, property: string): SessionParts {
 
 /** The events behind `session.events`, for the session service. */
 export function sessionEventsOf(session: Session): SessionEvents {
-  return partsOf(session, 'session.events').events;
+  return requireSessionParts(session, 'session.events').events;
 }
 
 /** What {@link noteTracking} noted for exactly this object, not for a proxy of it. */
@@ -141,7 +141,7 @@ export function trackingOf(session: object): unknown {
 
 /** Notes what the service has to know of a session object. Cheaper than a `WeakMap` for thousands of sessions. */
 export function noteTracking(session: Session, tracking: object): void {
-  partsOf(session, 'a session').tracking = tracking;
+  requireSessionParts(session, 'a session').tracking = tracking;
 }
 
 /** One property for all sessions: an own property of each, as the other fields are. */
@@ -158,10 +158,10 @@ const EVENTS: PropertyDescriptor & ThisType<Session> = {
 
 const STATE: PropertyDescriptor & ThisType<Session> = {
   get(): unknown {
-    return partsOf(this, 'session.state').state;
+    return requireSessionParts(this, 'session.state').state;
   },
   set(state: unknown) {
-    partsOf(this, 'session.state').state = state;
+    requireSessionParts(this, 'session.state').state = state;
   },
   enumerable: true,
   configurable: true,
@@ -194,7 +194,7 @@ export interface SessionView extends Omit<Session, 'state'> {
 }
 
 /** Makes no state object, which most sessions of a list do not need. */
-export function viewOf(session: Session): SessionView {
+export function toSessionView(session: Session): SessionView {
   const { id, appName, userId, saveKey, createTime, metadata, events } = session;
   const { lastUpdateTime, version, conversationCount, turnsOnly, eventsTruncated, unreadable } = session;
   return {
@@ -211,6 +211,6 @@ export function viewOf(session: Session): SessionView {
     ...(turnsOnly && { turnsOnly }),
     ...(eventsTruncated && { eventsTruncated }),
     ...(unreadable && { unreadable }),
-    state: partsOf(session, 'session.state').stateJson,
+    state: requireSessionParts(session, 'session.state').stateJson,
   };
 }

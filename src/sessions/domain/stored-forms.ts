@@ -18,7 +18,7 @@ const LIMITS = { ...DEFAULT_LIMITS, maxEventBytes: Infinity, maxDepth: Infinity,
 
 /** Why no append stores this event, by the checks of an append; `undefined` if one does. */
 export function eventProblem(given: Readonly<Record<string, unknown>>): string | undefined {
-  return problemOf(() => {
+  return catchRefusal(() => {
     const { event, temp } = submitEvent(asAppended(given), { limits: LIMITS, clock: systemClock, newId: randomId });
     if (hasChanges(temp)) return 'temp: keys are never stored';
     return hasStoredForm(given.actions as EventActionsInput, event.actions)
@@ -32,7 +32,7 @@ export function eventProblem(given: Readonly<Record<string, unknown>>): string |
  * stored what an append refuses now.
  */
 export function readingProblem(event: LoggedEvent): string | undefined {
-  return problemOf(() => {
+  return catchRefusal(() => {
     const { stateDelta, stateRemovals, metadataDelta } = event.actions;
     assertEventShape(asAppended(event));
     submittedChanges(stateDelta, stateRemovals, '$.actions', LIMITS);
@@ -60,7 +60,7 @@ function hasStoredForm(
 
 /** The same for the state of a scope, by its names in that scope. */
 export function stateProblem(state: Readonly<Record<string, unknown>>, scope: StoredScope): string | undefined {
-  return problemOf(() => {
+  return catchRefusal(() => {
     const keys = Object.keys(state).map((name) => joinStateKey(scope, name));
     submittedState(Object.fromEntries(keys.map((key) => [key, null])), scope, LIMITS);
     return keys.some((key) => splitStateKey(key).scope !== scope)
@@ -71,7 +71,7 @@ export function stateProblem(state: Readonly<Record<string, unknown>>, scope: St
 
 /** The same for the metadata of a session, by its entries. */
 export function metadataProblem(changes: readonly MetadataChange[]): string | undefined {
-  return problemOf(() => {
+  return catchRefusal(() => {
     const delta = submittedMetadataDelta(metadataDeltaOf(changes), 'metadata', LIMITS);
     const stored = new Map(delta ? metadataChanges(delta) : []);
     const other = changes.find(([name, value]) => stored.get(name) !== value);
@@ -79,7 +79,7 @@ export function metadataProblem(changes: readonly MetadataChange[]): string | un
   });
 }
 
-function problemOf(check: () => string | undefined): string | undefined {
+function catchRefusal(check: () => string | undefined): string | undefined {
   try {
     return check();
   } catch (error) {

@@ -2,10 +2,10 @@ import type { WriteLimits } from '../../config/session-settings.js';
 import { isTempKey } from '../../state/scopes.js';
 import { NO_CHANGES, type StateChanges, filterChanges, hasChanges } from '../../state/state-changes.js';
 import { type Clock, type IdGenerator, epochMilliseconds } from './clock.js';
-import { type Counters, countsOf } from './counters.js';
+import { type Counters, countEvent } from './counters.js';
 import { InvalidInputError, LimitExceededError } from './errors.js';
 import { type ComparedEvent, eventDigest } from './event-digest.js';
-import { groupOf } from './event-group.js';
+import { toEventGroup } from './event-group.js';
 import { isAnchor } from './event-inspection.js';
 import { assertAuthor, assertEventShape } from './event-shape.js';
 import { type Event, type EventInput, isTimestampGiven } from './event.js';
@@ -42,9 +42,9 @@ export class SubmittedEvent implements ComparedEvent {
     /** Texts that the event names by their hashes, to be kept beside the log. */
     readonly texts: readonly HashedText[],
   ) {
-    this.counts = countsOf(event);
+    this.counts = countEvent(event);
     this.kept = isKept ? KeptEvent.of(event, limits.maxEventBytes) : undefined;
-    if (!this.kept) this.#payload = payloadOf(event, limits);
+    if (!this.kept) this.#payload = formatLimitedPayload(event, limits);
   }
 
   readonly counts: Counters;
@@ -54,7 +54,7 @@ export class SubmittedEvent implements ComparedEvent {
   }
 
   get group(): string {
-    return groupOf(this.event);
+    return toEventGroup(this.event);
   }
 
   /** The event as JSON text, for the store. */
@@ -100,7 +100,7 @@ export function submitEvent(input: EventInput, { limits, clock, newId, storage }
   }
 
   const event = normalised(input, actions, limits);
-  event.id = idOf(input, newId);
+  event.id = checkOrCreateEventId(input, newId);
   event.invocationId ??= '';
   // The caller gets the event and may change it.
   event.actions.stateDelta = stored === NO_CHANGES ? {} : stored.stateDelta;
@@ -137,7 +137,7 @@ function normalised(input: EventInput, actions: object, limits: WriteLimits): Ev
   return event as object as Event;
 }
 
-function idOf({ id }: EventInput, newId: IdGenerator): string {
+function checkOrCreateEventId({ id }: EventInput, newId: IdGenerator): string {
   if (isMissing(id) || id === '') return newId();
   assertId(id, '$.id');
   return id;
@@ -147,7 +147,7 @@ function isMissing(value: unknown): value is undefined | null {
   return value === undefined || value === null;
 }
 
-function payloadOf(event: Event, { maxEventBytes }: WriteLimits): string {
+function formatLimitedPayload(event: Event, { maxEventBytes }: WriteLimits): string {
   const payload = JSON.stringify(event);
   // A UTF-16 unit has at most three bytes, so that most events need no count.
   const bytes = payload.length * 3 > maxEventBytes ? Buffer.byteLength(payload) : 0;

@@ -11,10 +11,10 @@ export const TOKENS_OF_A_FILE = 1_000;
  */
 export function estimateTokens(content: Content | undefined | null): number {
   const parts = content?.parts ?? [];
-  return Math.ceil(parts.reduce((sum, part) => sum + tokensOf(part), 0));
+  return Math.ceil(parts.reduce((sum, part) => sum + estimatePartTokens(part), 0));
 }
 
-function tokensOf(part: Part): number {
+function estimatePartTokens(part: Part): number {
   if (part.inlineData ?? part.fileData) return TOKENS_OF_A_FILE;
   const { text, thoughtSignature: _signature, partMetadata: _metadata, ...others } = part;
   const characters = typeof text === 'string' ? text.length : JSON.stringify(others).length;

@@ -4,7 +4,7 @@ import type { SessionMetadata } from './metadata.js';
 import { storedJson } from './stored-json.js';
 
 /** The metadata of a text. Each call returns a new object. */
-export function metadataOf(text: MetadataText): SessionMetadata {
+export function parseMetadataText(text: MetadataText): SessionMetadata {
   return text === '' ? { tags: [], labels: {}, fields: {} } : ofEntries(metadataEntries(text));
 }
 

@@ -7,7 +7,7 @@ export type PriceTable = Readonly<Record<string, ModelPrice>>;
 const MICROS = 1_000_000n;
 
 /** An amount in millionths, without rounding: amounts have at most six decimals. */
-export function microsOf(amount: Amount): bigint {
+export function toMicros(amount: Amount): bigint {
   const text = typeof amount === 'number' ? amount.toFixed(6) : amount;
   const [whole = '0', decimals = ''] = text.split('.');
   return BigInt(whole) * MICROS + BigInt(decimals.padEnd(6, '0'));
@@ -16,9 +16,9 @@ export function microsOf(amount: Amount): bigint {
 /**
  * What these tokens cost, in millionths of the currency, rounded to the nearest one. Undefined for a model without price.
  *
- * @example costOf(usage, { 'gemini-2.5-flash': { input: '0.30', cachedInput: '0.075', output: '2.50' } });
+ * @example computeUsageCost(usage, { 'gemini-2.5-flash': { input: '0.30', cachedInput: '0.075', output: '2.50' } });
  */
-function costOf(usage: ModelUsage, prices: PriceTable): number | undefined {
+function computeUsageCost(usage: ModelUsage, prices: PriceTable): number | undefined {
   const price = Object.hasOwn(prices, usage.model) ? prices[usage.model] : undefined;
   if (!price) return undefined;
   const { input, cachedInput = input, output, thinking = output } = price;
@@ -30,7 +30,7 @@ function costOf(usage: ModelUsage, prices: PriceTable): number | undefined {
     [usage.thinkingTokens, thinking],
   ];
   // A price is for a million tokens, so these are millionths of millionths.
-  const sum = parts.reduce((before, [tokens, amount]) => before + BigInt(tokens) * microsOf(amount), 0n);
+  const sum = parts.reduce((before, [tokens, amount]) => before + BigInt(tokens) * toMicros(amount), 0n);
   return Number((sum + MICROS / 2n) / MICROS);
 }
 
@@ -41,7 +41,7 @@ export interface PricedUsage extends ModelUsage {
 }
 
 export function priced(usage: ModelUsage, prices: PriceTable): PricedUsage {
-  const costMicros = costOf(usage, prices);
+  const costMicros = computeUsageCost(usage, prices);
   return costMicros === undefined ? usage : { ...usage, costMicros };
 }
 

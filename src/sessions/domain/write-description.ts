@@ -65,7 +65,7 @@ export function describeWrite(write: UncheckedWrite): WriteDescription {
   said.addMetadata(metadata);
   addKeys(said.stateKeys, stateDelta, stateRemovals);
   if (event !== undefined) addEvent(said, event);
-  for (const one of Array.isArray(events) ? (events as unknown[]) : listOf(events)) addEvent(said, one);
+  for (const one of Array.isArray(events) ? (events as unknown[]) : wrapInList(events)) addEvent(said, one);
   for (const key of said.stateKeys.list) said.addReserved(reservedInState(key));
   return said.description();
 }
@@ -98,8 +98,8 @@ class DescribedWrite {
   addMetadata(metadata: unknown): void {
     if (!isThere(metadata) || isEmpty(metadata)) return;
     this.controls.add('metadataDelta');
-    for (const change of indexedChanges(recordOf(metadata))) this.metadata.push(change);
-    for (const word of reservedInMetadata(recordOf(metadata))) this.addReserved(word);
+    for (const change of indexedChanges(toObjectOrEmpty(metadata))) this.metadata.push(change);
+    for (const word of reservedInMetadata(toObjectOrEmpty(metadata))) this.addReserved(word);
   }
 
   addReserved(word: string | undefined): void {
@@ -124,11 +124,11 @@ class DescribedWrite {
 
 /** Of the metadata of a new session, whose tags are a list, or of changes of it. What is invalid is refused later. */
 function indexedChanges({ status, tags, labels }: Readonly<Record<string, unknown>>): MetadataChange[] {
-  const { add, remove } = Array.isArray(tags) ? { add: tags, remove: [] } : recordOf(tags);
+  const { add, remove } = Array.isArray(tags) ? { add: tags, remove: [] } : toObjectOrEmpty(tags);
   return metadataChanges({
     ...((typeof status === 'string' || status === null) && { status }),
     tags: { add: textsIn(add), remove: textsIn(remove) },
-    labels: Object.fromEntries(Object.entries(recordOf(labels)).filter(isLabel)),
+    labels: Object.fromEntries(Object.entries(toObjectOrEmpty(labels)).filter(isLabel)),
   });
 }
 
@@ -146,13 +146,13 @@ const PLAIN_CONTENT: ReadonlySet<string> = new Set(['role', 'parts']);
 
 /** What is no event is described like an empty one. */
 function addEvent(to: DescribedWrite, event: unknown): void {
-  const said = recordOf(event);
-  const actions = recordOf(said.actions);
-  const content = recordOf(said.content);
+  const said = toObjectOrEmpty(event);
+  const actions = toObjectOrEmpty(said.actions);
+  const content = toObjectOrEmpty(said.content);
   to.authors.add(textOrNothing(said.author));
   if (content.role !== undefined && content.role !== null) to.roles.add(textOrNothing(content.role));
   for (const part of Array.isArray(content.parts) ? (content.parts as unknown[]) : []) {
-    const record = recordOf(part);
+    const record = toObjectOrEmpty(part);
     for (const name of Object.keys(record)) if (isThere(record[name])) to.content.add(name);
   }
   to.addReserved(reservedInId(said.id));
@@ -165,7 +165,7 @@ function addEvent(to: DescribedWrite, event: unknown): void {
 }
 
 /** What is given, as a list; what is no event is described like an empty one. */
-function listOf(given: unknown): unknown[] {
+function wrapInList(given: unknown): unknown[] {
   return given === undefined ? [] : [given];
 }
 
@@ -180,7 +180,7 @@ function textOrNothing(value: unknown): string {
 }
 
 function addKeys(keys: Names, delta: unknown, removals: unknown): void {
-  for (const key of Object.keys(recordOf(delta))) keys.add(key);
+  for (const key of Object.keys(toObjectOrEmpty(delta))) keys.add(key);
   for (const key of Array.isArray(removals) ? (removals as unknown[]) : []) if (typeof key === 'string') keys.add(key);
 }
 
@@ -205,6 +205,6 @@ function isEmpty(value: unknown): boolean {
   return value === '' || (typeof value === 'object' && value !== null && Object.keys(value).length === 0);
 }
 
-function recordOf(value: unknown): Readonly<Record<string, unknown>> {
+function toObjectOrEmpty(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }

@@ -30,13 +30,13 @@ export async function countTexts(storage: SessionStorage): Promise<CountedTexts>
   };
   for (const appName of await storage.consumers.apps())
     for await (const session of listedSessions(storage, { appName }, { order: 'asc', pageSize: SESSIONS_AT_ONCE })) {
-      for (const text of textsOf(session)) count(text);
+      for (const text of listSessionTexts(session)) count(text);
       for await (const payload of payloadsOf(storage, session.record)) count(payload);
     }
   return counts;
 }
 
-function textsOf({ state, metadata }: ListedSession): string[] {
+function listSessionTexts({ state, metadata }: ListedSession): string[] {
   const values = [...ownEntries(state.session), ...state.user, ...state.app].map(([, value]) => value);
   const entries = [...metadataEntries(metadata)].flatMap(([name, value]) => (isEncryptedEntry(name) ? [value] : []));
   return [...values, ...entries];

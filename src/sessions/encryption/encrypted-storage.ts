@@ -41,14 +41,14 @@ import { sealedConsumers } from './sealed-consumers.js';
 import { type MetadataMode, checkFilter } from './sealed-metadata.js';
 import {
   PLACES,
-  ownersOf,
+  listTextOwners,
   sealedCommit,
   sealedCreation,
   sealedEvents,
   sealedRebuild,
   sealedState,
   sealedTrim,
-  userOf,
+  toUserOwner,
 } from './sealed-writes.js';
 import { type Sealing, OwnerCipher } from './owner-cipher.js';
 
@@ -142,7 +142,7 @@ export class EncryptedStorage extends PassedThrough implements SessionStorage {
 
   async create(request: CreateRequest): Promise<StoredSession | undefined> {
     const { key, upserts } = request;
-    const sealing = await this.#cipher.sealing(ownersOf(key, upserts));
+    const sealing = await this.#cipher.sealing(listTextOwners(key, upserts));
     const created = await this.storage.create(sealedCreation(request, sealing, this.#metadata));
     return created && this.#cipher.opened((open) => openedSession(created, open));
   }
@@ -166,7 +166,7 @@ export class EncryptedStorage extends PassedThrough implements SessionStorage {
     const { key, messageId, content } = write;
     const sealing = await this.#sealingOf(key);
     if (!sealing) return { kind: 'lost' };
-    const sealed = sealing.seal(userOf(key), PLACES.partial(messageId), content);
+    const sealed = sealing.seal(toUserOwner(key), PLACES.partial(messageId), content);
     const outcome = await this.storage.savePartial({ ...write, content: sealed });
     return outcome.kind === 'saved' ? { kind: 'saved', partial: { ...outcome.partial, content } } : outcome;
   }
@@ -201,7 +201,7 @@ export class EncryptedStorage extends PassedThrough implements SessionStorage {
     const { key, seq } = request;
     const sealing = await this.#sealingOf(key);
     if (!sealing) return;
-    const text = sealing.sealEqually(userOf(key), PLACES.checkpoint(seq), request.text);
+    const text = sealing.sealEqually(toUserOwner(key), PLACES.checkpoint(seq), request.text);
     await this.storage.saveCheckpoint({ ...request, text });
   }
 
@@ -244,10 +244,10 @@ export class EncryptedStorage extends PassedThrough implements SessionStorage {
     isInTransaction = false,
   ): Promise<Sealing | undefined> {
     const age = isInTransaction ? 'any' : 'fresh';
-    const owners = ownersOf(key, upserts);
+    const owners = listTextOwners(key, upserts);
     const known = this.#cipher.knownSealing(owners, age);
     if (known) return known;
-    const hasKey = await this.keys.has(userOf(key), age);
+    const hasKey = await this.keys.has(toUserOwner(key), age);
     if (!hasKey && !(await this.storage.read({ key }))) return undefined;
     return this.#cipher.sealing(owners, age);
   }
@@ -270,7 +270,7 @@ export class EncryptedStorage extends PassedThrough implements SessionStorage {
       restoreUsage: (request) => transfer.restoreUsage(request),
       eraseUser: async (user) => {
         const sessions = await transfer.eraseUser(user);
-        await this.keys.destroy(userOf(user));
+        await this.keys.destroy(toUserOwner(user));
         return sessions;
       },
     };

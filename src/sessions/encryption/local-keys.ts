@@ -20,7 +20,7 @@ export function keyWrapperOf({ keys, keyFile, wrapper }: EncryptionOptions): Key
  * @param keys as `id:base64` of 32 bytes, separated by commas, the current one first
  */
 function localKeys(keys: string): KeyWrapper {
-  const all = keys.split(',').map(keyOf);
+  const all = keys.split(',').map(parseEncryptionKey);
   const [current] = all;
   const byId = new Map(all.map((key) => [key.id, key]));
   if (!current || byId.size < all.length) {
@@ -28,27 +28,28 @@ function localKeys(keys: string): KeyWrapper {
   }
   return {
     current: () => current.id,
-    wrap: (dataKey, context) => sealText(current, context, placeOf(context), Buffer.from(dataKey).toString('base64')),
+    wrap: (dataKey, context) =>
+      sealText(current, context, toDataKeyPlace(context), Buffer.from(dataKey).toString('base64')),
     unwrap: (wrapped, context) =>
       Buffer.from(
-        openText((id) => byId.get(id), context, placeOf(context), wrapped),
+        openText((id) => byId.get(id), context, toDataKeyPlace(context), wrapped),
         'base64',
       ),
   };
 }
 
-function placeOf({ keyId }: DataKeyContext): TextPlace {
+function toDataKeyPlace({ keyId }: DataKeyContext): TextPlace {
   return { field: 'data key', id: keyId };
 }
 
-function keyOf(text: string): EncryptionKey {
+function parseEncryptionKey(text: string): EncryptionKey {
   const [id = '', base64 = ''] = text.trim().split(':');
   return encryptionKey(id, Buffer.from(base64, 'base64'));
 }
 
 /** Lines that begin with # say what the others are for. */
 function keysInFile(path: string): string {
-  const lines = textOf(path).split('\n');
+  const lines = readKeyFile(path).split('\n');
   const keys = lines.map((line) => line.trim()).filter((line) => line !== '' && !line.startsWith('#'));
   const joined = keys.join(',');
   if (ENCRYPTION.keys.kind.fits(joined)) return joined;
@@ -57,7 +58,7 @@ function keysInFile(path: string): string {
   ]);
 }
 
-function textOf(path: string): string {
+function readKeyFile(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {

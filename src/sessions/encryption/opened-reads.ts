@@ -8,12 +8,12 @@ import type { ListRequest, ListResult, ListedSession } from '../storage/session-
 import type { StoredSession } from '../storage/session-storage.js';
 import { type StateEntries, type StoredState, ownEntries } from '../storage/state-entries.js';
 import { hasSealedNames, openedMetadata, plainMetadata } from './sealed-metadata.js';
-import { PLACES, ownerOfScope, userOf } from './sealed-writes.js';
+import { PLACES, ownerOfScope, toUserOwner } from './sealed-writes.js';
 import type { Open } from './owner-cipher.js';
 
 /** The checksum of a store is that of the encrypted text. The tag of the cipher says more. */
 function openedEvent({ seq, id, digest, appendedAt, payload }: StoredEvent, key: UserKey, open: Open): StoredEvent {
-  const owner = userOf(key);
+  const owner = toUserOwner(key);
   if (payload === null) return { seq, id, appendedAt, payload, digest: open(owner, PLACES.digest(seq), digest) };
   const isSealed = sealedFormOf(payload) !== undefined;
   return {
@@ -39,7 +39,7 @@ function openedState({ session, user, app }: StoredState, key: UserKey, open: Op
   return {
     session: ownEntries(session).map(([name, value]) => [
       name,
-      open(userOf(key), PLACES.state('session', name), value),
+      open(toUserOwner(key), PLACES.state('session', name), value),
     ]),
     ...openedShared({ user, app }, key, open),
   };
@@ -58,7 +58,7 @@ function openedShared(
 
 export function openedSession(stored: StoredSession, open: Open): StoredSession {
   const { record, events, state, metadata, sharedWrites, summary, baseState, checkpoint } = stored;
-  const owner = userOf(record);
+  const owner = toUserOwner(record);
   return {
     ...stored,
     events: events.map((event) => openedEvent(event, record, open)),
@@ -99,7 +99,7 @@ const NO_STATE: StoredState = { session: [], user: [], app: [] };
 function openedListed({ record, metadata, state }: ListedSession, open: Open): ListedSession {
   return {
     record,
-    metadata: openedMetadata(metadata, userOf(record), open),
+    metadata: openedMetadata(metadata, toUserOwner(record), open),
     state: openedState(state, record, open),
   };
 }
@@ -114,5 +114,5 @@ export function openedTail(tail: LogTail, key: UserKey, open: Open): LogTail {
 }
 
 function openedPartial(partial: StoredPartial, key: UserKey, open: Open): StoredPartial {
-  return { ...partial, content: open(userOf(key), PLACES.partial(partial.messageId), partial.content) };
+  return { ...partial, content: open(toUserOwner(key), PLACES.partial(partial.messageId), partial.content) };
 }

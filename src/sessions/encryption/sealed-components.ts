@@ -8,7 +8,7 @@ import {
 } from '../domain/component.js';
 import type { ComponentStore } from '../storage/component-store.js';
 import type { TextOwner, TextPlace } from './sealed-text.js';
-import { userOf } from './sealed-writes.js';
+import { toUserOwner } from './sealed-writes.js';
 import type { Open, Sealing, OwnerCipher } from './owner-cipher.js';
 
 /** Encrypts the texts of components, and what tells whether they differ. */
@@ -26,7 +26,7 @@ export class SealedComponents implements ComponentStore {
   }
 
   async write(write: ComponentWrite): Promise<ComponentWriteOutcome> {
-    const sealed = sealedWrite(write, await this.cipher.sealing([ownerOf(write.place)]));
+    const sealed = sealedWrite(write, await this.cipher.sealing([findTextOwner(write.place)]));
     const outcome = await this.store.write(sealed);
     if (outcome.kind === 'written' || !this.allowPlain || write.keep === 0) return outcome;
     return this.store.write({ ...sealed, keptDigest: write.keptDigest });
@@ -54,34 +54,37 @@ export class SealedComponents implements ComponentStore {
 }
 
 /** A name that the app chose belongs to nobody. */
-function ownerOf({ session }: ComponentPlace): TextOwner {
+function findTextOwner({ session }: ComponentPlace): TextOwner {
   const key = sessionOfComponents(session);
-  return key ? userOf(key) : {};
+  return key ? toUserOwner(key) : {};
 }
 
 function sealedWrite(write: ComponentWrite, { seal, sealEqually }: Sealing): ComponentWrite {
   const { place } = write;
-  const owner = ownerOf(place);
+  const owner = findTextOwner(place);
   const digestOf = (digest: string): string =>
-    digest === EMPTY_DIGEST ? EMPTY_DIGEST : sealEqually(owner, placeOf('digest of a component', place), digest);
+    digest === EMPTY_DIGEST
+      ? EMPTY_DIGEST
+      : sealEqually(owner, toComponentTextPlace('digest of a component', place), digest);
   return {
     ...write,
-    texts: write.texts.map((text) => seal(owner, placeOf('component', place), text)),
+    texts: write.texts.map((text) => seal(owner, toComponentTextPlace('component', place), text)),
     keptDigest: digestOf(write.keptDigest),
     digest: digestOf(write.digest),
   };
 }
 
 function openedComponent(found: StoredComponent, place: ComponentPlace, open: Open): StoredComponent {
-  const owner = ownerOf(place);
+  const owner = findTextOwner(place);
   const { digest } = found;
   return {
     ...found,
-    texts: found.texts.map((text) => open(owner, placeOf('component', place), text)),
-    digest: digest === EMPTY_DIGEST ? digest : open(owner, placeOf('digest of a component', place), digest),
+    texts: found.texts.map((text) => open(owner, toComponentTextPlace('component', place), text)),
+    digest:
+      digest === EMPTY_DIGEST ? digest : open(owner, toComponentTextPlace('digest of a component', place), digest),
   };
 }
 
-function placeOf(field: string, { session, name, kind }: ComponentPlace): TextPlace {
+function toComponentTextPlace(field: string, { session, name, kind }: ComponentPlace): TextPlace {
   return { field, id: JSON.stringify([session, kind, name]) };
 }

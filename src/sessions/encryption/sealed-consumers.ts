@@ -2,7 +2,7 @@ import type { WorkEntry, WorkProgress } from '../domain/consumer-work.js';
 import { EncryptionError } from '../domain/encryption-errors.js';
 import type { ConsumerStore } from '../storage/coordination.js';
 import type { TextPlace } from './sealed-text.js';
-import { userOf } from './sealed-writes.js';
+import { toUserOwner } from './sealed-writes.js';
 import type { Open, Seal, OwnerCipher } from './owner-cipher.js';
 
 /** The consumers of a store, whose errors may quote what they could not handle. */
@@ -19,7 +19,7 @@ export function sealedConsumers(consumers: ConsumerStore, cipher: OwnerCipher): 
     claim: async (request) => opened(await consumers.claim(request)),
     async note(entry, progress) {
       if (!progress.problem && !progress.letter) return consumers.note(entry, progress);
-      const { seal } = await cipher.sealing([userOf(entry.key)]);
+      const { seal } = await cipher.sealing([toUserOwner(entry.key)]);
       return consumers.note(entry, sealedProgress(entry, progress, seal));
     },
     deadLetters: async (consumer, limit) => opened(await consumers.deadLetters(consumer, limit)),
@@ -30,7 +30,8 @@ export function sealedConsumers(consumers: ConsumerStore, cipher: OwnerCipher): 
 }
 
 function sealedProgress(entry: WorkEntry, progress: WorkProgress, seal: Seal): WorkProgress {
-  const sealed = (problem: string): string => problem && seal(userOf(entry.key), placeOf(entry), problem);
+  const sealed = (problem: string): string =>
+    problem && seal(toUserOwner(entry.key), toProblemTextPlace(entry), problem);
   const { problem, letter } = progress;
   return {
     ...progress,
@@ -42,13 +43,13 @@ function sealedProgress(entry: WorkEntry, progress: WorkProgress, seal: Seal): W
 /** Work goes on if nobody can read any more why it failed before. */
 function openedProblem(entry: WorkEntry, open: Open): string {
   try {
-    return entry.problem && open(userOf(entry.key), placeOf(entry), entry.problem);
+    return entry.problem && open(toUserOwner(entry.key), toProblemTextPlace(entry), entry.problem);
   } catch (error) {
     if (!(error instanceof EncryptionError)) throw error;
     return error.message;
   }
 }
 
-function placeOf({ consumer }: WorkEntry): TextPlace {
+function toProblemTextPlace({ consumer }: WorkEntry): TextPlace {
   return { field: 'problem of a consumer', id: consumer };
 }

@@ -15,7 +15,9 @@ export function sealedEntries(store: EntryStore, cipher: OwnerCipher): EntryStor
   ): Promise<readonly Entry[]> => {
     if (!entries.some(isSealed)) return entries;
     return cipher.opened((open) =>
-      entries.map((entry) => (isSealed(entry) ? { ...entry, text: open(NOBODY, placeOf(entry), entry.text) } : entry)),
+      entries.map((entry) =>
+        isSealed(entry) ? { ...entry, text: open(NOBODY, toEntryTextPlace(entry), entry.text) } : entry,
+      ),
     );
   };
   return {
@@ -48,9 +50,9 @@ function isSealed<Entry extends EntryPlace | undefined>(entry: Entry): entry is 
 function sealed(write: EntryWrite, seal: Seal): EntryWrite {
   const { next } = write;
   if (!isSealed(write) || !next || next === 'same') return write;
-  return { ...write, next: { ...next, text: seal(NOBODY, placeOf(write), next.text) } };
+  return { ...write, next: { ...next, text: seal(NOBODY, toEntryTextPlace(write), next.text) } };
 }
 
-function placeOf({ space, name }: EntryPlace): TextPlace {
+function toEntryTextPlace({ space, name }: EntryPlace): TextPlace {
   return { field: `entry of ${space}`, id: name };
 }

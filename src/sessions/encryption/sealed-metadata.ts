@@ -21,7 +21,7 @@ export function sealedChanges(
   mode: MetadataMode,
 ): MetadataChange[] {
   return changes.flatMap(([name, value]): MetadataChange[] => {
-    const sealed = value === null ? null : seal(owner, placeOf(name), value);
+    const sealed = value === null ? null : seal(owner, toMetadataTextPlace(name), value);
     if (FREE.test(name)) return [[name, sealed]];
     if (mode === 'plain' || OF_PACKAGE.test(name)) return [[name, value]];
     return [
@@ -53,7 +53,7 @@ export function openedMetadata(text: MetadataText, owner: TextOwner, open: Open)
     const isNameSealed = stored.startsWith(SEALED);
     const name = isNameSealed ? open(owner, NAME, stored.slice(SEALED.length)) : stored;
     const isSealed = isNameSealed || FREE.test(name);
-    opened += `${name}\n${isSealed ? open(owner, placeOf(name), value) : value}\n`;
+    opened += `${name}\n${isSealed ? open(owner, toMetadataTextPlace(name), value) : value}\n`;
   }
   return opened;
 }
@@ -81,6 +81,6 @@ export function checkFilter(filter: ListFilter | undefined, mode: MetadataMode):
 
 const NAME: TextPlace = { field: 'name of metadata', id: '' };
 
-function placeOf(name: string): TextPlace {
+function toMetadataTextPlace(name: string): TextPlace {
   return { field: 'entry of metadata', id: name };
 }

@@ -163,7 +163,7 @@ export function openText(
   const bound = isTogether ? placeOfAll(place.field) : place;
   const remembered = known?.find(key, bound, text);
   const whole = remembered ?? openedWhole(key, owner, bound, form);
-  const found = isTogether && whole !== undefined ? textOf(place.id, whole) : whole;
+  const found = isTogether && whole !== undefined ? findTextById(place.id, whole) : whole;
   if (whole === undefined || found === undefined) throw new WrongEncryptionKeyError(key.id, what);
   if (remembered === undefined) known?.add(key, bound, text, whole);
   return found;
@@ -187,7 +187,7 @@ function openedWhole(key: EncryptionKey, owner: TextOwner, place: TextPlace, for
 }
 
 /** What {@link sealTogether} has for an id. */
-function textOf(id: string, all: string): string | undefined {
+function findTextById(id: string, all: string): string | undefined {
   return (JSON.parse(all) as NamedText[]).find(([name]) => name === id)?.[1];
 }
 

@@ -23,7 +23,7 @@ function fieldOfState(scope: StoredScope): string {
 }
 
 /** The owner of the user's texts. */
-export function userOf({ appName, userId }: UserKey): StateOwner {
+export function toUserOwner({ appName, userId }: UserKey): StateOwner {
   return { appName, userId };
 }
 
@@ -33,14 +33,14 @@ export function ownerOfScope(scope: StoredScope, { appName, userId }: UserKey): 
 }
 
 /** The owners of the texts of a write. */
-export function ownersOf(key: UserKey, upserts: readonly Upsert[]): TextOwner[] {
-  return [userOf(key), ...(upserts.some(({ scope }) => scope === 'app') ? [{ appName: key.appName }] : [])];
+export function listTextOwners(key: UserKey, upserts: readonly Upsert[]): TextOwner[] {
+  return [toUserOwner(key), ...(upserts.some(({ scope }) => scope === 'app') ? [{ appName: key.appName }] : [])];
 }
 
 export function sealedEvents<Of extends CommitEvent>(events: readonly Of[], key: UserKey, { seal }: Sealing): Of[] {
   return events.map((event) => ({
     ...event,
-    payload: seal(userOf(key), PLACES.event(event.id), event.payload),
+    payload: seal(toUserOwner(key), PLACES.event(event.id), event.payload),
   }));
 }
 
@@ -52,7 +52,7 @@ function sealedUpserts(
   ownerOf: (scope: StoredScope) => StateOwner,
   { seal, sealTogether }: Sealing,
 ): Upsert[] {
-  return groupsOf(upserts).flatMap((group) => {
+  return groupUpserts(upserts).flatMap((group) => {
     const [{ scope, name, value }] = group;
     const owner = ownerOf(scope);
     if (group.length === 1) return [{ scope, name, value: seal(owner, PLACES.state(scope, name), value) }];
@@ -65,7 +65,7 @@ function sealedUpserts(
 type UpsertGroup = [Upsert, ...Upsert[]];
 
 /** In the order in which they are set, which is the order of the keys. */
-function groupsOf(upserts: readonly Upsert[]): UpsertGroup[] {
+function groupUpserts(upserts: readonly Upsert[]): UpsertGroup[] {
   const groups: UpsertGroup[] = [];
   let characters = 0;
   for (const upsert of upserts) {
@@ -88,13 +88,13 @@ export function sealedCommit(commit: Commit, sealing: Sealing, mode: MetadataMod
     ...commit,
     events: sealedEvents(events, key, sealing),
     upserts: sealedUpserts(upserts, (scope) => ownerOfScope(scope, key), sealing),
-    metadata: metadata && sealedChanges(metadata, userOf(key), sealing, mode),
+    metadata: metadata && sealedChanges(metadata, toUserOwner(key), sealing, mode),
   };
 }
 
 export function sealedCreation(request: CreateRequest, sealing: Sealing, mode: MetadataMode): CreateRequest {
   const { key, baseState, upserts, metadata, log } = request;
-  const owner = userOf(key);
+  const owner = toUserOwner(key);
   return {
     ...request,
     baseState: sealing.seal(owner, PLACES.base, baseState),
@@ -106,7 +106,7 @@ export function sealedCreation(request: CreateRequest, sealing: Sealing, mode: M
 
 export function sealedTrim(request: TrimRequest, { seal }: Sealing): TrimRequest {
   const { key, firstSeq, digests, baseState } = request;
-  const owner = userOf(key);
+  const owner = toUserOwner(key);
   return {
     ...request,
     digests: digests.map((digest, index) => seal(owner, PLACES.digest(firstSeq + index), digest)),
@@ -118,7 +118,7 @@ export function sealedRebuild(request: RebuildRequest, { seal }: Sealing): Rebui
   const { key, events } = request;
   const sealed = events?.map((event) => ({
     ...event,
-    payload: seal(userOf(key), PLACES.event(event.id), event.payload),
+    payload: seal(toUserOwner(key), PLACES.event(event.id), event.payload),
   }));
   return { ...request, ...(sealed && { events: sealed }) };
 }

@@ -22,7 +22,7 @@ export async function noteErasure(
   user: UserKey,
   { sessions, reason }: Pick<Erasure, 'sessions' | 'reason'>,
 ): Promise<void> {
-  const place = placeOf(user);
+  const place = toErasurePlace(user);
   await decide(new KnownEntries(entries), { places: [place] }, (seen) => {
     const stored = seen.at(place);
     const before = stored ? noteIn(stored).sessions : 0;
@@ -38,7 +38,7 @@ export async function findErasure(
 ): Promise<Erasure | undefined> {
   assertId(appName, 'appName');
   assertId(userId, 'userId');
-  const [stored] = (await entries.find([placeOf({ appName, userId })])).entries;
+  const [stored] = (await entries.find([toErasurePlace({ appName, userId })])).entries;
   return stored && { at: Math.floor(stored.since), ...noteIn(stored) };
 }
 
@@ -47,6 +47,6 @@ function noteIn({ text }: StoredEntry): Pick<Erasure, 'reason' | 'sessions'> {
 }
 
 /** The name is a digest: who does not know the user learns nothing from it. */
-function placeOf({ appName, userId }: UserKey): EntryPlace {
+function toErasurePlace({ appName, userId }: UserKey): EntryPlace {
   return { space: 'erasures', name: digestOf([appName, userId]) };
 }

@@ -14,7 +14,7 @@ import { Resolver } from '@nestjs/graphql';
 import { type GraphQLResolveInfo, OperationTypeNode } from 'graphql';
 import { AccessChecks } from '../transport/access-checks.js';
 import { keepFilter, takesFilter } from '../transport/access-filter.js';
-import { callOf } from '../transport/call-of.js';
+import { identifyCall } from '../transport/identify-call.js';
 import { type AccessRequirement, ACCESS_REQUIREMENT } from '../transport/session-access.js';
 import { GraphqlProblemFilter } from './graphql-errors.js';
 import { ResponseBudget } from './limits/response-budget.js';
@@ -58,13 +58,13 @@ export class GraphqlAccessGuard implements CanActivate {
     if (!need)
       throw new ForbiddenException('This field does not say what it does: give it @RequireAccess(action, target).');
     const { appName = '', userId, sessionId } = input;
-    const request = requestOf({ req });
+    const request = findHttpRequest({ req });
     // What is written is written, whoever waits for it.
     if (operation.operation === QUERY) ResponseBudget.of(info).readFor(request ?? {});
     const ids = { userId: userId ?? undefined, sessionId: sessionId ?? undefined };
     const handler = context.getHandler();
     const place = { appName, ...ids, request, input, operation: handler.name };
-    const call = { of: callOf(context), isStream: operation.operation === SUBSCRIPTION };
+    const call = { of: identifyCall(context), isStream: operation.operation === SUBSCRIPTION };
     keepFilter(context, await this.access.checkRequirement(need, place, takesFilter(handler), call));
     return true;
   }
@@ -89,7 +89,7 @@ interface Connection {
 }
 
 /** Returns the HTTP request, also for a subscription. */
-export function requestOf(context: { readonly req?: unknown }): unknown {
+export function findHttpRequest(context: { readonly req?: unknown }): unknown {
   const { req = context } = context;
   if (!isConnection(req)) return req;
   const { request } = req.extra;
@@ -104,5 +104,5 @@ function isConnection(req: unknown): req is Connection {
 
 /** Injects the request into a resolver. */
 export const CurrentRequest = createParamDecorator((_data: unknown, context: ExecutionContext) =>
-  requestOf(context.getArgByIndex<{ req?: unknown }>(2)),
+  findHttpRequest(context.getArgByIndex<{ req?: unknown }>(2)),
 );

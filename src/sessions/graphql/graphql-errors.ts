@@ -4,7 +4,7 @@ import { logProblem, problemOf } from '../transport/problems.js';
 import { SessionNotFoundError } from '../domain/errors.js';
 import { HiddenDeletion } from '../transport/access-refusals.js';
 import { takeEnd } from '../transport/audit/audited-call.js';
-import { callOf } from '../transport/call-of.js';
+import { identifyCall } from '../transport/identify-call.js';
 
 const logger = new Logger('SessionsGraphql');
 
@@ -29,12 +29,12 @@ interface FormattedError {
 
 /** Restores the code of a refused document, which Apollo replaces, and adds a status. */
 export function formatGraphqlError<Formatted extends FormattedError>(formatted: Formatted, error: unknown): Formatted {
-  const own = codeOf(error instanceof GraphQLError ? error.originalError : undefined);
+  const own = getCodeAndStatus(error instanceof GraphQLError ? error.originalError : undefined);
   const { code = 'INTERNAL_SERVER_ERROR', status, ...extensions } = { ...formatted.extensions, ...own };
   return { ...formatted, extensions: { ...extensions, code, status: status ?? statusFor(String(code)) } };
 }
 
-function codeOf(error: unknown): { code?: unknown; status?: unknown } {
+function getCodeAndStatus(error: unknown): { code?: unknown; status?: unknown } {
   if (!(error instanceof GraphQLError) || error.extensions.code === undefined) return {};
   const { code, status } = error.extensions;
   return { code, status };
@@ -49,7 +49,7 @@ function statusFor(code: string): number {
 export class GraphqlProblemFilter implements ExceptionFilter {
   catch(error: unknown, host: ArgumentsHost): GraphQLError | Promise<true> {
     // Unless the resolver has told it.
-    takeEnd(callOf(host))?.('failed', error);
+    takeEnd(identifyCall(host))?.('failed', error);
     return error instanceof HiddenDeletion
       ? Promise.resolve(true)
       : graphqlErrorOf(error, host.getArgByIndex<object>(1));

@@ -11,7 +11,7 @@ import { AccessFilter } from '../transport/access-filter.js';
 import { RequireAccess } from '../transport/session-access.js';
 import { CurrentRequest, SessionFields } from './access.guard.js';
 import { AnswersWithWork } from './limits/document-cost.js';
-import { ResponseBudget, type ResponseCost, costOf } from './limits/response-budget.js';
+import { ResponseBudget, type ResponseCost, measureResponseCost } from './limits/response-budget.js';
 import { argumentsType, resultTypeOf } from './make-types.js';
 import { omitNulls } from './omit-nulls.js';
 import { isSelected } from './selected-fields.js';
@@ -114,7 +114,7 @@ function runWithin(
 ): Promise<unknown> {
   const { type, echoes, counts } = operation.graphql;
   const budget = ResponseBudget.of(info);
-  if (echoes !== undefined) budget.spend(costOf(listIn(request, echoes), info, echoes));
+  if (echoes !== undefined) budget.spend(measureResponseCost(listIn(request, echoes), info, echoes));
   if (type === 'mutation' && counts === undefined) return run();
   return budget.read(run, (found) => costIn(operation, found, info));
 }
@@ -123,8 +123,8 @@ function costIn(operation: Shown, found: unknown, info: GraphQLResolveInfo): Res
   if (found === undefined) return { items: 0, bytes: 0 };
   const { counts, items } = operation.graphql;
   const paged = pageIn(operation)?.items;
-  if (paged !== undefined) return costOf(listIn(found, paged), info, 'nodes');
-  if (counts !== undefined) return costOf(listIn(found, counts), info, counts);
+  if (paged !== undefined) return measureResponseCost(listIn(found, paged), info, 'nodes');
+  if (counts !== undefined) return measureResponseCost(listIn(found, counts), info, counts);
   return { items: items?.(found as never) ?? 1, bytes: jsonBytes(found) };
 }
 

@@ -10,10 +10,10 @@ export const JSON_SCALAR = new GraphQLScalarType<unknown, unknown>({
   name: 'JSON',
   description: 'Any JSON value, unchanged: keys, their order and numbers are kept.',
   parseValue: (value) => value,
-  parseLiteral: (node, variables) => valueOf(node, variables, 1),
+  parseLiteral: (node, variables) => parseLiteralValue(node, variables, 1),
 });
 
-function valueOf(node: ValueNode, variables: Variables, depth: number): unknown {
+function parseLiteralValue(node: ValueNode, variables: Variables, depth: number): unknown {
   if (depth > MAX_DEPTH) throw new GraphQLError('is nested too deeply; send it as a variable', { nodes: node });
   switch (node.kind) {
     case Kind.STRING:
@@ -25,9 +25,9 @@ function valueOf(node: ValueNode, variables: Variables, depth: number): unknown 
     case Kind.NULL:
       return null;
     case Kind.LIST:
-      return node.values.map((item) => valueOf(item, variables, depth + 1));
+      return node.values.map((item) => parseLiteralValue(item, variables, depth + 1));
     case Kind.OBJECT:
-      return objectOf(node, variables, depth);
+      return parseLiteralObject(node, variables, depth);
     case Kind.VARIABLE:
       return variables && Object.hasOwn(variables, node.name.value) ? variables[node.name.value] : undefined;
     case Kind.ENUM:
@@ -36,9 +36,9 @@ function valueOf(node: ValueNode, variables: Variables, depth: number): unknown 
 }
 
 /** Without a prototype, so that `__proto__` is an ordinary key. */
-function objectOf({ fields }: ObjectValueNode, variables: Variables, depth: number): Record<string, unknown> {
+function parseLiteralObject({ fields }: ObjectValueNode, variables: Variables, depth: number): Record<string, unknown> {
   const object = Object.create(null) as Record<string, unknown>;
-  for (const { name, value } of fields) object[name.value] = valueOf(value, variables, depth + 1);
+  for (const { name, value } of fields) object[name.value] = parseLiteralValue(value, variables, depth + 1);
   return object;
 }
 

@@ -14,7 +14,7 @@ import { AccessChecks } from '../transport/access-checks.js';
 import { RequireAccess } from '../transport/session-access.js';
 import { CurrentRequest, SessionFields } from './access.guard.js';
 import { graphqlErrorOf, NullForMissingFilter } from './graphql-errors.js';
-import { ResponseBudget, costOf } from './limits/response-budget.js';
+import { ResponseBudget, measureResponseCost } from './limits/response-budget.js';
 import { argumentsType, objectTypeOf } from './make-types.js';
 import { omitNulls } from './omit-nulls.js';
 import { requestedEvents } from './selected-fields.js';
@@ -43,7 +43,7 @@ export class SessionViewResolver {
     const read = (): Promise<Session | undefined> => this.sessions.getSession({ ...key, config });
     // Its events are counted in `events`.
     const session = await ResponseBudget.of(info).read(read, (found) =>
-      costOf(found ? [[found.state, found.metadata]] : [], info),
+      measureResponseCost(found ? [[found.state, found.metadata]] : [], info),
     );
     return session ? sessionNode(session, config) : null;
   }
@@ -61,14 +61,14 @@ export class SessionViewResolver {
     const config = omitNulls(args);
     const budget = ResponseBudget.of(info);
     if (isSameNarrowing(config, narrowing)) {
-      budget.spend(costOf(events, info));
+      budget.spend(measureResponseCost(events, info));
       return events.map(eventNode);
     }
     const key = { appName, userId, sessionId };
     try {
       await this.access.check({ action: 'read', target: 'session', ...key, request }, { isPart: true });
       const read = (): Promise<Session | undefined> => this.sessions.getSession({ ...key, config });
-      const session = await budget.read(read, (found) => costOf(found?.events ?? [], info));
+      const session = await budget.read(read, (found) => measureResponseCost(found?.events ?? [], info));
       if (!session) throw new SessionNotFoundError(sessionId);
       return session.events.map(eventNode);
     } catch (error) {

@@ -129,7 +129,7 @@ export class SessionsCleanup implements OnModuleInit, OnApplicationBootstrap, On
   /** What a policy says goes first, since its report is the proof of it. */
   async #removeAll(signal: AbortSignal): Promise<PurgeCounts> {
     const onError = (error: unknown): void =>
-      this.#logger.error(`The retention leaves out what it cannot read: ${textOf(error)}`);
+      this.#logger.error(`The retention leaves out what it cannot read: ${toErrorMessage(error)}`);
     const report = await this.retention?.apply({ signal, onError });
     const removed = { sessions: 0, events: 0 };
     for (const one of report?.rules ?? []) removed[one.kinds ? 'events' : 'sessions'] += one.removed;
@@ -148,11 +148,11 @@ export class SessionsCleanup implements OnModuleInit, OnApplicationBootstrap, On
   }
 
   #warn(error: unknown): void {
-    this.#logger.warn(`The cleanup did not finish: ${textOf(error)}`);
+    this.#logger.warn(`The cleanup did not finish: ${toErrorMessage(error)}`);
   }
 }
 
-function textOf(error: unknown): string {
+function toErrorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 

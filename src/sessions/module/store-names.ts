@@ -12,10 +12,10 @@ export function storeNamesIn(modules: ModulesContainer): readonly string[] {
 export function checkStoreNames(modules: ModulesContainer): void {
   const names = storeNamesIn(modules);
   const twice = [...new Set(names.filter((name, index) => names.indexOf(name) < index))];
-  if (twice.length > 0) throw new ConfigurationError(twice.map(problemOf));
+  if (twice.length > 0) throw new ConfigurationError(twice.map(describeRepeatedName));
 }
 
-function problemOf(name: string): string {
+function describeRepeatedName(name: string): string {
   const called = name === '' ? 'without a name' : `with the name ${JSON.stringify(name)}`;
   return [
     `The app has two SessionsModules ${called}, and so two stores that parts of it would take for one.`,

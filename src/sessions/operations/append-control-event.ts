@@ -1,5 +1,5 @@
 import type { AppendOutcome, Commit } from '../domain/commit.js';
-import { type Counters, NO_COUNTS, addCounters, countsOf, subtractCounters } from '../domain/counters.js';
+import { type Counters, NO_COUNTS, addCounters, countEvent, subtractCounters } from '../domain/counters.js';
 import { InvalidInputError, StaleSessionError } from '../domain/errors.js';
 import type { Event, Rewind } from '../domain/event.js';
 import { asQuestion } from '../domain/repeated-commit.js';
@@ -95,7 +95,7 @@ async function controlPart(
 async function coveredBy(toSeq: number, { storage }: SessionEnvironment, record: SessionRecord): Promise<Counters> {
   let left = NO_COUNTS;
   for await (const stored of readLog(storage, record, { from: toSeq + 1, to: record.lastSeq })) {
-    if (!isInRanges(stored.seq, record.marks.hidden)) left = addCounters(left, countsOf(readableEvent(stored)));
+    if (!isInRanges(stored.seq, record.marks.hidden)) left = addCounters(left, countEvent(readableEvent(stored)));
   }
   return subtractCounters(record.counters, left);
 }

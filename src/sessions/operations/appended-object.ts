@@ -9,7 +9,7 @@ import {
   applyCommit,
   applyEvents,
   applyTempState,
-  configOf,
+  getViewConfig,
   isUnseen,
   refreshEvents,
   replaceView,
@@ -76,18 +76,18 @@ function applyAppend(
   const filter = appendFilter(env);
   let now = 0;
   for (const { appendedAt } of unseen) now = Math.max(now, appendedAt);
-  const lacking = applyEvents(session, unseen.map(itemOf), filter, now);
+  const lacking = applyEvents(session, unseen.map(toViewItem), filter, now);
   return lacking && readMissingFor(env, session, { ...key, incarnation: record.incarnation }, lacking);
 }
 
-function itemOf({ stored }: AppendedEvent): ViewItem {
+function toViewItem({ stored }: AppendedEvent): ViewItem {
   return unparsedViewItem(stored);
 }
 
 /** A summary or a rewind changes the view. */
 async function readViewFor(env: SessionEnvironment, session: Session, key: SessionKey): Promise<void> {
   const filter = appendFilter(env);
-  const options = { config: configOf(session), maxBytes: env.limits.maxViewBytes };
+  const options = { config: getViewConfig(session), maxBytes: env.limits.maxViewBytes };
   const read = await readView(env.storage, key, filter, options);
   if (read) replaceView(session, read.view, read.source, read.stored.record, filter);
 }

@@ -3,7 +3,7 @@ import { type UsageBudget, USAGE, isBudget } from '../../config/usage-settings.j
 import { BudgetExceededError, type ExceededBudget } from '../domain/budget-error.js';
 import { assertId } from '../domain/ids.js';
 import { askApp } from '../domain/nested-failures.js';
-import { knownCost, microsOf, priced } from '../domain/usage-cost.js';
+import { knownCost, toMicros, priced } from '../domain/usage-cost.js';
 import { type UsageQuery, periodEnd } from '../domain/usage-periods.js';
 import { type ModelUsage, type TokenUsage, NO_USAGE, addUsage } from '../domain/usage.js';
 import type { SessionEnvironment } from '../session-environment.js';
@@ -37,13 +37,13 @@ export async function budgetStates(env: SessionEnvironment, request: CheckBudget
   if (sessionId !== undefined) assertId(sessionId, 'sessionId');
   const budgets = await budgetsOf(env, { appName, userId });
   const asked = budgets.flatMap((budget) => {
-    const query = queryOf(budget, { appName, userId, sessionId });
+    const query = createUsageQuery(budget, { appName, userId, sessionId });
     return query ? [{ budget, query }] : [];
   });
   if (asked.length === 0) return [];
   assertCounted(env);
   const { now, found } = await env.storage.readUsage(asked.map(({ query }) => query));
-  const states = asked.flatMap(({ budget }, index) => statesOf(env, budget, found[index] ?? [], now));
+  const states = asked.flatMap(({ budget }, index) => createBudgetStates(env, budget, found[index] ?? [], now));
   for (const { budget: _budget, estimate: _estimate, ...state } of states) {
     if (state.used >= state.limit) throw new BudgetExceededError(state);
   }
@@ -60,7 +60,7 @@ async function budgetsOf(
   throw new ConfigurationError([`usage.budgets must return ${USAGE.budgets.kind.allowed}.`]);
 }
 
-function queryOf(
+function createUsageQuery(
   { scope, period = 'total' }: UsageBudget,
   { appName, userId, sessionId }: CheckBudgetRequest,
 ): UsageQuery | undefined {
@@ -69,7 +69,7 @@ function queryOf(
   return sessionId === undefined ? undefined : { appName, userId, sessionId, period: 'total' };
 }
 
-function statesOf(
+function createBudgetStates(
   { usage: { prices } }: SessionEnvironment,
   budget: UsageBudget,
   models: readonly ModelUsage[],
@@ -87,12 +87,12 @@ function statesOf(
   }
   if (maxCost !== undefined) {
     const used = knownCost(models.map((usage) => priced(usage, prices)));
-    const given = estimate?.cost === undefined ? undefined : Number(microsOf(estimate.cost));
-    const dearest = Math.max(0, ...Object.values(prices).map(({ output }) => Number(microsOf(output))));
+    const given = estimate?.cost === undefined ? undefined : Number(toMicros(estimate.cost));
+    const dearest = Math.max(0, ...Object.values(prices).map(({ output }) => Number(toMicros(output))));
     const first = (dearest * FIRST_TOKENS) / 1_000_000;
     // What costs nothing needs no reservation.
     const expected = Math.max(1, given ?? average(used) ?? first);
-    states.push({ ...place, unit: 'micros', used, limit: Number(microsOf(maxCost)), estimate: expected });
+    states.push({ ...place, unit: 'micros', used, limit: Number(toMicros(maxCost)), estimate: expected });
   }
   return states;
 }

@@ -146,7 +146,7 @@ function originalsOf(env: SessionEnvironment, { events }: PreparedAppend, seen: 
     const same = sameSubmission(env, prepared, stored);
     if (!same) throw new EventConflictError(stored.id, stored.seq);
     if (!isWhole) throw new EventConflictError(stored.id, stored.seq, 'without other events of this batch');
-    const payload = payloadOf(stored, same);
+    const payload = restorePayload(stored, same);
     const event = loggedEvent({ payload, seq: stored.seq });
     const { seq, appendedAt } = stored;
     return [{ event, stored: { seq, payload, appendedAt }, temp: same.temp, appendedAt }];
@@ -178,7 +178,7 @@ function submittedIfValid(env: SessionEnvironment, event: EventInput): Submitted
 }
 
 /** For a trimmed event, the submitted one is equal except for a generated timestamp. */
-function payloadOf(stored: StoredEvent, { event }: SubmittedEvent): string {
+function restorePayload(stored: StoredEvent, { event }: SubmittedEvent): string {
   return stored.payload ?? JSON.stringify({ ...event, timestamp: timestampOf(stored.digest) });
 }
 

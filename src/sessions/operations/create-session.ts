@@ -10,7 +10,7 @@ import { metadataAfter, metadataEntries } from '../domain/metadata-entries.js';
 import { type SessionMetadataInput, metadataChanges } from '../domain/metadata.js';
 import { QuotaExceededError } from '../domain/quota-error.js';
 import { SessionEvents } from '../domain/session-events.js';
-import { metadataOf } from '../domain/tracked-metadata.js';
+import { parseMetadataText } from '../domain/tracked-metadata.js';
 import { type LazyViewSource, trackSession } from '../domain/session-tracking.js';
 import { type InitialState, Session } from '../domain/session.js';
 import { recordOfMembers, stateMembers, stateWrites } from '../domain/stored-json.js';
@@ -123,7 +123,7 @@ export class SessionOpener {
       record,
       state ? this.#stateOf(state) : {},
       new SessionEvents(view),
-      metadataOf(metadata),
+      parseMetadataText(metadata),
     );
     if (unreadable) session.unreadable = unreadable;
     trackSession(session, record, source, metadata);

@@ -1,5 +1,5 @@
 import { SessionNotFoundError } from '../domain/errors.js';
-import { type GroupSearch, groupOf } from '../domain/event-group.js';
+import { type GroupSearch, toEventGroup } from '../domain/event-group.js';
 import { sessionKeyOf } from '../domain/ids.js';
 import type { SessionRecord } from '../domain/session-record.js';
 import { loggedEvent } from '../domain/stored-json.js';
@@ -30,7 +30,7 @@ export class EventFinder {
     const groups = new EventGroups();
     const { firstSeq: from, lastSeq: to } = this.record;
     for await (const stored of readLog(this.storage, this.record, { from, to }))
-      groups.add(groupOf(loggedEvent(stored)), stored.seq);
+      groups.add(toEventGroup(loggedEvent(stored)), stored.seq);
     return groups;
   }
 }

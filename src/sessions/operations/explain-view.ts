@@ -3,7 +3,7 @@ import { type SessionKey, checkedSessionKey } from '../domain/ids.js';
 import { optionalCount } from '../domain/input-checks.js';
 import { checkedLimit, checkedOrder, leftAfter, LogCursor, type LogPageRequest } from '../domain/paging.js';
 import type { SeqRange } from '../domain/seq-ranges.js';
-import { type SeqPair, rangesOf } from '../domain/model-request.js';
+import { type SeqPair, toSeqPairs } from '../domain/model-request.js';
 import { type ViewDifference, givenDifference } from '../domain/request-difference.js';
 import { estimateTokens } from '../domain/token-estimate.js';
 import { type ViewItem, viewItem } from '../domain/view-item.js';
@@ -87,11 +87,11 @@ export async function explainView(env: SessionEnvironment, request: ExplainViewR
   const { record } = stored;
   const reads = new IncarnationReads(storage, key, cursor?.incarnation ?? record.incarnation);
   const reader = new PageReader(reads, order);
-  const wanted = stretchOf(request, cursor, record.lastSeq);
+  const wanted = findExplainedRange(request, cursor, record.lastSeq);
   const page = await reader.read(wanted, limit, env.limits.maxPageBytes);
   const end = reader.endOf(wanted, page);
 
-  const given = rangesOf(view);
+  const given = toSeqPairs(view);
   const answer = await lastAnswerBefore(env, reads, record.lastSeq + 1);
   const stableUntilSeq = answer && (await commonBeginning(reads, answer.modelRequest.given, given));
   const change = since === undefined ? undefined : await changeSince(env, since, reads, { key, config, given });
@@ -143,7 +143,7 @@ async function changeSince(
   const storage = await readerAt(env.storage, key, since, 'since');
   const { stored, view } = await readDecided(env, storage, key, config);
   if (stored.record.incarnation !== reads.record.incarnation) throw new SessionNotFoundError(key.sessionId);
-  const before = rangesOf(view);
+  const before = toSeqPairs(view);
   const stableUntilSeq = await commonBeginning(reads, before, given);
   return { seq: since, ...givenDifference(before, given), stableUntilSeq };
 }
@@ -156,7 +156,11 @@ function explained(item: ViewItem, decisions: ViewDecisions): ExplainedEvent {
 }
 
 /** The events to explain. Those that came after the view was read are not among them. */
-function stretchOf(request: ExplainViewRequest, cursor: LogCursor | undefined, lastSeq: number): SeqRange | undefined {
+function findExplainedRange(
+  request: ExplainViewRequest,
+  cursor: LogCursor | undefined,
+  lastSeq: number,
+): SeqRange | undefined {
   const from = optionalCount(request.fromSeq, 'fromSeq') ?? 0;
   const to = optionalCount(request.toSeq, 'toSeq') ?? lastSeq;
   return leftAfter({ from, to: Math.min(to, lastSeq) }, cursor);

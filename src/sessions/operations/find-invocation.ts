@@ -20,15 +20,15 @@ export async function placeBefore(
   const found = new EventFinder(storage, record);
   const group = groupOfInvocation(invocationId);
   let seq = await found.find({ group, direction: 'next', from: firstSeq });
-  if (seq === 0) throw problemOf('no event that is kept belongs to it');
+  if (seq === 0) throw createInvocationError('no event that is kept belongs to it');
   const rewound = await rewoundRanges({ from: seq, to: lastSeq }, found, log);
   for (let range = rangeAt(seq, rewound); range && seq > 0; range = rangeAt(seq, rewound)) {
     seq = await found.find({ group, direction: 'next', from: range.to + 1 });
   }
-  if (seq === 0 || seq > lastSeq) throw problemOf('all its events are rewound already');
+  if (seq === 0 || seq > lastSeq) throw createInvocationError('all its events are rewound already');
   // Only a user message is certain to begin an invocation.
   if (seq === firstSeq && firstSeq > 1 && !isByUser(await eventAt(seq, log))) {
-    throw problemOf(
+    throw createInvocationError(
       `its first events may have been trimmed with the history before ${firstSeq}; give toSeq instead, ` +
         `${firstSeq - 1} or more`,
     );
@@ -61,6 +61,6 @@ function isByUser(event: LoggedEvent): boolean {
   return isAnchor(event) && !isSummary(event);
 }
 
-function problemOf(problem: string): InvalidInputError {
+function createInvocationError(problem: string): InvalidInputError {
   return new InvalidInputError(problem, 'invocationId');
 }

@@ -20,7 +20,7 @@ import { type SessionEnvironment, announce, isReadShorter, readFilter } from '..
 import { getSession } from './get-session.js';
 import { SessionOpener, createWithinQuotas } from './create-session.js';
 import { LogPoints, fromStableLog } from './read-log.js';
-import { viewOf } from './read-view.js';
+import { cutReadView } from './read-view.js';
 import { saveCheckpoints } from './complete-append.js';
 import { type ServerStateCheck, serverKeysIn, serverStateEvent } from './server-state.js';
 
@@ -61,7 +61,7 @@ export async function forkSession(env: SessionEnvironment, request: ForkSessionR
   if (saving) env.tasks.trackInBackground(saving);
   // A read would truncate the view, so return that.
   if (eventsBytes(log.events) > env.limits.maxViewBytes) return (await getSession(env, newKey)) ?? notThere(newId);
-  const { view, source } = viewOf(stored, wholeConversation(log), readFilter(env), {
+  const { view, source } = cutReadView(stored, wholeConversation(log), readFilter(env), {
     config: {},
     isForOneRead: isReadShorter(env),
   });

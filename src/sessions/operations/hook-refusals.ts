@@ -1,6 +1,6 @@
 import { SessionNotFoundError } from '../domain/errors.js';
 import type { SessionKey } from '../domain/ids.js';
-import { answerOf, faultOf, whileAppRuns } from '../domain/nested-failures.js';
+import { toCallerError, faultOf, whileAppRuns } from '../domain/nested-failures.js';
 import type { SessionEnvironment } from '../session-environment.js';
 
 /** What runs hooks, and the session that they are asked about. */
@@ -23,7 +23,7 @@ export async function askHooks<Result>(
   try {
     return await whileAppRuns(() => env.tasks.name(`hook of ${registration}`, run()));
   } catch (error) {
-    if (!(error instanceof SessionNotFoundError)) throw answerOf(name, error);
+    if (!(error instanceof SessionNotFoundError)) throw toCallerError(name, error);
     if (key && error.sessionId === key.sessionId && !(await env.storage.read({ key }))) throw error;
     throw faultOf(name, error);
   }

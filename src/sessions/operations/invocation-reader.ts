@@ -1,7 +1,7 @@
 import { ByteBudget, eventBytes } from '../domain/byte-budget.js';
 import type { StoredEvent } from '../domain/commit.js';
 import { readableEvent } from '../domain/damaged-event.js';
-import { type GroupSearch, groupOf, groupOfInvocation } from '../domain/event-group.js';
+import { type GroupSearch, toEventGroup, groupOfInvocation } from '../domain/event-group.js';
 import type { LoggedEvent } from '../domain/event.js';
 import { type SeqRange, isInRanges } from '../domain/seq-ranges.js';
 import type { IncarnationReads } from './incarnation-reads.js';
@@ -46,7 +46,7 @@ export class InvocationReader {
       const part = await this.#readWindow(range, Math.min(limit, WINDOW), budget.left);
       for (const stored of part.events) {
         const event = readableEvent(stored);
-        if (event.invocationId !== this.invocationId || groupOf(event) !== this.#group) continue;
+        if (event.invocationId !== this.invocationId || toEventGroup(event) !== this.#group) continue;
         const size = eventBytes(stored);
         if (events.length === limit || !budget.take(size))
           return { events, bytes, rest: this.#from(stored.seq, range) };

@@ -55,7 +55,7 @@ export async function listEventsUpTo(
   const invocationId = checkedInvocation(request.invocationId);
   const onlyAnswers = optionalFlag(request.modelRequests, 'modelRequests') ?? false;
   const cursor = LogCursor.parse(request.cursor, order);
-  const wanted = stretchOf(request, cursor);
+  const wanted = findListedRange(request, cursor);
 
   const reads = new IncarnationReads(storage, key, cursor?.incarnation);
   if (invocationId !== undefined && wanted && limit > 0) {
@@ -63,21 +63,21 @@ export async function listEventsUpTo(
     const reading = new InvocationReader(reads, invocationId, order);
     const { events, bytes, rest } = await reading.read(wanted, limit, maxBytes, isNear);
     const shown = onlyAnswers ? events.filter(isAnswer) : events;
-    return { ...pageOf(reads, shown, order, rest && (order === 'asc' ? rest.from - 1 : rest.to + 1)), bytes };
+    return { ...createEventPage(reads, shown, order, rest && (order === 'asc' ? rest.from - 1 : rest.to + 1)), bytes };
   }
   const reading = new PageReader(reads, order);
   const page = await reading.read(wanted, onlyAnswers && limit > 0 ? MAX_LIMIT : limit, maxBytes);
   const bytes = eventsBytes(page);
   const events = page.map(readableEvent);
   damage.look(key, events);
-  if (!onlyAnswers) return { ...pageOf(reads, events, order, reading.endOf(wanted, page)), bytes };
+  if (!onlyAnswers) return { ...createEventPage(reads, events, order, reading.endOf(wanted, page)), bytes };
   const answers = events.filter(isAnswer).slice(0, limit);
   const last = answers.length === limit ? answers.at(-1) : events.at(-1);
-  return { ...pageOf(reads, answers, order, reading.endOf(wanted, last ? [last] : [])), bytes };
+  return { ...createEventPage(reads, answers, order, reading.endOf(wanted, last ? [last] : [])), bytes };
 }
 
 /** @param end of the page, if there may be another one */
-function pageOf(
+function createEventPage(
   { record: { firstSeq, lastSeq, incarnation } }: IncarnationReads,
   events: readonly LoggedEvent[],
   order: 'asc' | 'desc',
@@ -94,7 +94,7 @@ function checkedInvocation(invocationId: unknown): string | undefined {
   throw new InvalidInputError('must be the id of an invocation, as text', 'invocationId');
 }
 
-function stretchOf(request: ListEventsRequest, cursor: LogCursor | undefined): SeqRange | undefined {
+function findListedRange(request: ListEventsRequest, cursor: LogCursor | undefined): SeqRange | undefined {
   const afterSeq = optionalCount(request.afterSeq, 'afterSeq') ?? 0;
   const beforeSeq = optionalCount(request.beforeSeq, 'beforeSeq') ?? Number.MAX_SAFE_INTEGER;
   return leftAfter({ from: afterSeq + 1, to: beforeSeq - 1 }, cursor);

@@ -85,7 +85,7 @@ export async function listSessions(
   const order = checkedOrder(request.order, 'desc');
   const orderBy = checkedOrderBy(request.orderBy);
   const offset = offsetOf(request, limit);
-  const entries = entriesOf(request, env);
+  const entries = combineFilterEntries(request, env);
   if (!entries) return { sessions: [], limit };
   if (entries.length > 0 && offset !== undefined) {
     throw new InvalidInputError('cannot be combined with page or offset; continue with the cursor', 'filter');
@@ -120,7 +120,7 @@ export async function listSessions(
 type Filtered = Pick<ListSessionsRequest, 'filter' | 'within'>;
 
 /** The entries of all filters; undefined if no session can have them. */
-function entriesOf({ filter, within }: Filtered, { limits }: SessionEnvironment): IndexEntry[] | undefined {
+function combineFilterEntries({ filter, within }: Filtered, { limits }: SessionEnvironment): IndexEntry[] | undefined {
   // A part of the rule without a value would show everything.
   const allowed = within === undefined ? [] : ruleFilter(within, 'within', limits).entries;
   const entries = entriesOfBoth(filterEntries(filter, 'filter', limits), allowed);
@@ -134,7 +134,7 @@ export function cursorAfter(
   env: SessionEnvironment,
   filtered: Filtered,
 ): string {
-  const filterName = filterNameOf(entriesOf(filtered, env) ?? []);
+  const filterName = filterNameOf(combineFilterEntries(filtered, env) ?? []);
   return new ListCursor('lastUpdateTime', 'desc', lastUpdateTime, userId, id, filterName).toString();
 }
 
@@ -174,16 +174,20 @@ async function readPage(
     damaged.push(...(result.damaged ?? []));
     const { isCut, examinedTo } = result;
     for (const session of result.sessions.slice(0, size)) {
-      if (!budget.take(bytesOf(session))) return { listed, damaged, next: endOf(listed, wanted), isCut: true, total };
+      if (!budget.take(bytesOf(session)))
+        return { listed, damaged, next: findLastPosition(listed, wanted), isCut: true, total };
       listed.push(session);
     }
-    const next = isCut || result.sessions.length > size ? endOf(listed, wanted) : examinedTo;
+    const next = isCut || result.sessions.length > size ? findLastPosition(listed, wanted) : examinedTo;
     if (!next || examinedTo || listed.length >= limit) return { listed, damaged, next, isCut: false, total };
     place = { after: next, offset: undefined, withTotal: false };
   }
 }
 
-function endOf(listed: readonly ListedSession[], wanted: Pick<ListRequest, 'orderBy'>): ListPosition | undefined {
+function findLastPosition(
+  listed: readonly ListedSession[],
+  wanted: Pick<ListRequest, 'orderBy'>,
+): ListPosition | undefined {
   const last = listed.at(-1);
   return last && positionOf(last.record, wanted);
 }

@@ -77,7 +77,7 @@ function preparedAppend(
   preconditions: Preconditions,
 ): PreparedAppend {
   assertBatch(events, env.limits);
-  return { key, events, commit: commitOf(env, key, events, preconditions) };
+  return { key, events, commit: assembleCommit(env, key, events, preconditions) };
 }
 
 async function preparedByHooks(
@@ -128,7 +128,7 @@ export function submittedEvent(
   return submitted;
 }
 
-function commitOf(
+function assembleCommit(
   env: SessionEnvironment,
   key: SessionKey,
   events: readonly PreparedEvent[],

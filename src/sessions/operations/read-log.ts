@@ -2,7 +2,7 @@ import { entriesBytes, eventBytes } from '../domain/byte-budget.js';
 import {
   CHECKPOINT_EVERY,
   type Checkpoint,
-  beginningOf,
+  createFirstCheckpoint,
   checkpointText,
   seqOfNext,
   storedCheckpoint,
@@ -81,7 +81,7 @@ export class LogPoints {
     limits?: StateLimits,
   ): Promise<{ readonly log: LogPoints; readonly start: Checkpoint }> {
     const read = await readSession(storage, session, { checkpointAt: seq, withBase: true });
-    return { log: new LogPoints(storage, read.record, limits), start: startOf(read) };
+    return { log: new LogPoints(storage, read.record, limits), start: findStartCheckpoint(read) };
   }
 
   /** Reads the events between the last checkpoint and `seq`, which is retained or directly before the log. */
@@ -119,7 +119,7 @@ export class LogPoints {
   async startBefore(seq: number): Promise<Checkpoint> {
     const read = await readSession(this.storage, this.record, { checkpointAt: seq, withBase: true });
     if (read.record.firstSeq !== this.record.firstSeq) throw new TrimmedDuringRead();
-    return startOf(read);
+    return findStartCheckpoint(read);
   }
 
   /** Derives and saves the checkpoints between a known start and `seq`. Returns the last one, or the start. */
@@ -221,9 +221,9 @@ async function readSession(
   return read;
 }
 
-function startOf({ record, checkpoint, baseState = '{}' }: StoredSession): Checkpoint {
+function findStartCheckpoint({ record, checkpoint, baseState = '{}' }: StoredSession): Checkpoint {
   if (checkpoint && checkpoint.seq >= record.firstSeq - 1) return storedCheckpoint(checkpoint, record);
-  return beginningOf(record, baseState);
+  return createFirstCheckpoint(record, baseState);
 }
 
 /** How far after the first event a checkpoint is looked for. */

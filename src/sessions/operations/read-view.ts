@@ -2,8 +2,8 @@ import { ByteBudget, eventBytes, MOST_PER_READ } from '../domain/byte-budget.js'
 import type { StoredEvent } from '../domain/commit.js';
 import { SessionNotFoundError } from '../domain/errors.js';
 import type { SessionKey } from '../domain/ids.js';
-import { type LoadedConversation, NOTHING_OMITTED, type ViewSource, placeOf } from '../domain/loaded-view.js';
-import { type SeqRange, countOf, isInRanges, newestOf } from '../domain/seq-ranges.js';
+import { type LoadedConversation, NOTHING_OMITTED, type ViewSource, toViewPosition } from '../domain/loaded-view.js';
+import { type SeqRange, countSeqNumbers, isInRanges, newestOf } from '../domain/seq-ranges.js';
 import type { SessionRecord } from '../domain/session-record.js';
 import type { StateLimits } from '../domain/state-size.js';
 import { MAX_PULL_BACK } from '../domain/tool-pairs.js';
@@ -75,13 +75,13 @@ export async function readView(
   if (fitting === undefined) {
     if (isFiltering(filter)) await reading.readForFilter(filter, stored);
     else await reading.readForConfig(config, stored);
-    if (!reading.isFull) return viewOf(stored, reading.read, filter, { config, isForOneRead });
+    if (!reading.isFull) return cutReadView(stored, reading.read, filter, { config, isForOneRead });
     fitting = reading.read.conversation.items.length;
   }
   const shorter = { ...filter, newest: Math.min(filter.newest || fitting, fitting) };
   const oldest = reading.read.conversation.items.at(-fitting)?.event.seq;
   await reading.readMissing(shorter, stored.now);
-  const read = viewOf(stored, reading.read, shorter, { config, isForOneRead: true });
+  const read = cutReadView(stored, reading.read, shorter, { config, isForOneRead: true });
   return { ...read, isTruncated: isCutShort(read.view, oldest, config) };
 }
 
@@ -98,7 +98,7 @@ export async function readMissing(
 }
 
 /** Cuts the view of the events that were read, and returns it with the data that a session object needs. */
-export function viewOf(
+export function cutReadView(
   stored: StoredSession,
   read: LoadedConversation,
   filter: ViewFilter,
@@ -112,7 +112,7 @@ export function viewOf(
   return {
     stored,
     view: narrowView(whole, config),
-    source: { ...read, now, config, omittedTo: leftOut ? placeOf(leftOut) : NOTHING_OMITTED, fromSeq },
+    source: { ...read, now, config, omittedTo: leftOut ? toViewPosition(leftOut) : NOTHING_OMITTED, fromSeq },
     cut,
   };
 }
@@ -226,7 +226,7 @@ class ViewReader {
       const { events, isCut } = await this.#readWindow({ ...window, ranges, maxBytes: this.budget.left });
       this.isFull = !events.every((event) => this.budget.take(eventBytes(event)));
       this.#extend(events.map(this.#itemOf), rangesBelow(this.#unread, events[0]?.seq ?? Infinity));
-      if (!isCut && events.length < countOf(ranges)) return;
+      if (!isCut && events.length < countSeqNumbers(ranges)) return;
     }
   }
 
@@ -307,7 +307,7 @@ async function readWindow(
     const more = await storage.read({ key: request.key, window: rest });
     if (more?.record.incarnation !== stored.record.incarnation) throw new SessionNotFoundError(request.key.sessionId);
     portion = { isCut: more.isCut, events: more.events.filter(({ seq }) => isInRanges(seq, ranges)) };
-    asked = countOf(ranges);
+    asked = countSeqNumbers(ranges);
   }
   return { stored: { ...stored, events: kept.toReversed() } };
 }

@@ -5,7 +5,7 @@ import { CHECKPOINT_EVERY } from '../domain/checkpoint.js';
 import type { StoredEvent } from '../domain/commit.js';
 import { readableEvent } from '../domain/damaged-event.js';
 import { InvalidInputError, SessionNotFoundError } from '../domain/errors.js';
-import { isRedacted, textsOf } from '../domain/event-inspection.js';
+import { isRedacted, listEventTexts } from '../domain/event-inspection.js';
 import type { LoggedEvent } from '../domain/event.js';
 import { type SessionKey, checkedSessionKey, sessionKeyOf } from '../domain/ids.js';
 import { isCount, optionalFlag } from '../domain/input-checks.js';
@@ -122,7 +122,7 @@ async function otherPlaces(
   record: SessionRecord,
   event: LoggedEvent,
 ): Promise<number[]> {
-  const [texts, values] = [textsOf(event).join('\n'), valuesIn(event)];
+  const [texts, values] = [listEventTexts(event).join('\n'), valuesIn(event)];
   const found: number[] = [];
   const read = await storage.read({ key: sessionKeyOf(record) });
   if (read?.record.incarnation !== record.incarnation) return found;
@@ -130,7 +130,7 @@ async function otherPlaces(
     if (isTrimmed(stored)) continue;
     const other = readableEvent(stored);
     const covers = coversEvent(other, event);
-    const repeats = texts !== '' && textsOf(other).join('\n') === texts;
+    const repeats = texts !== '' && listEventTexts(other).join('\n') === texts;
     const sets = values.size > 0 && [...valuesIn(other)].some(([key, value]) => values.get(key) === value);
     if (isRedacted(other) ? sets : covers || repeats || sets) found.push(other.seq);
   }

@@ -60,7 +60,7 @@ async function reserveAll(
   };
   try {
     for (const state of states) {
-      const name = nameOf(state, request);
+      const name = toBudgetLeaseName(state, request);
       const place = await takePlace({ ...options, leases, name, places: MOST_RESERVED, atMost: answersLeft(state) });
       if (!place) throw reservedError(state);
       taken.push(async () => place.release());
@@ -78,8 +78,8 @@ function answersLeft({ used, limit, estimate }: BudgetState): number {
 }
 
 function leftIn(states: readonly BudgetState[], state: BudgetState, request: CheckBudgetRequest): number {
-  const name = nameOf(state, request);
-  const now = states.find((each) => nameOf(each, request) === name);
+  const name = toBudgetLeaseName(state, request);
+  const now = states.find((each) => toBudgetLeaseName(each, request) === name);
   return now ? answersLeft(now) : 0;
 }
 
@@ -96,7 +96,10 @@ function reservedError({ scope, period, unit, used, limit, resetsAt }: BudgetSta
 }
 
 /** Short, since leases have short names, and different for all budgets. */
-function nameOf({ scope, period, unit, limit }: BudgetState, { appName, userId }: CheckBudgetRequest): string {
+function toBudgetLeaseName(
+  { scope, period, unit, limit }: BudgetState,
+  { appName, userId }: CheckBudgetRequest,
+): string {
   const owner = scope === 'app' ? [appName] : [appName, userId];
   return `budget:${digestOf([scope, period, unit, limit, ...owner])}`;
 }

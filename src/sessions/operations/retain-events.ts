@@ -5,7 +5,7 @@ import type { RetainedEvent } from '../domain/event-tally.js';
 import type { SessionKey } from '../domain/ids.js';
 import { type RetentionPolicy, isHeld } from '../domain/retention-rules.js';
 import { searchedText } from '../domain/search/event-text.js';
-import { metadataOf } from '../domain/tracked-metadata.js';
+import { parseMetadataText } from '../domain/tracked-metadata.js';
 import type { SessionRecord } from '../domain/session-record.js';
 import { loggedEvent } from '../domain/stored-json.js';
 import { isInRanges } from '../domain/seq-ranges.js';
@@ -84,7 +84,7 @@ async function readPage(
   const range = { from: reading.from, to: reading.from + PAGE - 1 };
   const read = await storage.read({ key, window: logPage(range), withMetadata: true });
   if (read?.record.incarnation !== incarnation) return undefined;
-  if (isHeld(metadataOf(read.metadata ?? ''), holds)) return undefined;
+  if (isHeld(parseMetadataText(read.metadata ?? ''), holds)) return undefined;
   const { record } = read;
   const due: LogPage['due'][number][] = [];
   const events = read.events.filter(({ seq }) => isInRanges(seq, [range]));

@@ -107,7 +107,7 @@ export async function stateChanges(env: SessionEnvironment, request: StateChange
     }
     const { record } = read;
     const log = new LogPoints(env.storage, record, env.stateLimits);
-    const { changes, next } = await readPage(log, record, startOf(record, after, cursor), limits);
+    const { changes, next } = await readPage(log, record, findPageStart(record, after, cursor), limits);
     const { firstSeq, lastSeq, incarnation } = record;
     const nextCursor = next && new StateChangeCursor(incarnation, next.seq, next.skip).toString();
     return { changes, firstSeq, lastSeq, ...(nextCursor && { nextCursor }) };
@@ -121,7 +121,7 @@ function checkedKey(key: string | null | undefined): string | undefined {
   return key;
 }
 
-function startOf({ firstSeq }: SessionRecord, after: number, cursor: StateChangeCursor | undefined): PageStart {
+function findPageStart({ firstSeq }: SessionRecord, after: number, cursor: StateChangeCursor | undefined): PageStart {
   const wanted = cursor && cursor.seq > after ? cursor : { seq: after + 1, skip: 0 };
   return wanted.seq < firstSeq ? { seq: firstSeq, skip: 0 } : wanted;
 }

@@ -74,7 +74,7 @@ async function begin(
   const outcome = await env.storage.turn({ action: 'begin', key, token, holder, requestId, ttlMs });
   switch (outcome.kind) {
     case 'changed':
-      return { turn: turnOf(key, outcome.turn, ttlMs), takesOver: outcome.takesOver ?? true };
+      return { turn: toTurn(key, outcome.turn, ttlMs), takesOver: outcome.takesOver ?? true };
     case 'held':
       throw new TurnHeldError(key.sessionId, outcome.turn.holder, outcome.turn.expiresAt);
     case 'missing':
@@ -89,7 +89,7 @@ export async function renewTurn(env: SessionEnvironment, request: RenewTurnReque
   const token = checkedToken(request.token, 'token');
   const ttlMs = checkedTtl(request.ttlMs);
   const outcome = await env.storage.turn({ action: 'renew', key, token, ttlMs });
-  if (outcome.kind === 'changed') return turnOf(key, outcome.turn, ttlMs);
+  if (outcome.kind === 'changed') return toTurn(key, outcome.turn, ttlMs);
   if (outcome.kind === 'missing') throw new SessionNotFoundError(key.sessionId);
   throw new TurnLostError(key.sessionId);
 }
@@ -114,13 +114,13 @@ export function turnPart({ turn, endTurn: ends }: { readonly turn?: unknown; rea
   readonly turnToken: string | undefined;
   readonly endsTurn: boolean;
 } {
-  const turnToken = turn === undefined || turn === null ? undefined : checkedToken(tokenOf(turn), 'turn');
+  const turnToken = turn === undefined || turn === null ? undefined : checkedToken(getTurnToken(turn), 'turn');
   const endsTurn = optionalFlag(ends, 'endTurn') ?? false;
   if (endsTurn && turnToken === undefined) throw new InvalidInputError('needs the turn that it ends', 'endTurn');
   return { turnToken, endsTurn };
 }
 
-function tokenOf(turn: unknown): unknown {
+function getTurnToken(turn: unknown): unknown {
   return typeof turn === 'object' && turn !== null && 'token' in turn ? turn.token : turn;
 }
 
@@ -135,7 +135,7 @@ function checkedTtl(ttlMs: number | undefined | null): number {
   return checked;
 }
 
-function turnOf(key: SessionKey, { token, number, holder, expiresAt }: StoredTurn, ttlMs: number): Turn {
+function toTurn(key: SessionKey, { token, number, holder, expiresAt }: StoredTurn, ttlMs: number): Turn {
   return { ...key, token, number, holder, expiresAt, ttlMs };
 }
 

@@ -131,7 +131,7 @@ export class SessionWatch implements AsyncIterableIterator<LoggedEvent> {
     const partials = optionalFlag(request.partials, 'partials');
     this.#request = { ...sessionKeyOf(request), afterSeq, afterPosition, partials, signal, gate };
     // Reads the start now, not when the first event is requested.
-    this.started = env.tasks.track(startOf(env, this.#request));
+    this.started = env.tasks.track(readWatchStart(env, this.#request));
     // The first `next()` reports a failure.
     this.started.catch(() => undefined);
     this.#places = this.#read(this.started);
@@ -278,7 +278,7 @@ function growing(size: number): number {
   return Math.min(PAGE, size * 4);
 }
 
-async function startOf(env: SessionEnvironment, request: WatchSessionRequest): Promise<WatchStart> {
+async function readWatchStart(env: SessionEnvironment, request: WatchSessionRequest): Promise<WatchStart> {
   const key = checkedSessionKey(request);
   const { afterPosition } = request;
   const position =

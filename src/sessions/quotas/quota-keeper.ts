@@ -93,7 +93,7 @@ export class QuotaKeeper {
       userId === undefined ? [await this.#appScope(appName)] : [await this.#userScope({ appName, userId })];
     const asked = scopes.flatMap((scope) => quotasIn(scope.quotas).map(([quota, limit]) => ({ scope, quota, limit })));
     const rates = asked.flatMap(({ quota, ...one }) => (isRate(quota) ? [{ ...one, quota }] : []));
-    const places = rates.map(({ scope, quota }) => placeOf(scope, quota));
+    const places = rates.map(({ scope, quota }) => toQuotaPlace(scope, quota));
     const seen = places.length > 0 ? await this.#entries.find(places) : undefined;
     const used = rates.map(({ scope: { scope }, quota, limit }, index): QuotaUse => {
       const place = places[index];
@@ -114,7 +114,7 @@ export class QuotaKeeper {
     const { owner } = scope;
     if (!owner) return undefined;
     if (quota === 'sessions') return countSessions(this.storage, owner);
-    return isUser(owner) ? this.#storedBytes.look(owner, placeOf(scope, quota)) : undefined;
+    return isUser(owner) ? this.#storedBytes.look(owner, toQuotaPlace(scope, quota)) : undefined;
   }
 
   async #takeSessions(scopes: readonly Scope[], giveBackShares: () => void): Promise<GiveBack> {
@@ -127,7 +127,7 @@ export class QuotaKeeper {
         const { owner, quotas } = scope;
         const limit = quotas.sessions;
         if (limit === undefined || !owner) continue;
-        const quota = { owner, place: placeOf(scope, 'sessions'), limit };
+        const quota = { owner, place: toQuotaPlace(scope, 'sessions'), limit };
         const used = await this.#sessions.take(quota);
         if (used !== undefined) throw new QuotaExceededError({ scope: scope.scope, quota: 'sessions', used, limit });
         given.push(async () => this.#sessions.giveBack(quota));
@@ -179,7 +179,7 @@ export class QuotaKeeper {
   /** Where a quota is counted. */
   #sourceOf(scope: Scope, quota: Shared): Omit<RateRequest, 'limit' | 'need'> {
     const { owner } = scope;
-    const place = placeOf(scope, quota);
+    const place = toQuotaPlace(scope, quota);
     if (isRate(quota)) {
       const windowMs = QUOTA_WINDOWS[quota];
       return owner ? { place, name: place.name, windowMs } : { place: undefined, name: quota, windowMs };
@@ -236,7 +236,7 @@ function isUser(owner: StateOwner): owner is UserKey {
 }
 
 /** Names no user, since entries are left for some time when a user is erased. */
-function placeOf({ scope, owner }: Scope, quota: QuotaName): EntryPlace {
+function toQuotaPlace({ scope, owner }: Scope, quota: QuotaName): EntryPlace {
   return { space: SPACE, name: `${quota}:${digestOf([scope, owner ?? {}])}` };
 }
 

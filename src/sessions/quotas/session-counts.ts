@@ -46,7 +46,7 @@ export class SessionCounts {
       const next = decision.kind === 'create' ? decision.count : refusal;
       if (decision.kind === 'count') throw new Error('What was just counted is not doubtful');
       if (!next) return { decision };
-      const outcome = await this.entries.write([{ ...place, expected: known?.stamp, next: entryOf(next) }]);
+      const outcome = await this.entries.write([{ ...place, expected: known?.stamp, next: toSessionCountEntry(next) }]);
       if (outcome.kind === 'written') return { decision };
       [known, now] = [outcome.entries[0], outcome.now];
       return undefined;
@@ -61,7 +61,7 @@ export class SessionCounts {
       const known = (await this.entries.find([place])).at(place);
       if (!known) return true;
       const { used, ...count } = countIn(known);
-      const next = entryOf({ ...count, used: Math.max(0, used - 1) });
+      const next = toSessionCountEntry({ ...count, used: Math.max(0, used - 1) });
       const outcome = await this.entries.write([{ ...place, expected: known.stamp, next }]);
       return outcome.kind === 'written' || undefined;
     });
@@ -72,6 +72,6 @@ function countIn({ text }: StoredEntry): SessionCount {
   return storedJson(text, 'a quota') as SessionCount;
 }
 
-function entryOf(count: SessionCount) {
+function toSessionCountEntry(count: SessionCount) {
   return { stamp: newStamp(), rank: 0, since: { inMs: 0 }, text: JSON.stringify(count), ttlMs: KEPT_MS };
 }

@@ -69,7 +69,7 @@ export class StoredBytesCounts {
       const next = decision?.next ?? known;
       const answer = (now: number): Decided => ({ known, decision, now });
       if (!next || next === stored) return { answer };
-      return { writes: [{ ...place, expected: entry?.stamp, next: entryOf(next) }], answer };
+      return { writes: [{ ...place, expected: entry?.stamp, next: toStoredBytesEntry(next) }], answer };
     });
   }
 }
@@ -90,6 +90,6 @@ function storedIn({ text }: StoredEntry): StoredBytes {
   return storedJson(text, 'a quota') as StoredBytes;
 }
 
-function entryOf(stored: StoredBytes) {
+function toStoredBytesEntry(stored: StoredBytes) {
   return { stamp: newStamp(), rank: 0, since: { inMs: 0 }, text: JSON.stringify(stored), ttlMs: KEPT_MS };
 }

@@ -13,7 +13,7 @@ export class OwnWrites {
   constructor(private readonly maxUsers = MAX_USERS) {}
 
   note(user: UserKey, now: number): void {
-    const name = nameOf(user);
+    const name = formatUserKey(user);
     this.#ends.delete(name);
     this.#ends.set(name, now);
     const [oldest] = this.#ends;
@@ -24,7 +24,7 @@ export class OwnWrites {
 
   /** Whether a write for this user may have ended at this time or later. */
   hasSince(user: UserKey, time: number): boolean {
-    return (this.#ends.get(nameOf(user)) ?? this.#forgotten) >= time;
+    return (this.#ends.get(formatUserKey(user)) ?? this.#forgotten) >= time;
   }
 
   /** Forgets writes that ended before this time. */
@@ -36,6 +36,6 @@ export class OwnWrites {
   }
 }
 
-function nameOf({ appName, userId }: UserKey): string {
+function formatUserKey({ appName, userId }: UserKey): string {
   return JSON.stringify([appName, userId]);
 }

@@ -62,7 +62,7 @@ export class Replica implements StorageReplica {
 
   failed(error: unknown): void {
     this.#completeTo = -Infinity;
-    this.#tell(`it does not answer: ${messageOf(error)}`);
+    this.#tell(`it does not answer: ${toErrorMessage(error)}`);
   }
 
   /** A write for this user has ended, well or not. Shared state of an app is of no user. */
@@ -153,6 +153,6 @@ function warningOf(problem: string): string {
   return `The read replica is not used, and the primary answers all reads: ${problem}`;
 }
 
-function messageOf(error: unknown): string {
+function toErrorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -2,7 +2,7 @@ import { type CanActivate, type ExecutionContext, ForbiddenException, Injectable
 import { Reflector } from '@nestjs/core';
 import { AccessChecks } from '../transport/access-checks.js';
 import { keepFilter, takesFilter } from '../transport/access-filter.js';
-import { callOf } from '../transport/call-of.js';
+import { identifyCall } from '../transport/identify-call.js';
 import { type AccessRequirement, ACCESS_REQUIREMENT } from '../transport/session-access.js';
 import { ANSWER } from './answer.interceptor.js';
 import { HttpExchange } from './http-exchange.js';
@@ -40,7 +40,7 @@ export class AccessGuard implements CanActivate {
     const handler = context.getHandler();
     const place = { appName, userId, sessionId, request, input, operation: handler.name };
     const isStream = this.reflector.get<string | undefined>(ANSWER, handler) === 'stream';
-    const call = { of: callOf(context), response: exchange.nodeResponse, isStream };
+    const call = { of: identifyCall(context), response: exchange.nodeResponse, isStream };
     keepFilter(context, await this.access.checkRequirement(need, place, takesFilter(handler), call));
     return true;
   }

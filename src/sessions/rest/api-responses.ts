@@ -1,6 +1,6 @@
 import { type Type, applyDecorators } from '@nestjs/common';
 import { ApiExtraModels, ApiResponse, type ApiResponseOptions, getSchemaPath } from '@nestjs/swagger';
-import { titleOf } from '../transport/problems.js';
+import { findReasonPhrase } from '../transport/problems.js';
 import { PROBLEM } from '../surface/problem-shape.js';
 import { dtoOf } from './make-dto.js';
 
@@ -107,7 +107,7 @@ export const ApiProblems = (...statuses: (keyof typeof PROBLEMS)[]): MethodDecor
  * @example ApiProblem(409, { code: 'TURN_HELD', description: 'Another turn runs.' })
  */
 export function ApiProblem(status: number, { code, description }: ProblemDescription): MethodDecorator {
-  const example = { type: 'about:blank', title: titleOf(status), status, detail: description, code };
+  const example = { type: 'about:blank', title: findReasonPhrase(status), status, detail: description, code };
   const content = { 'application/problem+json': { schema: { $ref: getSchemaPath(dtoOf(PROBLEM)) }, example } };
   const ownHeaders = {
     ...(status === 503 && { 'Retry-After': { ...RETRY_AFTER, required: true } }),

@@ -15,7 +15,7 @@ export class DtoPipe<Dto extends object> implements PipeTransform<unknown, Dto> 
   constructor(private readonly DtoClass: new () => Dto) {
     const metadata = getMetadataStorage().getTargetValidationMetadatas(DtoClass, '', false, false);
     this.#names = new Set(metadata.map(({ propertyName }) => propertyName));
-    this.#mayBeEmpty = problemOf(new DtoClass()) === undefined;
+    this.#mayBeEmpty = findValidationError(new DtoClass()) === undefined;
   }
 
   transform(value: unknown): Dto {
@@ -27,7 +27,7 @@ export class DtoPipe<Dto extends object> implements PipeTransform<unknown, Dto> 
       if (!this.#names.has(name)) throw new InvalidInputError(`is not known here; known are ${this.#known()}`, name);
       (dto as Record<string, unknown>)[name] = content;
     }
-    const error = problemOf(dto);
+    const error = findValidationError(dto);
     if (!error) return dto;
     const { property, constraints, value: given } = error;
     if (given === undefined || given === null) throw new InvalidInputError('is missing', property);
@@ -40,7 +40,7 @@ export class DtoPipe<Dto extends object> implements PipeTransform<unknown, Dto> 
   }
 }
 
-function problemOf(dto: object): ValidationError | undefined {
+function findValidationError(dto: object): ValidationError | undefined {
   return validateSync(dto, { stopAtFirstError: true, forbidUnknownValues: false })[0];
 }
 

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { type ExecutionContext, createParamDecorator } from '@nestjs/common';
 import type { AddressedRequest } from '../transport/client-address.js';
 import { fileHeaders } from '../transport/http-defaults.js';
-import { pageLinks, pathOf } from './page-links.js';
+import { pageLinks, parseRequestPath } from './page-links.js';
 
 /** The common subset of Express and Fastify that is used here. */
 interface FrameworkRequest extends AddressedRequest {
@@ -59,7 +59,7 @@ export class HttpExchange {
 
   /** The path alone, without a slash at its end. */
   get path(): string {
-    return pathOf(this.url).replace(/\/+$/, '');
+    return parseRequestPath(this.url).replace(/\/+$/, '');
   }
 
   /**

@@ -1,5 +1,5 @@
 import { InvalidInputError, StaleSessionError } from '../domain/errors.js';
-import { type Problem, problemOf, titleOf } from '../transport/problems.js';
+import { type Problem, problemOf, findReasonPhrase } from '../transport/problems.js';
 import type { HttpExchange } from './http-exchange.js';
 
 /** The expected version, from `If-Match`. */
@@ -15,5 +15,5 @@ export function expectedVersionIn(exchange: HttpExchange): number | undefined {
 export function problemFor(exchange: HttpExchange, error: unknown): Problem {
   const problem = problemOf(error);
   const isOnCondition = error instanceof StaleSessionError && exchange.header('if-match') !== undefined;
-  return isOnCondition ? { ...problem, status: 412, title: titleOf(412) } : problem;
+  return isOnCondition ? { ...problem, status: 412, title: findReasonPhrase(412) } : problem;
 }

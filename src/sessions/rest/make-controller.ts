@@ -64,7 +64,7 @@ function answer({ route, result }: RoutedOperation, found: unknown, exchange: Ht
   if (found === undefined) return undefined;
   const { etag, creates, reply } = route;
   if (etag) exchange.tagVersion(etag(found as never));
-  if (creates) exchange.setHeader('Location', `${sessionsPath(route.at, exchange.path)}/${idOf(found)}`);
+  if (creates) exchange.setHeader('Location', `${sessionsPath(route.at, exchange.path)}/${encodeCreatedId(found)}`);
   const shown = route.result ?? result;
   const shape = shown && isShape(shown) ? shown : undefined;
   if (shape?.items !== undefined) exchange.linkPages(found as Parameters<HttpExchange['linkPages']>[0]);
@@ -89,6 +89,6 @@ function sessionsPath(at: string, path: string): string {
   return segments.slice(0, segments.length - below).join('/');
 }
 
-function idOf(created: unknown): string {
+function encodeCreatedId(created: unknown): string {
   return encodeURIComponent((created as { readonly id: string }).id);
 }

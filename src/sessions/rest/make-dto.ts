@@ -36,7 +36,7 @@ function describeFields(Dto: Type, fields: Fields): void {
     const { kind, of, isOptional = false } = field;
     // A shape describes itself, where GraphQL only has JSON.
     const description = kind === 'json' && of ? undefined : field.description;
-    const schema = schemaOf(field);
+    const schema = describeField(field);
     // A JSON Schema has a `required` of its own.
     const required = Array.isArray(schema.required) ? { selfRequired: !isOptional } : { required: !isOptional };
     ApiProperty({ ...schema, ...(description !== undefined && { description }), ...required })(prototype, name);
@@ -45,7 +45,7 @@ function describeFields(Dto: Type, fields: Fields): void {
 
 type Described = Record<string, unknown>;
 
-function schemaOf({ kind, schema, of, choice }: Field): Described {
+function describeField({ kind, schema, of, choice }: Field): Described {
   if (kind === 'choice' && choice) {
     const { name: enumName, values, description } = choice;
     return { enumName, enum: [...values], enumSchema: { description }, ...schema };
@@ -63,7 +63,7 @@ function listSchema(of: Field, schema: Field['schema']): Described {
     const shape = of.of;
     return { type: () => [dtoOf(shape)], ...schema };
   }
-  const { type, ...rest } = schemaOf(of);
+  const { type, ...rest } = describeField(of);
   return { type: 'array', items: { type, ...rest }, ...schema };
 }
 

@@ -10,9 +10,11 @@ interface FoundPage {
 
 /** Builds the `Link` header of a page, with the same kind of paging as the request. */
 export function pageLinks(url: string, found: FoundPage): string | undefined {
-  const asked = queryOf(url);
+  const asked = parseRequestQuery(url);
   const links = found.totalItems === undefined ? cursorLinks(asked, found) : countedLinks(asked, found);
-  const written = Object.entries(links).map(([relation, query]) => `<${pathOf(url)}?${query}>; rel="${relation}"`);
+  const written = Object.entries(links).map(
+    ([relation, query]) => `<${parseRequestPath(url)}?${query}>; rel="${relation}"`,
+  );
   return written.length === 0 ? undefined : written.join(', ');
 }
 
@@ -56,12 +58,12 @@ const AUTHORITY = /^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i;
 const NO_PATH_CHARACTER = /[^\w!$&'()*+,;=:@%/.~-]/g;
 
 /** The original path of a request. `URL` would normalize dots and backslashes, which ids may contain. */
-export function pathOf(target: string): string {
+export function parseRequestPath(target: string): string {
   const [path = ''] = target.replace(AUTHORITY, '').split(/[?#]/);
   return path.replace(NO_PATH_CHARACTER, encodeURIComponent);
 }
 
-export function queryOf(target: string): URLSearchParams {
+export function parseRequestQuery(target: string): URLSearchParams {
   const [withQuery = ''] = target.split('#');
   return new URLSearchParams(withQuery.includes('?') ? withQuery.slice(withQuery.indexOf('?')) : '');
 }

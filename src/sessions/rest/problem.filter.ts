@@ -4,7 +4,7 @@ import { QuotaExceededError } from '../domain/quota-error.js';
 import { HiddenDeletion } from '../transport/access-refusals.js';
 import { takeEnd } from '../transport/audit/audited-call.js';
 import { NoRoomError, RETRY_AFTER_SECONDS } from '../transport/answers.js';
-import { callOf } from '../transport/call-of.js';
+import { identifyCall } from '../transport/identify-call.js';
 import { SESSION_LINKS, type SessionLinks } from '../transport/session-links.js';
 import { HttpExchange } from './http-exchange.js';
 import { problemFor } from './if-match.js';
@@ -32,7 +32,7 @@ export class ProblemFilter implements ExceptionFilter {
 
   catch(error: unknown, host: ArgumentsHost): void {
     // Unless the handler has told it.
-    takeEnd(callOf(host))?.('failed', error);
+    takeEnd(identifyCall(host))?.('failed', error);
     const http = host.switchToHttp();
     const exchange = new HttpExchange(http.getRequest(), http.getResponse());
     if (breakStream(exchange.nodeResponse, error)) return;

@@ -6,7 +6,7 @@ import { DtoPipe } from './dto.pipe.js';
 import { expectedVersionIn } from './if-match.js';
 import type { HttpExchange } from './http-exchange.js';
 import { requestDto } from './make-dto.js';
-import { tokenOf, turnOf } from './turn-headers.js';
+import { readTokenHeader, readTurnHeaders } from './turn-headers.js';
 
 /** The classes that describe and check query and body. */
 export interface RequestParts {
@@ -37,9 +37,9 @@ export function requestReader<Request = unknown>(operation: RoutedOperation): (e
       ...(route.body?.is !== undefined && { [route.body.is]: given }),
       ...Object.fromEntries(names.map((name) => [name, params[name]])),
       ...(keepsVersion && { expectedVersion: expectedVersionIn(exchange) }),
-      ...(turn === 'its own' && { token: tokenOf(exchange) }),
-      ...(turn === 'in' && { turn: turnOf(exchange).turn }),
-      ...(turn === 'in or ending' && turnOf(exchange)),
+      ...(turn === 'its own' && { token: readTokenHeader(exchange) }),
+      ...(turn === 'in' && { turn: readTurnHeaders(exchange).turn }),
+      ...(turn === 'in or ending' && readTurnHeaders(exchange)),
     };
     return (route.prepare ? route.prepare(read as never, exchange) : read) as Request;
   };
@@ -54,11 +54,13 @@ export function queryReader<Values extends object = object>(
   const kinds = new Map(fieldsOn('rest', request).map(([name, { kind }]) => [name, kind]));
   return (query) => {
     const checked = Object.entries(pipe.transform(query));
-    return Object.fromEntries(checked.map(([name, value]) => [name, valueOf(value, kinds.get(name))])) as Values;
+    return Object.fromEntries(
+      checked.map(([name, value]) => [name, parseRequestValue(value, kinds.get(name))]),
+    ) as Values;
   };
 }
 
-function valueOf(text: unknown, kind: Field['kind'] | undefined): unknown {
+function parseRequestValue(text: unknown, kind: Field['kind'] | undefined): unknown {
   if (typeof text !== 'string') return text;
   if (kind === 'integer') return Number(text);
   return kind === 'flag' ? text === 'true' : text;

@@ -15,11 +15,11 @@ import { ApiTurnToken, WritesInTurn } from './turn-headers.js';
 export function Route(operationId: string, operation: RoutedOperation): MethodDecorator {
   const { summary, description, route, keepsVersion = false, turn } = operation;
   const [action, target] = operation.access;
-  const { method, path } = placeOf(route);
+  const { method, path } = splitMethodAndPath(route);
   return applyDecorators(
     RequestMapping({ path, method: RequestMethod[method as keyof typeof RequestMethod] }),
     ...ownStatus(operation),
-    RequireAccess(action, target, writesOf(operation)),
+    RequireAccess(action, target, createWriteDescriber(operation)),
     ...memoryFor(operation),
     ApiOperation({ operationId, summary, ...(description !== undefined && { description }) }),
     ...idsIn(route).map((name) => ApiParam({ name, schema: { ...ID, example: ID_EXAMPLES[name] } })),
@@ -41,7 +41,7 @@ const ID_EXAMPLES: Readonly<Record<string, string>> = {
   approvalId: 'c-1@inv-7',
 };
 
-function placeOf({ at }: RouteOf): { readonly method: string; readonly path: string } {
+function splitMethodAndPath({ at }: RouteOf): { readonly method: string; readonly path: string } {
   const [method = '', path = ''] = at.split(' ');
   return { method, path };
 }
@@ -53,19 +53,19 @@ const answerOf = ({ route, result }: Answered): Shape | Field | undefined => rou
 
 const usualStatus = ({ at }: RouteOf): number => (at.startsWith('POST ') ? 201 : 200);
 
-function statusOf({ route, result }: Answered): number {
+function chooseAnswerStatus({ route, result }: Answered): number {
   const isEmpty = result === undefined && route.holds !== 'a stream';
   return route.status ?? (isEmpty ? 204 : usualStatus(route));
 }
 
 /** Nest would force a status that is given, also where the answer sets another one. */
 function ownStatus(operation: Answered): MethodDecorator[] {
-  const status = statusOf(operation);
+  const status = chooseAnswerStatus(operation);
   return status === usualStatus(operation.route) ? [] : [HttpCode(status)];
 }
 
 /** The body may be one field of the request. */
-function writesOf({ access: [, , writes], route }: RoutedOperation): AccessRequirement['writes'] {
+function createWriteDescriber({ access: [, , writes], route }: RoutedOperation): AccessRequirement['writes'] {
   const is = route.body?.is;
   return is === undefined || !writes ? writes : (input) => writes({ [is]: input });
 }
@@ -94,11 +94,11 @@ function answerDocs(operation: Answered): MethodDecorator[] {
     ...(isPaged ? (['Link'] as const) : []),
   ];
   if (route.holds === 'a stream') return [ApiEventStream(answers, example)];
-  const described = { ...bodyOf(result), ...(example !== undefined && { example }), headers: named };
-  const item = result && itemOf(result);
+  const described = { ...describeResultBody(result), ...(example !== undefined && { example }), headers: named };
+  const item = result && findListItemShape(result);
   return [
     ...(item ? [ApiExtraModels(dtoOf(item))] : []),
-    ApiResult(statusOf(operation), answers, described),
+    ApiResult(chooseAnswerStatus(operation), answers, described),
     ...others.map(otherAnswer),
   ];
 }
@@ -109,19 +109,19 @@ function otherAnswer({ status, description, result, anyOf, example, headers }: O
   const schema = anyOf && { schema: { anyOf: classes.map((each) => ({ $ref: getSchemaPath(each) })) }, example };
   return applyDecorators(
     ApiExtraModels(...classes),
-    ApiResult(status, description, { ...bodyOf(result), ...schema, ...ownHeaders }),
+    ApiResult(status, description, { ...describeResultBody(result), ...schema, ...ownHeaders }),
   );
 }
 
-function bodyOf(result: Shape | Field | undefined): Parameters<typeof ApiResult>[2] {
+function describeResultBody(result: Shape | Field | undefined): Parameters<typeof ApiResult>[2] {
   if (result === undefined) return {};
   if (isShape(result)) return { type: dtoOf(result) };
-  const item = itemOf(result);
+  const item = findListItemShape(result);
   return { schema: item ? { type: 'array', items: { $ref: getSchemaPath(dtoOf(item)) } } : result.schema };
 }
 
 /** The shape of which a result is a list. */
-function itemOf(result: Shape | Field): Shape | undefined {
+function findListItemShape(result: Shape | Field): Shape | undefined {
   return !isShape(result) && result.of && isShape(result.of) ? result.of : undefined;
 }
 

@@ -41,7 +41,7 @@ export const WritesInTurn = ({ mayEnd = true } = {}): MethodDecorator =>
   );
 
 /** The turn of a write, from its headers. */
-export function turnOf(exchange: HttpExchange): {
+export function readTurnHeaders(exchange: HttpExchange): {
   readonly turn: string | undefined;
   readonly endTurn: boolean | undefined;
 } {
@@ -51,8 +51,8 @@ export function turnOf(exchange: HttpExchange): {
 }
 
 /** The token of a turn that is to be changed. */
-export function tokenOf(exchange: HttpExchange): string {
-  const { turn } = turnOf(exchange);
+export function readTokenHeader(exchange: HttpExchange): string {
+  const { turn } = readTurnHeaders(exchange);
   if (turn === undefined) throw new InvalidInputError('is missing: send the token of the turn', TOKEN);
   return turn;
 }

@@ -7,7 +7,7 @@ import { SessionNotFoundError } from '../domain/errors.js';
 import type { SessionKey, UserKey } from '../domain/ids.js';
 import type { MetadataChange } from '../domain/metadata-entries.js';
 import { type RetentionHold, SessionHeldError, isHeld, mayMakeHeld, setsLabels } from '../domain/retention-rules.js';
-import { metadataOf } from '../domain/tracked-metadata.js';
+import { parseMetadataText } from '../domain/tracked-metadata.js';
 import { storedJson } from '../domain/stored-json.js';
 import { runningErasures } from '../erasures/running-erasures.js';
 import type { EntryPlace } from '../storage/entry-store.js';
@@ -85,20 +85,20 @@ export class Holds {
     const running = await runningErasures(this.storage, key);
     const read = await this.storage.read({ key, withMetadata: true });
     if (!read) throw new SessionNotFoundError(key.sessionId);
-    const mayBeHeld = !holds || isHeld(metadataOf(read.metadata ?? ''), holds);
+    const mayBeHeld = !holds || isHeld(parseMetadataText(read.metadata ?? ''), holds);
     if (running.length > 0 && mayBeHeld) throw new UserBeingErasedError(key.userId);
   }
 
   async #held(key: SessionKey, holds: readonly RetentionHold[]): Promise<string | undefined> {
     const read = await this.storage.read({ key, withMetadata: true });
-    return read && isHeld(metadataOf(read.metadata ?? ''), holds) ? key.sessionId : undefined;
+    return read && isHeld(parseMetadataText(read.metadata ?? ''), holds) ? key.sessionId : undefined;
   }
 
   /** Without a filter, since an encrypted store cannot compare labels. */
   async #heldOf(user: UserKey, holds: readonly RetentionHold[]): Promise<string | undefined> {
     const listed = listedSessions(this.storage, user, { order: 'asc', pageSize: PAGE, withState: false });
     for await (const { record, metadata, unreadable, areLabelsSealed } of listed) {
-      if (isHeld(metadataOf(metadata), holds)) return record.sessionId;
+      if (isHeld(parseMetadataText(metadata), holds)) return record.sessionId;
       // What its labels say cannot be read.
       if (areLabelsSealed) throw unreadable;
     }

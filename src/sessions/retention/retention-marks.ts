@@ -12,13 +12,13 @@ const KEPT_MS = 90 * DAY_MS;
 /** How far logs were read, in their order: nothing of one that was never read, or only long ago. One request. */
 export async function readMarks(entries: EntryStore, incarnations: readonly string[]): Promise<readonly LogMarks[]> {
   if (incarnations.length === 0) return [];
-  const found = await entries.find(incarnations.map(placeOf));
+  const found = await entries.find(incarnations.map(toRetentionPlace));
   return found.entries.map((entry) => (entry ? marksIn(entry) : {}));
 }
 
 /** Notes how far a log was read. What another instance has read further stays. */
 export async function writeMarks(entries: EntryStore, incarnation: string, marks: LogMarks): Promise<void> {
-  const place = placeOf(incarnation);
+  const place = toRetentionPlace(incarnation);
   await decide(new KnownEntries(entries), { places: [place] }, (seen) => {
     const stored = seen.at(place);
     const text = JSON.stringify(stored ? joinMarks(marksIn(stored), marks) : marks);
@@ -27,7 +27,7 @@ export async function writeMarks(entries: EntryStore, incarnation: string, marks
   });
 }
 
-function placeOf(incarnation: string): EntryPlace {
+function toRetentionPlace(incarnation: string): EntryPlace {
   return { space: 'retention', name: incarnation };
 }
 

@@ -26,7 +26,7 @@ export async function countBytes(storage: Pick<SessionStorage, 'list' | 'tails'>
     parts = [];
   };
   for await (const record of listedRecords(storage, owner, { order: 'asc', pageSize: 1_000 })) {
-    parts.push(...partsOf(record));
+    parts.push(...splitLogIntoRequests(record));
     if (parts.length >= MOST_LOGS) await addUp();
   }
   await addUp();
@@ -40,7 +40,7 @@ function eventsIn({ afterSeq, bytesTo = 0 }: TailRequest): number {
 }
 
 /** The log, and its base state with the first part. */
-function partsOf(record: SessionRecord): TailRequest[] {
+function splitLogIntoRequests(record: SessionRecord): TailRequest[] {
   const { incarnation, firstSeq, lastSeq } = record;
   const key = sessionKeyOf(record);
   const parts: TailRequest[] = [];

@@ -31,7 +31,7 @@ export interface EventText {
   readonly payload: string;
 }
 
-/** The events of a group; of no group if its name is empty. See `groupOf`. */
+/** The events of a group; of no group if its name is empty. See `toEventGroup`. */
 export interface EventGroup {
   readonly group: string;
   readonly ranges: readonly SeqRange[];

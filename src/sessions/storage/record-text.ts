@@ -75,7 +75,7 @@ export function incarnationIn(text: RecordText): string {
 }
 
 /** The stamp of a record that was read, or for which a text was made. */
-export function stampOf(record: SessionRecord): number {
+export function findRecordStamp(record: SessionRecord): number {
   return knownTexts.get(record)?.stamp ?? 0;
 }
 
@@ -155,7 +155,7 @@ export function decodedRecord({ appName, userId, sessionId }: SessionKey, lines:
   const dispatchedSeq = lines.number();
   const waitingSince = lines.number();
   const turnsOnly = lines.word() === '1';
-  const hidden = rangesOf(lines.word());
+  const hidden = parseSeqRanges(lines.word());
   const viewFromSeq = lines.number();
   const summarySeq = lines.number();
   const marksSeq = lines.number();
@@ -163,8 +163,8 @@ export function decodedRecord({ appName, userId, sessionId }: SessionKey, lines:
   const stateBytes = lines.number();
   // The stamp belongs to the text, not to the record.
   lines.word();
-  const turn = turnOf(lines);
-  const usage = usageOf(lines.word());
+  const turn = parseStoredTurn(lines);
+  const usage = parseModelUsage(lines.word());
   return {
     appName,
     userId,
@@ -189,7 +189,7 @@ export function decodedRecord({ appName, userId, sessionId }: SessionKey, lines:
   };
 }
 
-function turnOf(lines: Lines): StoredTurn {
+function parseStoredTurn(lines: Lines): StoredTurn {
   const expiresAt = lines.number();
   const token = lines.word();
   const number = lines.number();
@@ -204,7 +204,7 @@ function usageText(usage: readonly ModelUsage[]): string {
     .join('\t');
 }
 
-function usageOf(text: string): readonly ModelUsage[] {
+function parseModelUsage(text: string): readonly ModelUsage[] {
   if (text === '') return NO_MODELS;
   return text.split('\t').map((one) => {
     const counts = one.split(' ', USAGE_COUNTS.length);
@@ -220,7 +220,7 @@ function rangesText(ranges: readonly SeqRange[]): string {
   return ranges.map(({ from, to }) => `${from}-${to}`).join(',');
 }
 
-function rangesOf(text: string): SeqRange[] {
+function parseSeqRanges(text: string): SeqRange[] {
   if (text === '') return [];
   return text.split(',').map((range) => {
     const [from, to] = range.split('-');

@@ -8,9 +8,9 @@ import type { EntryPlace, EntryTime, NewEntry, StoredEntry } from './entry-store
  */
 export function writtenEntry({ space, name }: EntryPlace, next: NewEntry, now: number): StoredEntry {
   const { stamp, rank, since, text } = next;
-  return { space, name, stamp, rank: timeOf(rank, now), since: timeOf(since, now), text };
+  return { space, name, stamp, rank: resolveEntryTime(rank, now), since: resolveEntryTime(since, now), text };
 }
 
-function timeOf(time: EntryTime, now: number): number {
+function resolveEntryTime(time: EntryTime, now: number): number {
   return typeof time === 'number' ? time : dueTime(now, time.inMs);
 }

@@ -1,4 +1,4 @@
-import { type Session, viewOf } from '../domain/session.js';
+import { type Session, toSessionView } from '../domain/session.js';
 import type { SessionView } from '../domain/session.js';
 import type { GetSessionConfig } from '../domain/view-config.js';
 import type { SessionPage } from '../operations/list-sessions.js';
@@ -47,14 +47,14 @@ export interface SessionNode extends SessionView {
 }
 
 export function sessionNode(session: Session, narrowing: GetSessionConfig = {}): SessionNode {
-  return { ...viewOf(session), narrowing };
+  return { ...toSessionView(session), narrowing };
 }
 
 const THERE = { enum: [true] };
 
 export const SESSION = shape<SessionView, Session>('Session', {
   example: SESSION_EXAMPLE,
-  view: viewOf,
+  view: toSessionView,
   node: sessionNode,
   fields: {
     id: id(),
@@ -90,7 +90,7 @@ const { eventsTruncated: _ofViews, events: _inGraphql, ...LISTED_FIELDS } = SESS
 const LISTED_SESSION: Shape = {
   name: 'ListedSession',
   description: 'A session in a list, without its events.',
-  node: viewOf,
+  node: toSessionView,
   fields: LISTED_FIELDS,
 };
 

@@ -56,33 +56,34 @@ function tracedRequest<Environment, Request, More, Result>(
 
 /** What a request says of its session. It is not checked yet, so it may hold anything. */
 function describeRequest(operation: TracedOperationName, request: unknown): TracedOperation {
-  const owner = fieldOf(request, 'session') ?? request;
-  const ids = { appName: textOf(owner, 'appName'), userId: textOf(owner, 'userId') };
-  const sessionId = textOf(owner, 'sessionId') ?? textOf(owner, 'id');
+  const owner = readObjectField(request, 'session') ?? request;
+  const ids = { appName: readTextField(owner, 'appName'), userId: readTextField(owner, 'userId') };
+  const sessionId = readTextField(owner, 'sessionId') ?? readTextField(owner, 'id');
   if (operation !== 'fork') return { operation, ...ids, sessionId };
-  return { operation, ...ids, sessionId: textOf(request, 'newSessionId'), sourceSessionId: sessionId };
+  return { operation, ...ids, sessionId: readTextField(request, 'newSessionId'), sourceSessionId: sessionId };
 }
 
 /** What only the result says. */
 function addResult(told: TracedOperation, result: unknown): void {
   if (told.operation === 'append') told.storedEvents = storedEventsIn(result);
-  if (MAKES_SESSION.has(told.operation)) told.sessionId = textOf(fieldOf(result, 'session') ?? result, 'id');
+  if (MAKES_SESSION.has(told.operation))
+    told.sessionId = readTextField(readObjectField(result, 'session') ?? result, 'id');
 }
 
 const MAKES_SESSION: ReadonlySet<TracedOperationName> = new Set(['create', 'getOrCreate', 'fork', 'run']);
 
 function storedEventsIn(result: unknown): number {
-  if (fieldOf(result, 'duplicate') === true) return 0;
-  const events = fieldOf(result, 'events');
+  if (readObjectField(result, 'duplicate') === true) return 0;
+  const events = readObjectField(result, 'events');
   // Partial events are handed back without a place in the log.
-  return Array.isArray(events) ? events.filter((event) => fieldOf(event, 'seq') !== undefined).length : 1;
+  return Array.isArray(events) ? events.filter((event) => readObjectField(event, 'seq') !== undefined).length : 1;
 }
 
-function fieldOf(value: unknown, name: string): unknown {
+function readObjectField(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
 }
 
-function textOf(value: unknown, name: string): string | undefined {
-  const field = fieldOf(value, name);
+function readTextField(value: unknown, name: string): string | undefined {
+  const field = readObjectField(value, name);
   return typeof field === 'string' ? field : undefined;
 }

@@ -14,18 +14,18 @@ import type { PageShare } from '../operations/watch-session.js';
 import { environmentBehind } from '../service-environment.js';
 import type { SessionEnvironment } from '../session-environment.js';
 import type { SessionService } from '../session.service.js';
-import { type AccessQuestion, refusalOf, refusedWrite } from './access-refusals.js';
+import { type AccessQuestion, createAccessRefusal, refusedWrite } from './access-refusals.js';
 import { type FilterUse, FilteredAccess, unusableFilter } from './filtered-access.js';
 import { FORKS } from './request-writes.js';
-import { askRule, userOf } from './asked-rule.js';
-import { AccessRuleError, kindOf, ruleAnswer } from './rule-answer.js';
+import { askRule, askRuleForUser } from './asked-rule.js';
+import { AccessRuleError, describeKind, ruleAnswer } from './rule-answer.js';
 import { type AccessRequest, type AccessRequirement, type AccessUser, SessionAccess } from './session-access.js';
 import { AuditTrail } from './audit/audit-trail.js';
 import type { AuditedCall } from './audit/audited-call.js';
 import { noteChecked } from './checked-sessions.js';
 import { environmentsIn } from './environments-in.js';
 import { type AnswerRequest, countStream, reserveShare } from './answers.js';
-import { type AddressedRequest, addressOf, clientOf, noteUser } from './client-address.js';
+import { type AddressedRequest, findClientAddress, clientOf, noteUser } from './client-address.js';
 import { StreamAccess } from './stream-access.js';
 import { type AllStreamLimits, type StreamLimits, streamLimits } from './stream-limits.js';
 
@@ -226,7 +226,7 @@ export class AccessChecks {
 
   /** Who is behind a request that was checked: the signed-in user, or an address. */
   clientOf(request: AddressedRequest): string {
-    return clientOf(request, addressOf(request, this.limits.trustedProxies));
+    return clientOf(request, findClientAddress(request, this.limits.trustedProxies));
   }
 
   /** What the answer to a request that was checked may take, for `reserveAnswer`. */
@@ -261,11 +261,11 @@ export class AccessChecks {
     // The type of a rule that accepts anonymous requests says so.
     const request = { ...asked, user } as AccessRequest;
     const answer = await this.#answerTo(request);
-    if (answer === false) throw refusalOf(asked);
+    if (answer === false) throw createAccessRefusal(asked);
     const filtered = answer === true ? undefined : new FilteredAccess(answer, asked, this.services, use);
     if (filtered && !(await filtered.isMatch())) {
       if (!filtered.isUsable) this.#sayOnce(unusableFilter(asked));
-      throw refusalOf(asked);
+      throw createAccessRefusal(asked);
     }
     if (asked.action === 'write' || asked.action === 'create') {
       if (!this.#isYes(await askRule(this.#access, 'allowsWrite', request), 'allowsWrite()')) {
@@ -300,7 +300,7 @@ export class AccessChecks {
   }
 
   async #userOf(request: unknown): Promise<AccessUser | undefined> {
-    const user = await userOf(this.#access, request);
+    const user = await askRuleForUser(this.#access, request);
     if (isUser(user)) {
       noteUser(request, user);
       return user;
@@ -318,7 +318,7 @@ export class AccessChecks {
   #isYes(answer: unknown, asked: string): boolean {
     if (typeof answer !== 'boolean') {
       this.#sayOnce(
-        `${asked} of the access rule returned ${kindOf(answer)}, which allows nothing; return true or false.`,
+        `${asked} of the access rule returned ${describeKind(answer)}, which allows nothing; return true or false.`,
         'error',
       );
     }

@@ -1,6 +1,6 @@
 import { type ExecutionContext, ForbiddenException, createParamDecorator } from '@nestjs/common';
 import type { SessionFilter } from '../domain/session-filter.js';
-import { callOf } from './call-of.js';
+import { identifyCall } from './identify-call.js';
 
 const TAKES_FILTER = Symbol('TAKES_FILTER');
 
@@ -17,11 +17,11 @@ export function takesFilter(handler: object): boolean {
 
 /** For a guard: keeps what the rule allows this call. */
 export function keepFilter(context: ExecutionContext, filter: SessionFilter | undefined): void {
-  allowed.set(callOf(context), { filter });
+  allowed.set(identifyCall(context), { filter });
 }
 
 const Kept = createParamDecorator((_data: unknown, context: ExecutionContext): SessionFilter | undefined => {
-  const kept = allowed.get(callOf(context));
+  const kept = allowed.get(identifyCall(context));
   if (!kept) throw new ForbiddenException(CLOSED);
   return kept.filter;
 });

@@ -12,7 +12,7 @@ export type AccessQuestion = Omit<AccessRequest, 'user'>;
 export class HiddenDeletion extends Error {}
 
 /** A forbidden session gets the same error as a missing one. */
-export function refusalOf({ target, action, sessionId }: AccessQuestion): Error {
+export function createAccessRefusal({ target, action, sessionId }: AccessQuestion): Error {
   if (action === 'write' && target === 'userState') return new ForbiddenException('You may not write user: state.');
   if (action === 'write' && target === 'appState') return new ForbiddenException('You may not write app: state.');
   if (target !== 'session') return new ForbiddenException('You may not do this.');

@@ -1,6 +1,6 @@
 import { SessionNotFoundError } from '../domain/errors.js';
 import { askApp } from '../domain/nested-failures.js';
-import { refusalOf } from './access-refusals.js';
+import { createAccessRefusal } from './access-refusals.js';
 import type { AccessRequest, SessionAccess } from './session-access.js';
 
 type Question = 'allows' | 'allowsWrite' | 'allowsServerState' | 'allowsPrompts';
@@ -12,12 +12,12 @@ export function askRule(access: SessionAccess, question: Question, asked: Access
       return await access[question](asked);
     } catch (error) {
       const isAsked = error instanceof SessionNotFoundError && error.sessionId === asked.sessionId;
-      throw isAsked ? refusalOf(asked) : error;
+      throw isAsked ? createAccessRefusal(asked) : error;
     }
   });
 }
 
 /** The user of a request, as the rule finds it. */
-export function userOf(access: SessionAccess, request: unknown): Promise<unknown> {
+export function askRuleForUser(access: SessionAccess, request: unknown): Promise<unknown> {
   return askApp('userOf() of the access rule', () => access.userOf(request));
 }

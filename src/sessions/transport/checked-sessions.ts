@@ -6,14 +6,14 @@ const checkedSessions = new RequestNotes();
 
 /** Remembers that the rule has allowed a request to use a session. */
 export function noteChecked(request: unknown, key: Partial<SessionKey>): void {
-  checkedSessions.add(request, nameOf(key));
+  checkedSessions.add(request, formatCheckedKey(key));
 }
 
 /** Whether the rule has allowed this request to use the session. */
 export function isChecked(request: object, key: Partial<SessionKey>): boolean {
-  return checkedSessions.has(request, nameOf(key));
+  return checkedSessions.has(request, formatCheckedKey(key));
 }
 
-function nameOf({ appName, userId, sessionId }: Partial<SessionKey>): string {
+function formatCheckedKey({ appName, userId, sessionId }: Partial<SessionKey>): string {
   return JSON.stringify([appName, userId, sessionId]);
 }

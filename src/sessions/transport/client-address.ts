@@ -9,7 +9,7 @@ export type AddressedRequest = Pick<IncomingMessage, 'headers'> & {
  * Returns the client address. Each proxy appends an address to `X-Forwarded-For`, and the client controls the beginning. So
  * only the last `trustedProxies` entries are trusted.
  */
-export function addressOf({ headers, socket }: AddressedRequest, trustedProxies: number): string {
+export function findClientAddress({ headers, socket }: AddressedRequest, trustedProxies: number): string {
   const added = String(headers['x-forwarded-for'] ?? '').split(',');
   const seen = [...added.map((address) => address.trim()).filter(Boolean), socket.remoteAddress ?? ''];
   return withoutPort(seen[Math.max(0, seen.length - 1 - trustedProxies)] ?? '');

@@ -4,7 +4,7 @@ import { type INestApplication, PayloadTooLargeException } from '@nestjs/common'
 import { withDefaults } from '../../config/with-defaults.js';
 import { checkOptions } from '../domain/given-options.js';
 import { BodyBudget } from './body-budget.js';
-import { addressOf } from './client-address.js';
+import { findClientAddress } from './client-address.js';
 import { SESSIONS_BODY_LIMIT } from './http-defaults.js';
 import { type Refusal, refuse } from './malformed-http.js';
 
@@ -119,7 +119,10 @@ function reservation(limits: Limits) {
           : undefined;
     const release = refusal
       ? undefined
-      : budget.reserve(addressOf(request, limits.trustedProxies), isInflated ? limit : Math.min(declared, limit));
+      : budget.reserve(
+          findClientAddress(request, limits.trustedProxies),
+          isInflated ? limit : Math.min(declared, limit),
+        );
     if (release === undefined) {
       if (refusal === undefined) response.setHeader('Retry-After', '1');
       refuse(response, refusal ?? NO_ROOM);

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { PROBLEM_TYPE, type Problem, titleOf } from './problems.js';
+import { PROBLEM_TYPE, type Problem, findReasonPhrase } from './problems.js';
 
 /** Why a request is refused before any route sees it. */
 export type Refusal = Pick<Problem, 'status' | 'code' | 'detail'>;
@@ -33,8 +33,14 @@ export function answerMalformedHttp(error: Error & { readonly code?: string }, s
 }
 
 /** The body of a problem. */
-export function bodyOf({ status, code, detail }: Refusal): string {
-  return JSON.stringify({ type: 'about:blank', title: titleOf(status), status, detail, code } satisfies Problem);
+export function formatProblemBody({ status, code, detail }: Refusal): string {
+  return JSON.stringify({
+    type: 'about:blank',
+    title: findReasonPhrase(status),
+    status,
+    detail,
+    code,
+  } satisfies Problem);
 }
 
 /** Responds before the framework sees the request. */
@@ -42,15 +48,15 @@ export function refuse(response: ServerResponse, refusal: Refusal): void {
   response.statusCode = refusal.status;
   response.setHeader('Content-Type', PROBLEM_TYPE);
   response.setHeader('Cache-Control', 'no-store');
-  response.end(bodyOf(refusal));
+  response.end(formatProblemBody(refusal));
 }
 
 /** Writes a response to a raw socket. */
 export function respondAndClose(socket: Duplex, refusal: Refusal): void {
   const { status } = refusal;
-  const body = bodyOf(refusal);
+  const body = formatProblemBody(refusal);
   const head = [
-    `HTTP/1.1 ${status} ${titleOf(status)}`,
+    `HTTP/1.1 ${status} ${findReasonPhrase(status)}`,
     `Content-Type: ${PROBLEM_TYPE}`,
     `Content-Length: ${Buffer.byteLength(body)}`,
     'Cache-Control: no-store',

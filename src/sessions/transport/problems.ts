@@ -64,7 +64,11 @@ const CODES: Readonly<Record<number, string>> = {
  */
 export function problemOf(error: unknown): Problem {
   if (error instanceof SessionsError) {
-    return { ...problem(error.status, error.code, error.publicMessage), ...detailsOf(error), ...error.publicDetails };
+    return {
+      ...problem(error.status, error.code, error.publicMessage),
+      ...describeErrorDetails(error),
+      ...error.publicDetails,
+    };
   }
   if (error instanceof ShownError) return error.answer;
   if (error instanceof StreamExpired) return problem(503, 'STREAM_EXPIRED', error.message);
@@ -152,17 +156,17 @@ function isForLog(error: unknown, { status }: Problem): boolean {
 }
 
 function problem(status: number, code: string, detail: string): Problem {
-  return { type: 'about:blank', title: titleOf(status), status, detail, code };
+  return { type: 'about:blank', title: findReasonPhrase(status), status, detail, code };
 }
 
 /** The HTTP reason phrase, which RFC 9457 requires as title for `about:blank`. */
-export function titleOf(status: number): string {
+export function findReasonPhrase(status: number): string {
   // Node still has the old name.
   if (status === 413) return 'Content Too Large';
   return STATUS_CODES[status] ?? (status < 500 ? 'Bad Request' : 'Internal Server Error');
 }
 
-function detailsOf(error: SessionsError): Partial<Problem> {
+function describeErrorDetails(error: SessionsError): Partial<Problem> {
   if (error instanceof BudgetExceededError) return { budget: error.budget };
   if (error instanceof QuotaExceededError) return { quota: error.quota };
   if (error instanceof TurnHeldError) return { holder: error.holder, expiresAt: error.expiresAt };

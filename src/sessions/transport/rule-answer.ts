@@ -12,7 +12,7 @@ export function ruleAnswer(answer: unknown): boolean | RuleFilter {
   if (typeof answer === 'boolean') return answer;
   if (typeof answer !== 'object' || answer === null || Array.isArray(answer)) {
     throw new AccessRuleError(
-      `allows() of the access rule returned ${kindOf(answer)}, which allows nothing; return true, false or a filter such as { labels: { team: 'north' } }.`,
+      `allows() of the access rule returned ${describeKind(answer)}, which allows nothing; return true, false or a filter such as { labels: { team: 'north' } }.`,
     );
   }
   try {
@@ -27,7 +27,7 @@ export function ruleAnswer(answer: unknown): boolean | RuleFilter {
 }
 
 /** Never logs the value itself: it may be personal data. */
-export function kindOf(value: unknown): string {
+export function describeKind(value: unknown): string {
   if (value === null || value === undefined) return String(value);
   return Array.isArray(value) ? 'an array' : `${typeof value === 'object' ? 'an' : 'a'} ${typeof value}`;
 }

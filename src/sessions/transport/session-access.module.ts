@@ -124,7 +124,7 @@ export class SessionAccessModule implements OnModuleInit, OnModuleDestroy {
       { provide: GIVEN_RULE, inject: [OPTIONS, ModuleRef], useFactory: madeRule },
       { provide: SessionAccess, inject: [OPTIONS, GIVEN_RULE], useFactory: signedInRule },
       { provide: STREAM_LIMITS, inject: [OPTIONS], useFactory: checkedLimits },
-      { provide: AuditTrail, inject: [OPTIONS, ModuleRef], useFactory: auditOf },
+      { provide: AuditTrail, inject: [OPTIONS, ModuleRef], useFactory: createAuditTrail },
     ];
     return moduleOf(providers, imports);
   }
@@ -182,7 +182,7 @@ function auditProvider(audit?: AuditOptions): Provider {
   };
 }
 
-function auditOf({ audit }: SessionAccessOptions, modules: ModuleRef): AuditTrail {
+function createAuditTrail({ audit }: SessionAccessOptions, modules: ModuleRef): AuditTrail {
   return new AuditTrail(audit && checkedAudit(audit), modules);
 }
 

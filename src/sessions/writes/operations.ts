@@ -63,12 +63,12 @@ abstract class Pending<Outcome> {
   /** A write that fails after one in doubt leaves the doubt. */
   fail(error: unknown): void {
     const isInDoubt = this.inDoubt !== undefined && error instanceof StoreUnavailableError;
-    this.reject(isInDoubt ? error.withOutcome(true) : copyOf(error));
+    this.reject(isInDoubt ? error.withOutcome(true) : copyStoreError(error));
   }
 }
 
 /** An error of its own for each caller, because the service notes the event in it. */
-function copyOf(error: unknown): unknown {
+function copyStoreError(error: unknown): unknown {
   return error instanceof StoreUnavailableError ? error.withOutcome(error.outcomeUnknown) : error;
 }
 
@@ -96,7 +96,7 @@ export class PendingAppend extends Pending<AppendOutcome> implements Operation {
   ) {
     super(resolve, reject);
     this.ids = commit.events.map(({ id }) => id);
-    this.characters = commit.events.reduce((sum, event) => sum + charactersOf(event), 0);
+    this.characters = commit.events.reduce((sum, event) => sum + countEventCharacters(event), 0);
   }
 
   get key(): SessionKey {
@@ -153,7 +153,7 @@ function mayHaveMissedEvents(outcome: AppendOutcome): boolean {
 }
 
 /** Events that stay in this process are not made texts. */
-function charactersOf(event: CommitEvent): number {
+function countEventCharacters(event: CommitEvent): number {
   return event instanceof KeptEvent ? 0 : event.payload.length;
 }
 

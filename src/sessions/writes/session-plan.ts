@@ -1,5 +1,5 @@
 import type { StoredScope } from '../../state/scopes.js';
-import { numberedEvents, recordAfter, refusalOf } from '../domain/commit-rules.js';
+import { numberedEvents, recordAfter, findCommitRefusal } from '../domain/commit-rules.js';
 import type { AppendOutcome, Commit, StoredEvent } from '../domain/commit.js';
 import { type Lifetime, type Lifetimes, NEVER, isExpired } from '../domain/expiry.js';
 import { GrowingSize } from '../domain/growing-size.js';
@@ -86,7 +86,7 @@ export class SessionPlan {
    */
   append(commit: Commit, now: number, sharedExcess?: StateExcess): AppendOutcome | typeof UNCOUNTED_STATE {
     const seen = commit.events.map(({ id }) => this.seen.get(id));
-    const refusal = refusalOf(commit, this.#record, seen, now);
+    const refusal = findCommitRefusal(commit, this.#record, seen, now);
     if (refusal) return refusal;
     const { metadata: changes = [] } = commit;
     const metadata = changes.length > 0 ? metadataAfter(this.#metadata ?? '', changes) : this.#metadata;
@@ -138,7 +138,7 @@ export class SessionPlan {
       events: this.#events,
       state: entries,
       scopes: this.#plannedScopes(),
-      usage: usageOf(this.#usage),
+      usage: mergeUsageIncrements(this.#usage),
       endsPartials: this.#endsPartials,
       partials: this.#partials,
       upkeep: this.#upkeep,
@@ -232,7 +232,7 @@ function entriesIn(entries: ReadonlyMap<string, string | undefined>): PlannedEnt
 
 const NO_ENTRIES: PlannedEntry[] = [];
 
-function usageOf(all: readonly UsageIncrement[]): UsageIncrement | undefined {
+function mergeUsageIncrements(all: readonly UsageIncrement[]): UsageIncrement | undefined {
   const [first, ...others] = all;
   if (!first || others.length === 0) return first;
   return { models: usageByModel(all.flatMap(({ models }) => models)), keepMs: first.keepMs };

@@ -114,8 +114,9 @@ export class SessionWriter implements Writer {
 
   /** Lets the next operations on these sessions run, except on those of which some are left. */
   #release(operations: readonly Operation[], left: readonly Operation[] = []): void {
-    const stay = new Set(left.map(nameOf));
-    for (const operation of operations) if (!stay.has(nameOf(operation))) this.#busy.delete(nameOf(operation));
+    const stay = new Set(left.map(toOperationSessionName));
+    for (const operation of operations)
+      if (!stay.has(toOperationSessionName(operation))) this.#busy.delete(toOperationSessionName(operation));
     if (this.#isNextWaiting) this.#startBatches();
   }
 
@@ -128,7 +129,7 @@ export class SessionWriter implements Writer {
     let items = 0;
     let characters = 0;
     for (const operation of this.#queue) {
-      const name = nameOf(operation);
+      const name = toOperationSessionName(operation);
       const count = Math.max(1, operation.ids.length);
       const isFull =
         batch.length > 0 && (items + count > MAX_ITEMS || characters + operation.characters > MAX_CHARACTERS);
@@ -144,14 +145,14 @@ export class SessionWriter implements Writer {
       }
     }
     this.#queue = rest;
-    for (const operation of batch) this.#busy.add(nameOf(operation));
+    for (const operation of batch) this.#busy.add(toOperationSessionName(operation));
     return batch;
   }
 
   /** On what is known, unless another operation on its session runs. */
   async #runAlone(operation: Operation): Promise<void> {
     let left: readonly Operation[] = [operation];
-    const name = nameOf(operation);
+    const name = toOperationSessionName(operation);
     if (!this.#busy.has(name)) {
       this.#busy.add(name);
       left = await this.#writeAsKnown(left);
@@ -164,7 +165,9 @@ export class SessionWriter implements Writer {
     const batch = await this.#writeAsKnown(all);
     if (batch.length === 0) return;
     if (this.store.limits.holdsOneByOne) {
-      await Promise.all([...groupBy(batch, nameOf).values()].map((ofSession) => this.#holdOne(ofSession)));
+      await Promise.all(
+        [...groupBy(batch, toOperationSessionName).values()].map((ofSession) => this.#holdOne(ofSession)),
+      );
     } else {
       await this.#holdBatch(batch);
       this.#release(batch);
@@ -179,7 +182,7 @@ export class SessionWriter implements Writer {
   async #holdBatch(batch: readonly Operation[]): Promise<void> {
     try {
       const skipped = await this.#hold(batch, { waits: false, isSingleAttempt: batch.length > 1 });
-      for (const ofSession of groupBy(skipped, nameOf).values()) this.#holdLater(ofSession);
+      for (const ofSession of groupBy(skipped, toOperationSessionName).values()) this.#holdLater(ofSession);
     } catch (error) {
       // What may be written must not be repeated.
       const isFinal = batch.length === 1 || isUnknown(error);
@@ -251,7 +254,7 @@ export class SessionWriter implements Writer {
 
   /** What can be planned at this time. */
   #plan(operations: readonly Operation[], time: PlanTime): readonly SessionWork[] {
-    return [...groupBy(operations, nameOf).values()].flatMap((ofSession) => {
+    return [...groupBy(operations, toOperationSessionName).values()].flatMap((ofSession) => {
       const head = ofSession[0] && this.#known.find(ofSession[0].key);
       if (!head || !isCertain(head.record, time)) return [];
       const plan = new SessionPlan(head);
@@ -286,7 +289,7 @@ export class SessionWriter implements Writer {
     operations: readonly Operation[],
     options: { readonly waits: boolean; readonly isSingleAttempt: boolean },
   ): Promise<readonly Operation[]> {
-    const groups = [...groupBy(operations, nameOf).values()];
+    const groups = [...groupBy(operations, toOperationSessionName).values()];
     let decisions: HeldDecisions | undefined;
     await this.store.hold(
       groups.map(holdRequestFor),
@@ -306,7 +309,7 @@ export class SessionWriter implements Writer {
   }
 }
 
-function nameOf({ key }: Operation): string {
+function toOperationSessionName({ key }: Operation): string {
   return sessionNameOf(key);
 }
 

@@ -1,5 +1,5 @@
 import { branchView } from '../../sessions/domain/branch-view.js';
-import { NO_COUNTS, addCounters, countsOf } from '../../sessions/domain/counters.js';
+import { NO_COUNTS, addCounters, countEvent } from '../../sessions/domain/counters.js';
 import { isBranchSummary } from '../../sessions/domain/event-inspection.js';
 import type { LoggedEvent } from '../../sessions/domain/event.js';
 import type { SessionKey } from '../../sessions/domain/ids.js';
@@ -8,7 +8,7 @@ import { loggedEvent } from '../../sessions/domain/stored-json.js';
 import type { SessionStorage } from '../../sessions/storage/session-storage.js';
 import { newestForBranch } from '../branch-summaries.js';
 import type { SummaryFacts } from '../thresholds.js';
-import { lengthOf } from './conversation-lines.js';
+import { measureEventText } from './conversation-lines.js';
 import { CutPoints } from './cut-points.js';
 import type { SummaryInput, SummaryInputLimits } from './summary-input.js';
 import { VisibleLog } from './visible-log.js';
@@ -45,7 +45,7 @@ export async function readUncoveredBranch(
   for await (const event of log.oldest(unread)) {
     if (!isBranchSummary(event)) events.push(...branchView([event], { branch }));
   }
-  const since = events.map((event) => countsOf(event)).reduce(addCounters, NO_COUNTS);
+  const since = events.map((event) => countEvent(event)).reduce(addCounters, NO_COUNTS);
   const facts = { key, since, idleMs: now - record.lastUpdateTime, event: events.at(-1) };
   return { record, previous, events, facts, own: events.filter((event) => event.branch === branch).length };
 }
@@ -68,10 +68,10 @@ function oldestPart(
   const all = cutPoints.lastUpTo(events.length - keepRecentEvents);
   if (all <= 0) return undefined;
   let length = 0;
-  const tooLongAt = events.findIndex((event) => (length += lengthOf(event)) > maxInputLength);
+  const tooLongAt = events.findIndex((event) => (length += measureEventText(event)) > maxInputLength);
   if (tooLongAt < 0 || tooLongAt >= all) return { events: events.slice(0, all), isPart: false };
   // Lines that are too long are shortened, if there is no cut before.
   const fitting = events.slice(0, cutPoints.lastUpTo(tooLongAt));
-  const isPart = fitting.some((event) => lengthOf(event) > 0);
+  const isPart = fitting.some((event) => measureEventText(event) > 0);
   return { events: isPart ? fitting : events.slice(0, all), isPart };
 }

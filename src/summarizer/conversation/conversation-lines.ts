@@ -6,16 +6,16 @@ import type { ConversationLine } from '../models/summary-model.js';
 const MAX_TOOL_LENGTH = 1_000;
 
 /** Events as a model reads them. Partial and empty events and those with `skipSummarization` are left out. */
-export function linesOf(events: readonly LoggedEvent[]): ConversationLine[] {
+export function toConversationLines(events: readonly LoggedEvent[]): ConversationLine[] {
   return events.flatMap((event) => {
-    const text = event.partial || event.actions.skipSummarization ? '' : textOf(event);
+    const text = event.partial || event.actions.skipSummarization ? '' : describeEventContent(event);
     return text === '' ? [] : [{ author: event.author ?? event.content?.role ?? 'unknown', text }];
   });
 }
 
 /** How many characters a model reads of an event. */
-export function lengthOf(event: LoggedEvent): number {
-  return linesOf([event]).reduce((sum, { text }) => sum + text.length, 0);
+export function measureEventText(event: LoggedEvent): number {
+  return toConversationLines([event]).reduce((sum, { text }) => sum + text.length, 0);
 }
 
 /** Shortens the longest lines evenly until all lines together have at most `budget` characters. */
@@ -37,7 +37,7 @@ function evenShare(lengths: readonly number[], budget: number): number {
   return budget;
 }
 
-function textOf({ content }: LoggedEvent): string {
+function describeEventContent({ content }: LoggedEvent): string {
   const texts = (content?.parts ?? []).map(textOfPart).filter((text) => text !== '');
   return texts.join('\n');
 }
@@ -67,17 +67,17 @@ function shortened(text: string, maxLength: number): string {
   if (text.length <= maxLength) return text;
   const note = ` [… ${text.length - maxLength} characters left out …] `;
   const kept = maxLength - note.length;
-  if (kept < note.length) return beginningOf(text, Math.max(0, maxLength - 1)) + '…';
+  if (kept < note.length) return takeTextStart(text, Math.max(0, maxLength - 1)) + '…';
   const head = Math.ceil(kept / 2);
-  return beginningOf(text, head) + note + endOf(text, kept - head);
+  return takeTextStart(text, head) + note + keepTextEnd(text, kept - head);
 }
 
 /** Never ends inside a surrogate pair. */
-function beginningOf(text: string, length: number): string {
+function takeTextStart(text: string, length: number): string {
   return text.slice(0, isInsideCharacter(text, length) ? length - 1 : length);
 }
 
-function endOf(text: string, length: number): string {
+function keepTextEnd(text: string, length: number): string {
   const at = text.length - length;
   return text.slice(isInsideCharacter(text, at) ? at + 1 : at);
 }

@@ -9,7 +9,7 @@ import { environmentBehind } from '../../sessions/service-environment.js';
 import type { SessionService } from '../../sessions/session.service.js';
 import type { SessionStorage } from '../../sessions/storage/session-storage.js';
 import type { LastRequest } from '../models/summary-model.js';
-import { lengthOf, linesOf } from './conversation-lines.js';
+import { measureEventText, toConversationLines } from './conversation-lines.js';
 import type { SummaryInput } from './summary-input.js';
 import { VisibleLog } from './visible-log.js';
 
@@ -33,7 +33,7 @@ export async function readLastRequest(
   const after = await log.read({ ranges: rangesAbove(log.ranges, events.at(-1)?.seq ?? 0) });
   const kept = branch === undefined ? after : branchView(after, { branch });
   const readable = [...(previous ? [previous] : []), ...events, ...kept];
-  const said = events.filter((event) => lengthOf(event) > 0);
+  const said = events.filter((event) => measureEventText(event) > 0);
   const bySeq = new Map(readable.map((event) => [event.seq, event]));
   for (const answer of readable.filter(isAnswer).toReversed()) {
     const given = eventsGivenTo(answer, bySeq);
@@ -42,7 +42,7 @@ export async function readLastRequest(
     if (!said.every((event) => event.seq > last || given.has(event))) continue;
     const texts = await keptTexts(sessions, answer, record);
     const later = readable.filter((event) => event.seq > last && !given.has(event));
-    return texts && { ...texts, answer, given: [...given], later, keptFrom: linesOf(kept)[0]?.text };
+    return texts && { ...texts, answer, given: [...given], later, keptFrom: toConversationLines(kept)[0]?.text };
   }
   return undefined;
 }

@@ -1,6 +1,6 @@
 import type { LoggedEvent } from '../../sessions/domain/event.js';
 import type { SessionKey } from '../../sessions/domain/ids.js';
-import { type SeqRange, countOf } from '../../sessions/domain/seq-ranges.js';
+import { type SeqRange, countSeqNumbers } from '../../sessions/domain/seq-ranges.js';
 import type { SessionRecord } from '../../sessions/domain/session-record.js';
 import { loggedEvent } from '../../sessions/domain/stored-json.js';
 import { rangesAbove, rangesBelow } from '../../sessions/domain/seq-ranges.js';
@@ -8,7 +8,7 @@ import { visibleRanges } from '../../sessions/domain/view-marks.js';
 import type { SessionStorage } from '../../sessions/storage/session-storage.js';
 import { coverageOf } from '../session-summary.js';
 import type { CoveredEvents } from '../summary-outlook.js';
-import { lengthOf } from './conversation-lines.js';
+import { measureEventText } from './conversation-lines.js';
 import { CutPoints, MAX_PENDING_EVENTS, callsAnsweredIn } from './cut-points.js';
 import { VisibleLog } from './visible-log.js';
 
@@ -55,7 +55,7 @@ export async function readSummaryInput(
   const part = await reader.read();
   if (!part) return undefined;
   const previous = read.summary && loggedEvent(read.summary);
-  const left = countOf(visibleRanges(read.record)) - part.events.length;
+  const left = countSeqNumbers(visibleRanges(read.record)) - part.events.length;
   return { record: read.record, previous, left, ...part };
 }
 
@@ -78,7 +78,7 @@ class SummaryInputReader {
   /** Reads the newest events, and more of them if they contain no valid cut point. */
   async #lastToCover(): Promise<number | undefined> {
     const { keepRecentEvents, isForced, onPendingCall } = this.limits;
-    const count = countOf(this.#log.ranges);
+    const count = countSeqNumbers(this.#log.ranges);
     if (count <= keepRecentEvents) return undefined;
     for (let newest = keepRecentEvents + LOOKBACK; ; newest *= 4) {
       const events = await this.#log.read({ inView: true, limit: newest });
@@ -103,7 +103,7 @@ class SummaryInputReader {
     let nextCheckAt = 0;
     for await (const event of this.#log.oldest(ranges)) {
       events.push(event);
-      length += lengthOf(event);
+      length += measureEventText(event);
       if (length === 0) withoutText = events.length;
       if (length <= this.limits.maxInputLength || events.length < nextCheckAt) continue;
       const point = await this.#lastCutWithin(events, rangesAbove(ranges, event.seq));

@@ -46,10 +46,10 @@ async function extractFrom(candidates: readonly Candidate[], maxLength: number, 
   const header = headerFor(maxLength);
   // The last line ends without a line break.
   const room = maxLength + '\n'.length - (header === undefined ? 0 : header.length + '\n'.length);
-  const selected = (await selectCandidates(candidates, room, signal)).map(lineOf);
+  const selected = (await selectCandidates(candidates, room, signal)).map(formatCandidateLine);
   if (selected.length > 0) return [...(header === undefined ? [] : [header]), ...selected].join('\n');
   const [first] = candidates;
-  return first === undefined ? '' : cappedText(lineOf(first), maxLength);
+  return first === undefined ? '' : cappedText(formatCandidateLine(first), maxLength);
 }
 
 /** The longest header that leaves three quarters of the length to the sentences. */
@@ -57,7 +57,7 @@ function headerFor(maxLength: number): string | undefined {
   return [HEADER, SHORT_HEADER].find((header) => header.length * 4 <= maxLength);
 }
 
-function lineOf({ author, text }: Pick<Candidate, 'author' | 'text'>): string {
+function formatCandidateLine({ author, text }: Pick<Candidate, 'author' | 'text'>): string {
   return `${author}: ${text}`;
 }
 
@@ -85,7 +85,7 @@ async function selectCandidates(
   let left = room;
   const select = (ranked: readonly Candidate[], reserved: number) => {
     for (const candidate of ranked) {
-      const length = lineOf(candidate).length + '\n'.length;
+      const length = formatCandidateLine(candidate).length + '\n'.length;
       if (selected.has(candidate) || left - length < reserved) continue;
       selected.add(candidate);
       left -= length;

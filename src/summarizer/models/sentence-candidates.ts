@@ -54,7 +54,7 @@ export async function candidatesOf(
     if (text === '' || candidates.has(text)) return;
     const { isEarlier } = line;
     const terms = text.toLowerCase().match(TERM) ?? [];
-    candidates.set(text, { author: authorOf(line), text, isUser: isByUser(line), isEarlier, terms });
+    candidates.set(text, { author: cleanAuthorName(line), text, isUser: isByUser(line), isEarlier, terms });
   });
   return [...candidates.values()];
 }
@@ -67,7 +67,7 @@ export async function rankByScore(candidates: readonly Candidate[], signal: Abor
   });
   const scored: { candidate: Candidate; score: number }[] = [];
   await forEachYielding(candidates, signal, (candidate) => {
-    const score = scoreOf(candidate) + topicScoreOf(candidate, counts, candidates.length);
+    const score = scoreCandidate(candidate) + topicScoreOf(candidate, counts, candidates.length);
     if (score > 0) scored.push({ candidate, score });
   });
   return scored.sort((one, other) => other.score - one.score).map(({ candidate }) => candidate);
@@ -81,7 +81,7 @@ export function isSmallTalk({ text, terms }: Candidate): boolean {
   return terms.length < MIN_TERMS && !NUMBER.test(text);
 }
 
-function scoreOf(candidate: Candidate): number {
+function scoreCandidate(candidate: Candidate): number {
   const { text, terms, isUser } = candidate;
   const points: readonly (readonly [boolean, number])[] = [
     [terms.some((term) => DECISION.has(term)), 1.2],
@@ -103,7 +103,7 @@ function topicScoreOf({ terms }: Candidate, counts: ReadonlyMap<string, number>,
 }
 
 /** Removes the characters that end an author in an extract, so that no text can claim another author. */
-function authorOf({ author }: SourceLine): string {
+function cleanAuthorName({ author }: SourceLine): string {
   return cappedText(author.replace(/[\s\p{Cc}:]+/gu, ' ').trim(), MAX_AUTHOR_LENGTH) || '?';
 }
 
@@ -116,7 +116,7 @@ const INNER_END = /\p{Sentence_Terminal}.*\S/u;
 function* sentencesIn(lines: readonly SourceLine[]): Generator<{ line: SourceLine; sentence: string }> {
   for (const line of lines) {
     for (const part of line.text.split(LINE_BREAKS)) {
-      for (const piece of piecesOf(part)) {
+      for (const piece of splitLongLine(part)) {
         for (const segment of INNER_END.test(piece) ? segmentSentences(piece) : [piece]) {
           const sentence = segment.trim();
           if (sentence !== '') yield { line, sentence };
@@ -126,7 +126,7 @@ function* sentencesIn(lines: readonly SourceLine[]): Generator<{ line: SourceLin
   }
 }
 
-function* piecesOf(line: string): Generator<string> {
+function* splitLongLine(line: string): Generator<string> {
   let rest = line;
   while (rest.length > PIECE_LENGTH) {
     const end = bestCut(rest, PIECE_LENGTH).at;

@@ -65,7 +65,7 @@ export async function replaySession(
     const before = state === undefined ? folded(initialState, events) : storedState(state);
     const differences = stateDifferences(before, await scenario.state());
     const isWhole = differences.length === 0 && turns.every((turn) => turn.isSame);
-    return { isSame: isWhole, turns, state: differences, text: textOf(turns, differences) };
+    return { isSame: isWhole, turns, state: differences, text: formatReplayReport(turns, differences) };
   } finally {
     await scenario.close();
   }
@@ -125,7 +125,7 @@ function storedState(state: Readonly<Record<string, unknown>>): Record<string, u
   return Object.fromEntries(Object.entries(record).filter(([key]) => !key.startsWith('temp:')));
 }
 
-function textOf(turns: readonly ReplayedTurn[], state: readonly StateDifference[]): string {
+function formatReplayReport(turns: readonly ReplayedTurn[], state: readonly StateDifference[]): string {
   const lines = turns.flatMap((turn) =>
     turn.isSame
       ? [`  ${turn.message}`]

@@ -12,7 +12,7 @@ import {
   rewindTo,
   sessionWith,
   shown,
-  summaryOf,
+  createSummaryEvent,
   turns,
   userSays,
   view,
@@ -115,7 +115,7 @@ export const batchRefusals = topic<ServiceFixture>('repeated and refused batches
     await expectRefusal(batch, 'STALE_SESSION', { currentVersion: 3 });
     expect(await raw()).toEqual(before);
     expect(stale.version).toBe(2);
-    await appendAll(sessions, [summaryOf(1, 2)]);
+    await appendAll(sessions, [createSummaryEvent(1, 2)]);
     expect(await sessions.appendEvents({ session, events: BATCH, expectedVersion: 3 })).toMatchObject([
       { seq: 5 },
       { seq: 6 },
@@ -144,7 +144,7 @@ export const batchRefusals = topic<ServiceFixture>('repeated and refused batches
       [{ author: 'a', actions: { stateDelta: { k: [Number.NaN] } } }, '$.events[1].actions.stateDelta.k[0]'],
       [{ author: 'a', content: { parts: ['text'] } }, '$.events[1].content.parts[0]'],
       [{ ...FIRST }, '$.events[1].id'],
-      [summaryOf(1, 1), '$.events[1].actions.compaction'],
+      [createSummaryEvent(1, 1), '$.events[1].actions.compaction'],
       [rewindTo(1), '$.events[1].actions.rewind'],
     ];
     for (const [event, path] of wrong) {
@@ -158,7 +158,7 @@ export const batchRefusals = topic<ServiceFixture>('repeated and refused batches
   test('a summary cannot be in a batch with other events, and a rewind not after them', async ({ open }) => {
     const { sessions } = await open();
     const session = await sessionWith(sessions, turns('u', 'a', 'u', 'a'));
-    await sessions.appendEvents({ session, events: [summaryOf(1, 2)] });
+    await sessions.appendEvents({ session, events: [createSummaryEvent(1, 2)] });
     expect(shown(session)).toEqual(['summary to 2', 'u3', 'a4']);
     await sessions.appendEvents({ session, events: [{ partial: true }, rewindTo(3)] });
     expect(shown(session)).toEqual(await view(sessions));
@@ -177,7 +177,7 @@ export const batchRefusals = topic<ServiceFixture>('repeated and refused batches
     expect(await sessions.appendBatch({ session: REFERENCE, events })).toEqual({ events: stored, duplicate: true });
     const stale = sessions.appendEvents({ session, events: [rewindTo(1), userSays('late')], expectedVersion: 4 });
     await expectRefusal(stale, 'STALE_SESSION', { currentVersion: 7 });
-    await sessions.append({ session, event: summaryOf(1, 2), expectedMarksSeq: 5 });
+    await sessions.append({ session, event: createSummaryEvent(1, 2), expectedMarksSeq: 5 });
     expect(await view(sessions)).toEqual(['summary to 2', 'again', 'answer']);
     await sessions.rewindSession({ ...KEY, toSeq: 6 });
     expect(await view(sessions)).toEqual(['u1', 'a2', 'again']);

@@ -24,7 +24,7 @@ const FIRST = userSays('one', { id: 'e1', actions: { stateDelta: { k: 1, 'user:k
 const SECOND = agentSays('two', { id: 'e2', actions: { stateDelta: { k: 2 }, stateRemovals: ['user:k'] } });
 
 /** Three events with ids that no other batch has. */
-function batchOf(index: number): EventInput[] {
+function createEventBatch(index: number): EventInput[] {
   return times(3, (part) => changing(`${index}.${part}`, { [`k${index}`]: part, last: index }));
 }
 
@@ -125,13 +125,13 @@ export const batches = topic<ServiceFixture>('several events in one append', (te
     const { sessions } = await open();
     const session = await sessionWith(sessions);
     const results = await Promise.all(
-      times(12, async (index) => sessions.appendBatch({ session, events: batchOf(index >> 1) })),
+      times(12, async (index) => sessions.appendBatch({ session, events: createEventBatch(index >> 1) })),
     );
     expect(results.filter(({ duplicate }) => duplicate)).toHaveLength(6);
     const log = await wholeLog(sessions);
     expect(log.map(({ seq }) => seq)).toEqual(times(18, (index) => index + 1));
     const order = times(6, (index) => Number.parseInt(log[3 * index]?.id ?? '', 10));
-    expect(log.map(({ id }) => id)).toEqual(order.flatMap((index) => batchOf(index).map(({ id }) => id)));
+    expect(log.map(({ id }) => id)).toEqual(order.flatMap((index) => createEventBatch(index).map(({ id }) => id)));
     expect(session.state.toRecord()).toEqual((await load(sessions)).state.toRecord());
     expect(session.state.get('last')).toBe(order.at(-1));
     expect(session.events.map(({ seq }) => seq)).toEqual(log.map(({ seq }) => seq));

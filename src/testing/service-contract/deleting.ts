@@ -8,7 +8,7 @@ import {
   load,
   rewindTo,
   sessionWith,
-  summaryOf,
+  createSummaryEvent,
   turns,
   userSays,
 } from './support.js';
@@ -92,7 +92,7 @@ export const deleting = topic<ServiceFixture>('deleteSession', (test) => {
     await sessions.deleteSession(KEY);
     await sessionWith(sessions, turns('u'));
     const before = await raw();
-    for (const event of [summaryOf(1, 1), rewindTo(1), summaryOf(1, 3), rewindTo(3)]) {
+    for (const event of [createSummaryEvent(1, 1), rewindTo(1), createSummaryEvent(1, 3), rewindTo(3)]) {
       await expectRefusal(sessions.appendEvent({ session: old, event }), 'SESSION_NOT_FOUND');
     }
     expect(await raw()).toEqual(before);

@@ -1,6 +1,6 @@
 import type { SessionsError } from '../../sessions/domain/errors.js';
 import { topic } from '../contract-runner.js';
-import { KEY, REFERENCE, type ServiceFixture, sessionWith, summaryOf, turns, userSays } from './support.js';
+import { KEY, REFERENCE, type ServiceFixture, sessionWith, createSummaryEvent, turns, userSays } from './support.js';
 
 async function errorOf(operation: Promise<unknown>): Promise<SessionsError> {
   return operation.then(
@@ -52,7 +52,7 @@ export const errors = topic<ServiceFixture>('errors', (test) => {
       sessions.appendEvent({ session: { ...REFERENCE, id: 'unknown' }, event: userSays('canary') }),
       sessions.createSession({ ...KEY, state: { k: 'canary' } }),
       sessions.updateUserState({ ...KEY, stateDelta: { k: secret } }),
-      sessions.appendEvent({ session, event: summaryOf(1, 99, 'canary') }),
+      sessions.appendEvent({ session, event: createSummaryEvent(1, 99, 'canary') }),
       sessions.listSessions({ ...KEY, cursor: 'canary' }),
     ];
     for (const refusal of refusals) {

@@ -9,7 +9,7 @@ import {
   rewindTo,
   sessionWith,
   shown,
-  summaryOf,
+  createSummaryEvent,
   times,
   turns,
 } from './support.js';
@@ -26,7 +26,7 @@ export const events = topic<ServiceFixture>('listEvents', (test) => {
 
   test('rewound and summarised events are included, with any settings of the view', async ({ open, clock }) => {
     const { sessions } = await open({ history: { maxEvents: 1, numRecentEvents: 1, eventTtlSeconds: 1 } });
-    await sessionWith(sessions, [...turns('u', 'a', 'u', 'a'), summaryOf(1, 2), rewindTo(3), agentSays('a7')]);
+    await sessionWith(sessions, [...turns('u', 'a', 'u', 'a'), createSummaryEvent(1, 2), rewindTo(3), agentSays('a7')]);
     clock.advanceSeconds(60);
     const page = await sessions.listEvents(KEY);
     expect(shown(page)).toEqual(['u1', 'a2', 'u3', 'a4', 'summary to 2', '', 'a7']);

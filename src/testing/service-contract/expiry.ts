@@ -9,7 +9,7 @@ import {
   load,
   rewindTo,
   sessionWith,
-  summaryOf,
+  createSummaryEvent,
   turns,
   userSays,
 } from './support.js';
@@ -50,7 +50,7 @@ export const sessionExpiry = topic<ServiceFixture>('expiry of sessions', (test) 
     expect(await sessions.listSessions({ ...KEY, page: 1 })).toMatchObject({ totalItems: 0 });
     await expectRefusal(sessions.listEvents(KEY), 'SESSION_NOT_FOUND');
     await expectRefusal(sessions.listEvents({ ...KEY, limit: 1, cursor }), 'SESSION_NOT_FOUND');
-    for (const event of [userSays('late'), summaryOf(1, 1), rewindTo(1)]) {
+    for (const event of [userSays('late'), createSummaryEvent(1, 1), rewindTo(1)]) {
       await expectRefusal(sessions.appendEvent({ session, event }), 'SESSION_NOT_FOUND');
       await expectRefusal(sessions.appendEvent({ session: REFERENCE, event }), 'SESSION_NOT_FOUND');
     }
@@ -153,7 +153,7 @@ export const sessionExpiry = topic<ServiceFixture>('expiry of sessions', (test) 
     const { sessions } = await open(TEN_SECONDS);
     await sessionWith(sessions, turns('u', 'a'));
     clock.advance(9_999);
-    await appendAll(sessions, [summaryOf(1, 2)]);
+    await appendAll(sessions, [createSummaryEvent(1, 2)]);
     clock.advance(1);
     expect(await sessions.getSession(KEY)).toBeUndefined();
   });

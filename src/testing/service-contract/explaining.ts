@@ -10,7 +10,7 @@ import {
   load,
   rewindTo,
   sessionWith,
-  summaryOf,
+  createSummaryEvent,
   times,
   toolAnswers,
   toolCalls,
@@ -36,11 +36,11 @@ const EVENTFUL: readonly EventInput[] = [
   toolCalls('t'),
   toolAnswers('t'),
   agentSays('a6'),
-  summaryOf(1, 2),
+  createSummaryEvent(1, 2),
   userSays('u8'),
   rewindTo(6),
   ...turns('u', 'a', 'a', 'a'),
-  summaryOf(1, 10),
+  createSummaryEvent(1, 10),
   rewindTo(11),
   userSays('u16'),
 ];
@@ -65,9 +65,9 @@ export const explaining = topic<ServiceFixture>('explaining a view', (test) => {
     const { sessions } = await open();
     await sessionWith(sessions, [
       ...turns('u', 'a'),
-      summaryOf(1, 2),
+      createSummaryEvent(1, 2),
       userSays('u4'),
-      summaryOf(1, 4),
+      createSummaryEvent(1, 4),
       agentSays('a6'),
     ]);
     const summarised = times(4, () => 'summarised by 5');
@@ -149,7 +149,7 @@ export const explaining = topic<ServiceFixture>('explaining a view', (test) => {
 
   test('says what changed since an earlier view', async ({ open }) => {
     const { sessions } = await open();
-    await sessionWith(sessions, [...turns('u', 'a', 'u', 'a'), summaryOf(1, 2), userSays('u6'), rewindTo(5)]);
+    await sessionWith(sessions, [...turns('u', 'a', 'u', 'a'), createSummaryEvent(1, 2), userSays('u6'), rewindTo(5)]);
     const change = async (since: number, atSeq?: number): Promise<unknown> =>
       (await sessions.explainView({ ...KEY, since, atSeq })).view.change;
     const nothing = { added: [], removed: [] };

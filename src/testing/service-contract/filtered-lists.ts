@@ -14,7 +14,7 @@ import {
   userSays,
 } from './support.js';
 
-async function idsOf(
+async function listFilteredIds(
   sessions: SessionClient,
   filter: SessionFilter,
   request: Partial<ListSessionsRequest> = {},
@@ -46,16 +46,16 @@ export const filteredLists = topic<ServiceFixture>('listSessions with a filter',
     await create(sessions, 'b', { status: 'open', tags: ['vip'], labels: { region: 'us' } });
     await create(sessions, 'c', { status: 'closed', tags: ['new'], labels: { region: 'eu' } });
     await sessions.createSession({ ...USER, userId: 'bob', sessionId: 'd', metadata: { status: 'open' } });
-    expect(await idsOf(sessions, { status: 'open' })).toEqual(['a', 'b']);
-    expect(await idsOf(sessions, { tags: ['vip'] })).toEqual(['a', 'b']);
-    expect(await idsOf(sessions, { tags: ['vip', 'new', 'vip'] })).toEqual(['a']);
-    expect(await idsOf(sessions, { labels: { region: 'eu' } })).toEqual(['a', 'c']);
-    expect(await idsOf(sessions, { labels: { region: 'eu', tier: 'gold' } })).toEqual(['a']);
-    expect(await idsOf(sessions, { status: 'open', tags: ['vip'], labels: { region: 'us' } })).toEqual(['b']);
-    expect(await idsOf(sessions, { status: 'closed', tags: ['vip'] })).toEqual([]);
+    expect(await listFilteredIds(sessions, { status: 'open' })).toEqual(['a', 'b']);
+    expect(await listFilteredIds(sessions, { tags: ['vip'] })).toEqual(['a', 'b']);
+    expect(await listFilteredIds(sessions, { tags: ['vip', 'new', 'vip'] })).toEqual(['a']);
+    expect(await listFilteredIds(sessions, { labels: { region: 'eu' } })).toEqual(['a', 'c']);
+    expect(await listFilteredIds(sessions, { labels: { region: 'eu', tier: 'gold' } })).toEqual(['a']);
+    expect(await listFilteredIds(sessions, { status: 'open', tags: ['vip'], labels: { region: 'us' } })).toEqual(['b']);
+    expect(await listFilteredIds(sessions, { status: 'closed', tags: ['vip'] })).toEqual([]);
     const { sessions: ofApp } = await sessions.listSessions({ appName: 'shop', filter: { status: 'open' } });
     expect(ofApp.map(({ id }) => id).toSorted()).toEqual(['a', 'b', 'd']);
-    expect(await idsOf(sessions, {})).toEqual(['a', 'b', 'c']);
+    expect(await listFilteredIds(sessions, {})).toEqual(['a', 'b', 'c']);
   });
 
   test('names may contain separators of other formats', async ({ open }) => {
@@ -66,7 +66,7 @@ export const filteredLists = topic<ServiceFixture>('listSessions with a filter',
     }
     for (const [index, name] of names.entries()) {
       for (const filter of [{ status: name }, { tags: [name] }, { labels: { [name]: name } }]) {
-        expect([filter, await idsOf(sessions, filter)]).toEqual([filter, [`s${index}`]]);
+        expect([filter, await listFilteredIds(sessions, filter)]).toEqual([filter, [`s${index}`]]);
       }
     }
   });
@@ -99,15 +99,18 @@ export const filteredLists = topic<ServiceFixture>('listSessions with a filter',
     await sessions.createSession({ ...KEY, metadata: { status: 'open' } });
     const change = { author: 'system', actions: { metadataDelta: { status: 'closed', tags: { add: ['a'] } } } };
     await appendAll(sessions, [userSays('one'), change]);
-    expect(await idsOf(sessions, { status: 'open' })).toEqual([]);
+    expect(await listFilteredIds(sessions, { status: 'open' })).toEqual([]);
     await appendAll(sessions, [rewindTo(1)]);
-    expect(await idsOf(sessions, { status: 'closed', tags: ['a'] })).toEqual(['s-1']);
+    expect(await listFilteredIds(sessions, { status: 'closed', tags: ['a'] })).toEqual(['s-1']);
     await sessions.forkSession({ ...KEY, newSessionId: 's-2' });
-    expect(await idsOf(sessions, { status: 'closed', tags: ['a'] }, { orderBy: 'createTime' })).toEqual(['s-1', 's-2']);
+    expect(await listFilteredIds(sessions, { status: 'closed', tags: ['a'] }, { orderBy: 'createTime' })).toEqual([
+      's-1',
+      's-2',
+    ]);
     await sessions.deleteSession(KEY);
-    expect(await idsOf(sessions, { status: 'closed' })).toEqual(['s-2']);
+    expect(await listFilteredIds(sessions, { status: 'closed' })).toEqual(['s-2']);
     await sessions.createSession(KEY);
-    expect(await idsOf(sessions, { status: 'closed' })).toEqual(['s-2']);
+    expect(await listFilteredIds(sessions, { status: 'closed' })).toEqual(['s-2']);
   });
 
   test('a refused or repeated event does not change what a filter finds', async ({ open }) => {
@@ -120,8 +123,8 @@ export const filteredLists = topic<ServiceFixture>('listSessions with a filter',
     await sessions.appendEvent({ session: REFERENCE, event });
     const stale = sessions.appendEvent({ session: REFERENCE, event: { ...event, id: 'late' }, expectedVersion: 0 });
     await expectRefusal(stale, 'STALE_SESSION');
-    expect(await idsOf(sessions, { status: 'open' })).toEqual([]);
-    expect(await idsOf(sessions, { status: 'closed' })).toEqual(['s-1']);
+    expect(await listFilteredIds(sessions, { status: 'open' })).toEqual([]);
+    expect(await listFilteredIds(sessions, { status: 'closed' })).toEqual(['s-1']);
   });
 
   test('a cursor belongs to its filter', async ({ open }) => {
@@ -150,7 +153,7 @@ export const filteredLists = topic<ServiceFixture>('listSessions with a filter',
   test('a filter has at most 16 entries', async ({ open }) => {
     const { sessions } = await open();
     const tags = times(16, (index) => `t${index}`);
-    expect(await idsOf(sessions, { tags })).toEqual([]);
+    expect(await listFilteredIds(sessions, { tags })).toEqual([]);
     await expectRefusal(sessions.listSessions({ ...USER, filter: { tags, status: 'open' } }), 'INVALID_INPUT', {
       path: 'filter',
     });

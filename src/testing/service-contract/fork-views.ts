@@ -9,7 +9,7 @@ import {
   load,
   sessionWith,
   shown,
-  summaryOf,
+  createSummaryEvent,
   times,
   toolAnswers,
   toolCalls,
@@ -27,7 +27,7 @@ export const forkViews = topic<ServiceFixture>('views and duplicates in a fork',
       const { sessions } = await open({ history });
       const session = await sessions.createSession(KEY);
       const events = [...turns('u', 'a', 'u'), toolCalls('c'), toolAnswers('c'), agentSays('done')];
-      for (const event of [...events, summaryOf(1, 2), ...turns('u', 'a')]) {
+      for (const event of [...events, createSummaryEvent(1, 2), ...turns('u', 'a')]) {
         await sessions.appendEvent({ session, event });
         clock.advanceSeconds(5);
       }
@@ -74,13 +74,13 @@ export const forkViews = topic<ServiceFixture>('views and duplicates in a fork',
 
   test('the summary of a fork covers no event there, and the next one replaces it', async ({ open }) => {
     const { sessions } = await open();
-    await sessionWith(sessions, [...turns('u', 'a', 'u', 'a'), summaryOf(1, 3), userSays('u6')]);
+    await sessionWith(sessions, [...turns('u', 'a', 'u', 'a'), createSummaryEvent(1, 3), userSays('u6')]);
     const fork = await sessions.forkSession({ ...KEY, newSessionId: 'fork' });
     expect(shown(fork)).toEqual(['summary to 3', 'a4', 'u6']);
     expect(fork.events[0]?.actions.compaction).toEqual({ fromSeq: 0, toSeq: 0 });
     expect(fork.conversationCount).toBe(1);
     // In the fork, the number of its boundary belongs to another event.
-    await sessions.appendEvent({ session: fork, event: summaryOf(1, 3, 'all of it') });
+    await sessions.appendEvent({ session: fork, event: createSummaryEvent(1, 3, 'all of it') });
     expect(shown(fork)).toEqual(['all of it']);
     expect(shown(await load(sessions, FORK))).toEqual(['all of it']);
     expect(shown(await sessions.rewindSession({ ...FORK, toSeq: 2 }))).toEqual(['summary to 3', 'a4']);
@@ -89,7 +89,12 @@ export const forkViews = topic<ServiceFixture>('views and duplicates in a fork',
 
   test('a fork from before a summary has the events that the summary covers', async ({ open }) => {
     const { sessions } = await open();
-    await sessionWith(sessions, [...turns('u', 'a', 'u'), summaryOf(1, 2), agentSays('a5'), summaryOf(1, 3)]);
+    await sessionWith(sessions, [
+      ...turns('u', 'a', 'u'),
+      createSummaryEvent(1, 2),
+      agentSays('a5'),
+      createSummaryEvent(1, 3),
+    ]);
     const at = async (atSeq: number): Promise<string[]> => shown(await sessions.forkSession({ ...KEY, atSeq }));
     expect(await at(3)).toEqual(['u1', 'a2', 'u3']);
     expect(await at(4)).toEqual(['summary to 2', 'u3']);
@@ -99,7 +104,7 @@ export const forkViews = topic<ServiceFixture>('views and duplicates in a fork',
 
   test('a fork can be forked', async ({ open }) => {
     const { sessions } = await open();
-    await sessionWith(sessions, [...turns('u', 'a', 'u'), summaryOf(1, 2)]);
+    await sessionWith(sessions, [...turns('u', 'a', 'u'), createSummaryEvent(1, 2)]);
     const first = await sessions.forkSession({ ...KEY, newSessionId: 'fork' });
     const second = await sessions.forkSession({ ...FORK, newSessionId: 'again' });
     expect(second.events).toEqual(first.events);
@@ -126,7 +131,7 @@ export const forkViews = topic<ServiceFixture>('views and duplicates in a fork',
 
   test('versions of the fork do not depend on its source', async ({ open }) => {
     const { sessions } = await open();
-    await sessionWith(sessions, [...turns('u', 'a', 'u', 'a'), summaryOf(1, 3)]);
+    await sessionWith(sessions, [...turns('u', 'a', 'u', 'a'), createSummaryEvent(1, 3)]);
     const fork = await sessions.forkSession({ ...KEY, newSessionId: 'fork' });
     expect(fork.version).toBe(2);
     await sessions.appendEvent({ session: fork, event: agentSays('a3'), expectedVersion: fork.version });

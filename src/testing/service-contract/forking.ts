@@ -10,7 +10,7 @@ import {
   rewindTo,
   sessionWith,
   shown,
-  summaryOf,
+  createSummaryEvent,
   times,
   turns,
   userSays,
@@ -149,7 +149,7 @@ export const forking = topic<ServiceFixture>('forkSession', (test) => {
     for (const [index, event] of turns('u', 'a', 'u').entries()) {
       await sessions.appendEvent({ session, event: { ...event, actions: { stateDelta: { [`k${index + 1}`]: 1 } } } });
     }
-    await appendAll(sessions, [summaryOf(1, 2)]);
+    await appendAll(sessions, [createSummaryEvent(1, 2)]);
     const fork = await sessions.forkSession({ ...KEY, newSessionId: 'fork' });
     expect(shown(fork)).toEqual(['summary to 2', 'u3']);
     await sessions.appendEvent({ session: fork, event: userSays('u4', { actions: { stateRemovals: ['k3', 'k1'] } }) });

@@ -13,7 +13,7 @@ import {
   rewindTo,
   sessionWith,
   shown,
-  summaryOf,
+  createSummaryEvent,
   times,
   toolAnswers,
   toolCalls,
@@ -164,7 +164,7 @@ export const history = topic<ServiceFixture>('trimmed history', (test) => {
 
   test('events that the current summary covers are retained', async ({ open }) => {
     const { sessions } = await open(KEEP_FIVE);
-    const session = await sessionWith(sessions, [...turns('u', 'a', 'u'), summaryOf(1, 3)]);
+    const session = await sessionWith(sessions, [...turns('u', 'a', 'u'), createSummaryEvent(1, 3)]);
     await append(sessions, session, MANY);
     expect((await sessions.listEvents(KEY)).firstSeq).toBe(1);
     await appendAll(sessions, [rewindTo(3)]);
@@ -175,10 +175,10 @@ export const history = topic<ServiceFixture>('trimmed history', (test) => {
     const { sessions, raw } = await open(KEEP_FIVE);
     const session = await sessionWith(sessions, [userSays('canary'), ...turns('a', 'u', 'a')]);
     await append(sessions, session, 36);
-    await appendAll(sessions, [summaryOf(1, 30, 'first')]);
+    await appendAll(sessions, [createSummaryEvent(1, 30, 'first')]);
     await append(sessions, session, 60);
     expect((await sessions.listEvents(KEY)).firstSeq).toBe(1);
-    await appendAll(sessions, [summaryOf(1, 90, 'second')]);
+    await appendAll(sessions, [createSummaryEvent(1, 90, 'second')]);
     await append(sessions, session, MANY);
     expect((await sessions.listEvents(KEY)).firstSeq).toBe(31);
     expect((await raw()).text).not.toContain('canary');

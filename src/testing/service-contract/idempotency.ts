@@ -11,7 +11,7 @@ import {
   rewindTo,
   sessionWith,
   shown,
-  summaryOf,
+  createSummaryEvent,
   times,
   turns,
   userSays,
@@ -89,7 +89,7 @@ export const idempotency = topic<ServiceFixture>('duplicate events', (test) => {
       userSays('of 1970', { timestamp: 5 }),
       agentSays('temp', { actions: { stateDelta: { k: 1, 'temp:t': 2 }, stateRemovals: ['b', 'a'] } }),
       { ...agentSays('nulls'), branch: null, errorCode: null } as unknown as EventInput,
-      summaryOf(1, 2),
+      createSummaryEvent(1, 2),
       rewindTo(5),
     ];
     const returned = [];
@@ -138,7 +138,7 @@ export const idempotency = topic<ServiceFixture>('duplicate events', (test) => {
       { ...EVENT, actions: { stateDelta: { k: 1, 'user:k': 2 } } },
       { ...EVENT, actions: { ...EVENT.actions, stateRemovals: ['z'] } },
       { ...userSays('other'), id: 'e1' },
-      { ...summaryOf(1, 1), id: 'e1' },
+      { ...createSummaryEvent(1, 1), id: 'e1' },
       { ...rewindTo(1), id: 'e1' },
     ];
     for (const event of others) {
@@ -177,7 +177,7 @@ export const idempotency = topic<ServiceFixture>('duplicate events', (test) => {
 
   test('ids of rewound and summarised events stay known', async ({ open }) => {
     const { sessions } = await open();
-    await sessionWith(sessions, [EVENT, ...turns('a', 'u'), summaryOf(1, 3), rewindTo(0)]);
+    await sessionWith(sessions, [EVENT, ...turns('a', 'u'), createSummaryEvent(1, 3), rewindTo(0)]);
     expect(await sessions.append({ session: REFERENCE, event: EVENT })).toMatchObject({
       duplicate: true,
       event: { seq: 1 },
@@ -191,8 +191,8 @@ export const idempotency = topic<ServiceFixture>('duplicate events', (test) => {
   test('a repeated summary or rewind is stored once', async ({ open }) => {
     const { sessions } = await open();
     const rewind = { ...rewindTo(1), id: 'rewind' };
-    const session = await sessionWith(sessions, [...turns('u', 'a', 'u'), summaryOf(1, 2), rewind]);
-    for (const event of [summaryOf(1, 2), rewind]) {
+    const session = await sessionWith(sessions, [...turns('u', 'a', 'u'), createSummaryEvent(1, 2), rewind]);
+    for (const event of [createSummaryEvent(1, 2), rewind]) {
       expect(await sessions.append({ session, event })).toMatchObject({ duplicate: true });
     }
     expect(await wholeLog(sessions)).toHaveLength(5);

@@ -16,7 +16,7 @@ async function touch(sessions: SessionClient, clock: ManualClock, id: string): P
   await sessions.appendEvent({ session: { ...USER, id }, event: agentSays('touched') });
 }
 
-async function idsOf(sessions: SessionClient, request: Partial<ListSessionsRequest> = {}): Promise<string[]> {
+async function listSessionIds(sessions: SessionClient, request: Partial<ListSessionsRequest> = {}): Promise<string[]> {
   return (await sessions.listSessions({ ...USER, ...request })).sessions.map(({ id }) => id);
 }
 
@@ -42,18 +42,18 @@ export const lists = topic<ServiceFixture>('listSessions', (test) => {
     const { sessions } = await open();
     await createdInTurn(sessions, clock, ['a', 'b', 'c']);
     await touch(sessions, clock, 'b');
-    expect(await idsOf(sessions)).toEqual(['b', 'c', 'a']);
-    expect(await idsOf(sessions, { order: 'asc' })).toEqual(['a', 'c', 'b']);
-    expect(await idsOf(sessions, { orderBy: 'createTime' })).toEqual(['c', 'b', 'a']);
-    expect(await idsOf(sessions, { orderBy: 'createTime', order: 'asc' })).toEqual(['a', 'b', 'c']);
+    expect(await listSessionIds(sessions)).toEqual(['b', 'c', 'a']);
+    expect(await listSessionIds(sessions, { order: 'asc' })).toEqual(['a', 'c', 'b']);
+    expect(await listSessionIds(sessions, { orderBy: 'createTime' })).toEqual(['c', 'b', 'a']);
+    expect(await listSessionIds(sessions, { orderBy: 'createTime', order: 'asc' })).toEqual(['a', 'b', 'c']);
   });
 
   test('sessions with the same time are ordered by the bytes of their ids', async ({ open }) => {
     const { sessions } = await open();
     const ids = ['B', 'a', 'é', '\uFF5E', '😀'];
     for (const sessionId of ['😀', 'a', '\uFF5E', 'B', 'é']) await sessions.createSession({ ...USER, sessionId });
-    expect(await idsOf(sessions, { order: 'asc' })).toEqual(ids);
-    expect(await idsOf(sessions)).toEqual(ids.toReversed());
+    expect(await listSessionIds(sessions, { order: 'asc' })).toEqual(ids);
+    expect(await listSessionIds(sessions)).toEqual(ids.toReversed());
     expect(await walk(sessions, { limit: 1, order: 'asc' })).toEqual(ids);
   });
 
@@ -83,10 +83,10 @@ export const lists = topic<ServiceFixture>('listSessions', (test) => {
     for (const appName of ['shop', 'Shop']) {
       for (const userId of ['ann', 'Ann', 'bob']) await sessions.createSession({ appName, userId, sessionId: userId });
     }
-    expect(await idsOf(sessions)).toEqual(['ann']);
+    expect(await listSessionIds(sessions)).toEqual(['ann']);
     const { sessions: all } = await sessions.listSessions({ appName: 'shop', order: 'asc' });
     expect(all.map(({ appName, userId }) => `${appName}/${userId}`)).toEqual(['shop/Ann', 'shop/ann', 'shop/bob']);
-    expect(await idsOf(sessions, { appName: 'nothing' })).toEqual([]);
+    expect(await listSessionIds(sessions, { appName: 'nothing' })).toEqual([]);
   });
 
   test('a page has 100 sessions by default, and at most 1,000', async ({ open }) => {
@@ -95,8 +95,8 @@ export const lists = topic<ServiceFixture>('listSessions', (test) => {
     const page = await sessions.listSessions(USER);
     expect(page.sessions).toHaveLength(100);
     expect(page.limit).toBe(100);
-    expect(await idsOf(sessions, { cursor: page.nextCursor })).toHaveLength(1);
-    expect(await idsOf(sessions, { limit: 1000 })).toHaveLength(101);
+    expect(await listSessionIds(sessions, { cursor: page.nextCursor })).toHaveLength(1);
+    expect(await listSessionIds(sessions, { limit: 1000 })).toHaveLength(101);
     await expectRefusal(sessions.listSessions({ ...USER, limit: 1001 }), 'INVALID_INPUT', { path: 'limit' });
   });
 
@@ -133,7 +133,7 @@ export const lists = topic<ServiceFixture>('listSessions', (test) => {
       for (const id of ids.filter((candidate) => !touched.includes(candidate) && candidate !== 's03')) {
         expect(seen.filter((candidate) => candidate === id)).toEqual([id]);
       }
-      for (const id of await idsOf(sessions)) await sessions.deleteSession({ ...USER, sessionId: id });
+      for (const id of await listSessionIds(sessions)) await sessions.deleteSession({ ...USER, sessionId: id });
     }
   });
 
@@ -162,7 +162,7 @@ export const lists = topic<ServiceFixture>('listSessions', (test) => {
 
   test('an offset is at most 10,000', async ({ open }) => {
     const { sessions } = await open();
-    expect(await idsOf(sessions, { offset: 10_000 })).toEqual([]);
+    expect(await listSessionIds(sessions, { offset: 10_000 })).toEqual([]);
     await expectRefusal(sessions.listSessions({ ...USER, offset: 10_001 }), 'INVALID_INPUT', { path: 'offset' });
     await expectRefusal(sessions.listSessions({ ...USER, page: 102, limit: 100 }), 'INVALID_INPUT', { path: 'offset' });
   });

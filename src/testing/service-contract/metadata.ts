@@ -10,7 +10,7 @@ import {
   expectRefusal,
   load,
   rewindTo,
-  summaryOf,
+  createSummaryEvent,
   times,
   turns,
   userSays,
@@ -208,7 +208,7 @@ export const metadata = topic<ServiceFixture>('metadata', (test) => {
     const { sessions } = await open({ history: { maxEvents: 2, keepHistory: false } });
     await sessions.createSession(KEY);
     await appendAll(sessions, [changes({ title: 'Refund', tags: { add: ['vip'] } }), ...turns('u', 'a', 'u', 'a')]);
-    const summary = summaryOf(1, 3);
+    const summary = createSummaryEvent(1, 3);
     const changing = { ...summary, actions: { ...summary.actions, metadataDelta: { title: 'Other' } } };
     await expectRefusal(sessions.appendEvent({ session: REFERENCE, event: changing }), 'INVALID_INPUT');
     await appendAll(sessions, [summary, ...turns('u', 'a', 'u', 'a')]);

@@ -11,7 +11,7 @@ import {
   expectRefusal,
   rewindTo,
   sessionWith,
-  summaryOf,
+  createSummaryEvent,
   times,
   turns,
   userSays,
@@ -26,7 +26,7 @@ function answers(text: string, modelRequest: ModelRequest, more: EventInput = {}
 }
 
 /** What a request says about its texts. */
-async function textsOf(sessions: SessionClient, seq: number, sessionId = KEY.sessionId): Promise<unknown[]> {
+async function readRequestTexts(sessions: SessionClient, seq: number, sessionId = KEY.sessionId): Promise<unknown[]> {
   const report = await sessions.getModelRequest({ ...KEY, sessionId, seq });
   return [report?.instructions?.value, report?.tools?.value];
 }
@@ -97,7 +97,7 @@ export const modelRequests = topic<ServiceFixture>('model requests', (test) => {
     const { sessions } = await open();
     await sessionWith(sessions, [
       ...turns('u', 'a', 'u'),
-      summaryOf(1, 2),
+      createSummaryEvent(1, 2),
       answers('a5', {
         given: [
           [4, 4],
@@ -204,7 +204,7 @@ export const modelRequests = topic<ServiceFixture>('model requests', (test) => {
     expect(await stable()).toBe(3);
     await appendAll(sessions, [userSays('u5'), rewindTo(1), userSays('u7')]);
     expect(await stable()).toBe(1);
-    await appendAll(sessions, [summaryOf(1, 1)]);
+    await appendAll(sessions, [createSummaryEvent(1, 1)]);
     expect(await stable()).toBe(0);
     await appendAll(sessions, [
       answers('a9', {
@@ -235,7 +235,7 @@ export const modelRequests = topic<ServiceFixture>('model requests', (test) => {
     expect(JSON.stringify(await raw())).not.toContain('secret-1');
     await expectRefusal(sessions.getModelRequest({ ...KEY, seq: 2 }), 'SESSION_NOT_FOUND');
     await sessionWith(sessions, log);
-    expect(await textsOf(sessions, 2)).toEqual(['secret-1', TOOLS]);
+    expect(await readRequestTexts(sessions, 2)).toEqual(['secret-1', TOOLS]);
   });
 
   test('the texts expire with the session', async ({ open, clock }) => {
@@ -249,7 +249,7 @@ export const modelRequests = topic<ServiceFixture>('model requests', (test) => {
       const event = answers('a', { given: [[1, seq]], instructions: 'secret-2' });
       await sessions.appendEvent({ session, event });
     }
-    expect(await textsOf(sessions, 2)).toEqual(['secret-1', undefined]);
+    expect(await readRequestTexts(sessions, 2)).toEqual(['secret-1', undefined]);
     clock.advance(61_000);
     await expectRefusal(sessions.getModelRequest({ ...KEY, seq: 2 }), 'SESSION_NOT_FOUND');
     await sessions.purgeExpired();
@@ -267,9 +267,9 @@ export const modelRequests = topic<ServiceFixture>('model requests', (test) => {
     await sessions.forkSession({ ...KEY, newSessionId: 'whole' });
     await sessions.deleteSession(KEY);
     const whole = { ...KEY, sessionId: 'whole' };
-    expect(await textsOf(sessions, 3, 'whole')).toEqual([PROMPT, TOOLS]);
+    expect(await readRequestTexts(sessions, 3, 'whole')).toEqual([PROMPT, TOOLS]);
     expect(await sessions.getModelRequest({ ...whole, seq: 5 })).toMatchObject({ given: [[1, 4]], isExact: true });
-    await sessions.appendEvent({ session: { ...KEY, id: 'whole' }, event: summaryOf(1, 3) });
+    await sessions.appendEvent({ session: { ...KEY, id: 'whole' }, event: createSummaryEvent(1, 3) });
     await sessions.forkSession({ ...whole, newSessionId: 'part' });
     const part = { ...KEY, sessionId: 'part' };
     const { events } = await sessions.listEvents(part);
@@ -278,7 +278,7 @@ export const modelRequests = topic<ServiceFixture>('model requests', (test) => {
       undefined,
       { given: [[2, 2]], isExact: false, promptHash: requestHash(PROMPT) },
     ]);
-    expect(await textsOf(sessions, 3, 'part')).toEqual([PROMPT, undefined]);
+    expect(await readRequestTexts(sessions, 3, 'part')).toEqual([PROMPT, undefined]);
   });
 
   test('refuses wrong numbers, and sessions that are not there', async ({ open }) => {

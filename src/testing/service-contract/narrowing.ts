@@ -6,7 +6,7 @@ import {
   load,
   sessionWith,
   shown,
-  summaryOf,
+  createSummaryEvent,
   turns,
   userSays,
   view,
@@ -106,7 +106,7 @@ export const narrowing = topic<ServiceFixture>('a view narrowed by config', (tes
 
   test('a config without limits narrows nothing', async ({ open }) => {
     const { sessions } = await open();
-    await sessionWith(sessions, [...turns('u', 'a', 'u'), summaryOf(1, 2)]);
+    await sessionWith(sessions, [...turns('u', 'a', 'u'), createSummaryEvent(1, 2)]);
     const whole = ['summary to 2', 'u3'];
     expect(await view(sessions, {})).toEqual(whole);
     expect(await view(sessions, { numRecentEvents: undefined, afterSeq: undefined })).toEqual(whole);

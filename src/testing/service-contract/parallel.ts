@@ -6,7 +6,7 @@ import {
   load,
   sessionWith,
   shown,
-  summaryOf,
+  createSummaryEvent,
   times,
   turns,
   userSays,
@@ -86,7 +86,7 @@ export const parallel = topic<ServiceFixture>('parallel appends through one obje
 
   test('a summary appended through an object has the same place for a new reader', async ({ open }) => {
     const { sessions } = await open();
-    const session = await sessionWith(sessions, [...turns('u', 'a', 'u'), summaryOf(1, 2)]);
+    const session = await sessionWith(sessions, [...turns('u', 'a', 'u'), createSummaryEvent(1, 2)]);
     await sessions.appendEvent({ session, event: agentSays('a5') });
     expect(shown(session)).toEqual(['summary to 2', 'u3', 'a5']);
     expect(shown(session)).toEqual(await view(sessions));

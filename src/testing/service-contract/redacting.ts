@@ -12,7 +12,7 @@ import {
   load,
   rewindTo,
   sessionWith,
-  summaryOf,
+  createSummaryEvent,
   times,
   toolAnswers,
   turns,
@@ -176,7 +176,7 @@ export const redacting = topic<ServiceFixture>('redactEvent', (test) => {
       userSays(SECRET),
       agentSays('ok'),
       userSays(SECRET),
-      summaryOf(1, 3, `They said ${SECRET}`),
+      createSummaryEvent(1, 3, `They said ${SECRET}`),
       userSays('u5'),
     ]);
     const { alsoIn } = await redact(sessions, 1);

@@ -11,7 +11,7 @@ import {
   rewindTo,
   sessionWith,
   shown,
-  summaryOf,
+  createSummaryEvent,
   times,
   turns,
   userSays,
@@ -94,7 +94,7 @@ export const rewinding = topic<ServiceFixture>('rewindSession', (test) => {
     const { sessions } = await open();
     const one = { invocationId: 'one' };
     await sessionWith(sessions, [userSays('u1'), agentSays('rewound', one), rewindTo(1), userSays('u4')]);
-    await appendAll(sessions, [summaryOf(1, 4), userSays('u6', one), agentSays('a7', one)]);
+    await appendAll(sessions, [createSummaryEvent(1, 4), userSays('u6', one), agentSays('a7', one)]);
     expect(shown(await sessions.rewindSession({ ...KEY, ...one }))).toEqual(['summary to 4']);
   });
 
@@ -118,7 +118,7 @@ export const rewinding = topic<ServiceFixture>('rewindSession', (test) => {
 
   test('a rewind is refused if events other than summaries follow its expected version', async ({ open }) => {
     const { sessions } = await open();
-    await sessionWith(sessions, [...turns('u', 'a', 'u'), summaryOf(1, 1)]);
+    await sessionWith(sessions, [...turns('u', 'a', 'u'), createSummaryEvent(1, 1)]);
     await expectRefusal(sessions.rewindSession({ ...KEY, toSeq: 1, expectedVersion: 2 }), 'STALE_SESSION');
     expect((await sessions.listEvents(KEY)).lastSeq).toBe(4);
     await sessions.rewindSession({ ...KEY, toSeq: 2, expectedVersion: 3 });
@@ -138,7 +138,7 @@ export const rewinding = topic<ServiceFixture>('rewindSession', (test) => {
 
   test('a rewind to before a summary restores the summarised events', async ({ open }) => {
     const { sessions } = await open();
-    await sessionWith(sessions, [...turns('u', 'a', 'u', 'a'), summaryOf(1, 2)]);
+    await sessionWith(sessions, [...turns('u', 'a', 'u', 'a'), createSummaryEvent(1, 2)]);
     expect(await view(sessions)).toEqual(['summary to 2', 'u3', 'a4']);
     expect(shown(await sessions.rewindSession({ ...KEY, toSeq: 3 }))).toEqual(['u1', 'a2', 'u3']);
   });

@@ -11,7 +11,7 @@ import {
   expectRefusal,
   load,
   sessionWith,
-  summaryOf,
+  createSummaryEvent,
   times,
   userSays,
 } from './support.js';
@@ -70,7 +70,7 @@ export const stateChanges = topic<ServiceFixture>('stateChanges', (test) => {
 
   test('a rewind lists what it restores', async ({ open }) => {
     const { sessions } = await open();
-    await sessionWith(sessions, [changing('e1', { a: 1 }), changing('e2', { a: 2, b: 1 }), summaryOf(1, 1)]);
+    await sessionWith(sessions, [changing('e1', { a: 1 }), changing('e2', { a: 2, b: 1 }), createSummaryEvent(1, 1)]);
     await sessions.rewindSession({ ...KEY, toSeq: 1 });
     expect(await changes(sessions, { afterSeq: 2 })).toMatchObject([
       { seq: 4, key: 'a', before: 2, after: 1 },

@@ -12,7 +12,7 @@ import {
   load,
   rewindTo,
   sessionWith,
-  summaryOf,
+  createSummaryEvent,
   times,
   userSays,
 } from './support.js';
@@ -33,7 +33,7 @@ async function grow(sessions: SessionClient, count: number): Promise<number> {
   return last;
 }
 
-async function statesOf(sessions: SessionClient, ...seqs: number[]): Promise<Record<string, unknown>[]> {
+async function readStatesAt(sessions: SessionClient, ...seqs: number[]): Promise<Record<string, unknown>[]> {
   const found = [];
   for (const seq of seqs) found.push((await sessions.stateAt({ ...KEY, seq })).state);
   return found;
@@ -46,7 +46,7 @@ export const stateAtMoments = topic<ServiceFixture>('stateAt', (test) => {
     const odd = JSON.parse('{"__proto__":{"a":1},"constructor":null}') as Record<string, unknown>;
     await appendAll(sessions, [sets({ n: 1.5 }, 'gone'), userSays('u'), sets(odd, 'n'), sets({ 'temp:t': 1 })]);
     const start = { kept: [], gone: null };
-    expect(await statesOf(sessions, 0, 1, 2, 3, 4)).toEqual([
+    expect(await readStatesAt(sessions, 0, 1, 2, 3, 4)).toEqual([
       start,
       { kept: [], n: 1.5 },
       { kept: [], n: 1.5 },
@@ -63,10 +63,10 @@ export const stateAtMoments = topic<ServiceFixture>('stateAt', (test) => {
 
   test('rewinds restore the state, and states before a rewind can be read', async ({ open }) => {
     const { sessions } = await open();
-    await sessionWith(sessions, [sets({ a: 1 }), sets({ a: 2, b: 1 }), summaryOf(1, 1)]);
+    await sessionWith(sessions, [sets({ a: 1 }), sets({ a: 2, b: 1 }), createSummaryEvent(1, 1)]);
     await sessions.rewindSession({ ...KEY, toSeq: 1 });
     await appendAll(sessions, [sets({ c: 1 }), rewindTo(2, { stateDelta: { own: true } })]);
-    expect(await statesOf(sessions, 2, 3, 4, 5, 6)).toEqual([
+    expect(await readStatesAt(sessions, 2, 3, 4, 5, 6)).toEqual([
       { a: 2, b: 1 },
       { a: 2, b: 1 },
       { a: 1 },
@@ -95,7 +95,7 @@ export const stateAtMoments = topic<ServiceFixture>('stateAt', (test) => {
     const first = await grow(sessions, CHECKPOINT_EVERY);
     const second = await grow(sessions, CHECKPOINT_EVERY);
     const at = { start: true, early: 1 };
-    expect(await statesOf(sessions, 2, first - 1, first, second - 1, second)).toEqual([
+    expect(await readStatesAt(sessions, 2, first - 1, first, second - 1, second)).toEqual([
       { ...at, step: 2 },
       { ...at, step: 2 },
       { ...at, step: first },
@@ -124,11 +124,11 @@ export const stateAtMoments = topic<ServiceFixture>('stateAt', (test) => {
     const { firstSeq } = await sessions.listEvents(KEY);
     expect(firstSeq).toBeGreaterThan(3);
     await expectRefusal(sessions.stateAt({ ...KEY, seq: firstSeq - 2 }), 'INVALID_INPUT', { path: 'seq' });
-    expect(await statesOf(sessions, firstSeq - 1, 281)).toEqual([
+    expect(await readStatesAt(sessions, firstSeq - 1, 281)).toEqual([
       { a: 1, step: expect.any(Number) as number },
       { a: 1, step: 281 },
     ]);
     await sessions.rewindSession({ ...KEY, toSeq: firstSeq });
-    expect((await load(sessions)).state.toRecord()).toEqual((await statesOf(sessions, firstSeq))[0]);
+    expect((await load(sessions)).state.toRecord()).toEqual((await readStatesAt(sessions, firstSeq))[0]);
   });
 });

@@ -1,5 +1,5 @@
 import type { SessionsErrorCode } from '../../sessions/domain/errors.js';
-import { getFunctionCalls, getFunctionResponses, textsOf } from '../../sessions/domain/event-inspection.js';
+import { getFunctionCalls, getFunctionResponses, listEventTexts } from '../../sessions/domain/event-inspection.js';
 import type { EventInput, LoggedEvent } from '../../sessions/domain/event.js';
 import type { SessionKey } from '../../sessions/domain/ids.js';
 import type { Session } from '../../sessions/domain/session.js';
@@ -43,7 +43,7 @@ export function changing(id: string, stateDelta: Record<string, unknown>, ...sta
   return { id, author: 'agent', actions: { stateDelta, stateRemovals } };
 }
 
-export function summaryOf(fromSeq: number, toSeq: number, text = `summary to ${toSeq}`): EventInput {
+export function createSummaryEvent(fromSeq: number, toSeq: number, text = `summary to ${toSeq}`): EventInput {
   const actions = { compaction: { fromSeq, toSeq } };
   return { id: `summary:${toSeq}`, author: 'system', content: { role: 'user', parts: [{ text }] }, actions };
 }
@@ -91,7 +91,7 @@ export function shown({ events }: { readonly events: readonly LoggedEvent[] }): 
   return events.map((event) => {
     const calls = getFunctionCalls(event).map(({ id, name }) => `call:${id ?? name}`);
     const answers = getFunctionResponses(event).map(({ id, name }) => `answer:${id ?? name}`);
-    return [...textsOf(event), ...calls, ...answers].join(' ');
+    return [...listEventTexts(event), ...calls, ...answers].join(' ');
   });
 }
 

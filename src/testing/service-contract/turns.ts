@@ -11,7 +11,7 @@ import {
   rewindTo,
   sessionWith,
   shown,
-  summaryOf,
+  createSummaryEvent,
   userSays,
   wholeLog,
 } from './support.js';
@@ -197,7 +197,7 @@ export const turns = topic<ServiceFixture>('turns', (test) => {
     await expectRefusal(sessions.rewindSession({ ...KEY, toSeq: 0 }), 'TURN_REQUIRED');
     expect(await raw()).toEqual(before);
     await sessions.endTurn(turn);
-    await sessions.appendEvent({ session: REFERENCE, event: summaryOf(1, 1) });
+    await sessions.appendEvent({ session: REFERENCE, event: createSummaryEvent(1, 1) });
     expect(await wholeLog(sessions)).toHaveLength(2);
   });
 

@@ -9,7 +9,7 @@ import {
   rewindTo,
   sessionWith,
   shown,
-  summaryOf,
+  createSummaryEvent,
   times,
   turns,
   userSays,
@@ -74,7 +74,7 @@ export const versions = topic<ServiceFixture>('versions', (test) => {
   test('a summary does not make a writer stale', async ({ open }) => {
     const { sessions } = await open();
     const session = await sessionWith(sessions, turns('u', 'a'));
-    await appendAll(sessions, [summaryOf(1, 1), summaryOf(1, 2)]);
+    await appendAll(sessions, [createSummaryEvent(1, 1), createSummaryEvent(1, 2)]);
     await sessions.appendEvent({ session, event: userSays('u5'), expectedVersion: 2 });
     expect(await view(sessions)).toEqual(['summary to 2', 'u5']);
   });
@@ -82,7 +82,7 @@ export const versions = topic<ServiceFixture>('versions', (test) => {
   test('an event between summaries makes a writer stale', async ({ open }) => {
     const { sessions } = await open();
     const session = await sessionWith(sessions, turns('u', 'a'));
-    await appendAll(sessions, [summaryOf(1, 1), userSays('u4'), summaryOf(1, 2)]);
+    await appendAll(sessions, [createSummaryEvent(1, 1), userSays('u4'), createSummaryEvent(1, 2)]);
     const late = { session, event: agentSays('late') };
     await expectRefusal(sessions.appendEvent({ ...late, expectedVersion: 2 }), 'STALE_SESSION', { currentVersion: 5 });
     await expectRefusal(sessions.appendEvent({ ...late, expectedVersion: 3 }), 'STALE_SESSION');
@@ -103,7 +103,7 @@ export const versions = topic<ServiceFixture>('versions', (test) => {
     const { sessions, raw } = await open();
     await sessionWith(sessions, turns('u', 'a'));
     const before = await raw();
-    for (const event of [summaryOf(1, 1), rewindTo(1)]) {
+    for (const event of [createSummaryEvent(1, 1), rewindTo(1)]) {
       await expectRefusal(sessions.appendEvent({ session: REFERENCE, event, expectedVersion: 1 }), 'STALE_SESSION', {
         currentVersion: 2,
       });
@@ -126,7 +126,7 @@ export const versions = topic<ServiceFixture>('versions', (test) => {
   test('the version of an object skips summaries', async ({ open }) => {
     const { sessions } = await open();
     const session = await sessionWith(sessions, turns('u', 'a'));
-    await appendAll(sessions, [summaryOf(1, 1)]);
+    await appendAll(sessions, [createSummaryEvent(1, 1)]);
     await sessions.appendEvent({ session, event: userSays('u4') });
     expect(session.version).toBe(4);
   });

@@ -5,7 +5,7 @@ import {
   load,
   sessionWith,
   shown,
-  summaryOf,
+  createSummaryEvent,
   times,
   toolAnswers,
   toolCalls,
@@ -86,7 +86,7 @@ export const anchors = topic<ServiceFixture>('the newest events of a view', (tes
       agentSays('wait more'),
       toolAnswers('t'),
       ...turns('a', 'a'),
-      summaryOf(1, 14),
+      createSummaryEvent(1, 14),
       ...turns('a', 'a', 'a', 'a', 'u', 'a'),
     ];
     for (const event of script) {

@@ -8,7 +8,7 @@ import {
   load,
   sessionWith,
   shown,
-  summaryOf,
+  createSummaryEvent,
   times,
   toolAnswers,
   toolCalls,
@@ -62,7 +62,7 @@ export const objects = topic<ServiceFixture>('a session object after an append',
     const { sessions } = await open(WITHIN_AN_HOUR);
     await sessionWith(sessions, turns('u', 'a', 'u', 'u'));
     clock.advanceSeconds(7200);
-    await appendAll(sessions, [summaryOf(1, 2)]);
+    await appendAll(sessions, [createSummaryEvent(1, 2)]);
     expect(await showsAfter(sessions, agentSays('a6'))).toEqual(['summary to 2', 'a6']);
   });
 
@@ -85,7 +85,7 @@ export const objects = topic<ServiceFixture>('a session object after an append',
     await sessions.appendEvent({ session, event: agentSays('a6') });
     expect(shown(session)).toEqual(['u5', 'a6']);
     expect(shown(session)).toEqual(await view(sessions, config));
-    await sessions.appendEvent({ session, event: summaryOf(1, 5) });
+    await sessions.appendEvent({ session, event: createSummaryEvent(1, 5) });
     expect(shown(session)).toEqual(await view(sessions, config));
   });
 });

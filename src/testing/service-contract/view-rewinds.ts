@@ -9,7 +9,7 @@ import {
   rewindTo,
   sessionWith,
   shown,
-  summaryOf,
+  createSummaryEvent,
   times,
   turns,
   userSays,
@@ -71,7 +71,7 @@ export const rewinds = topic<ServiceFixture>('rewinds in a view', (test) => {
 
   test('a rewind to before a summary restores the events that it covers', async ({ open }) => {
     const { sessions } = await open();
-    await sessionWith(sessions, [...turns('u', 'a', 'u', 'a'), summaryOf(1, 2), userSays('u6'), rewindTo(4)]);
+    await sessionWith(sessions, [...turns('u', 'a', 'u', 'a'), createSummaryEvent(1, 2), userSays('u6'), rewindTo(4)]);
     expect(await view(sessions)).toEqual(['u1', 'a2', 'u3', 'a4']);
     await appendAll(sessions, [rewindTo(1)]);
     expect(await view(sessions)).toEqual(['u1']);
@@ -81,13 +81,13 @@ export const rewinds = topic<ServiceFixture>('rewinds in a view', (test) => {
     const { sessions } = await open();
     await sessionWith(sessions, [
       ...turns('u', 'a', 'u'),
-      summaryOf(1, 2),
+      createSummaryEvent(1, 2),
       userSays('u5'),
       agentSays('a6'),
       rewindTo(5),
     ]);
     expect(await view(sessions)).toEqual(['summary to 2', 'u3', 'u5']);
-    await appendAll(sessions, [summaryOf(1, 5), rewindTo(6)]);
+    await appendAll(sessions, [createSummaryEvent(1, 5), rewindTo(6)]);
     expect(await view(sessions)).toEqual(['summary to 2', 'u3', 'u5', 'a6']);
   });
 

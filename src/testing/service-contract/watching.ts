@@ -12,7 +12,7 @@ import {
   rewindTo,
   sessionWith,
   shown,
-  summaryOf,
+  createSummaryEvent,
   times,
   turns,
   userSays,
@@ -33,7 +33,7 @@ async function take(watch: AsyncIterableIterator<LoggedEvent>, count: number): P
   return events;
 }
 
-function seqsOf(events: readonly LoggedEvent[]): number[] {
+function listSeqs(events: readonly LoggedEvent[]): number[] {
   return events.map(({ seq }) => seq);
 }
 
@@ -61,20 +61,20 @@ export const watching = topic<ServiceFixture>('watch', (test) => {
     await sessionWith(sessions, turns('u'));
     const watch = sessions.watch(KEY);
     await appendAll(sessions, turns('u', 'a'));
-    expect(seqsOf(await take(watch, 2))).toEqual([2, 3]);
+    expect(listSeqs(await take(watch, 2))).toEqual([2, 3]);
   });
 
   test('a watch after an event delivers all later events, including summaries and rewinds', async ({ open }) => {
     const { sessions } = await open(NO_POLL);
-    await sessionWith(sessions, [...turns('u', 'a', 'u'), summaryOf(1, 2), rewindTo(3)]);
+    await sessionWith(sessions, [...turns('u', 'a', 'u'), createSummaryEvent(1, 2), rewindTo(3)]);
     await sessions.rewindSession({ ...KEY, toSeq: 1 });
     const { events } = await sessions.listEvents(KEY);
     expect(await take(sessions.watch({ ...KEY, afterSeq: 0 }), 6)).toEqual(events);
     expect(await take(sessions.watch({ ...KEY, afterSeq: 3 }), 3)).toEqual(events.slice(3));
     const later = take(sessions.watch({ ...KEY, afterSeq: 6 }), 2);
-    await appendAll(sessions, [summaryOf(1, 1)]);
+    await appendAll(sessions, [createSummaryEvent(1, 1)]);
     await sessions.rewindSession({ ...KEY, toSeq: 2 });
-    expect(seqsOf(await later)).toEqual([7, 8]);
+    expect(listSeqs(await later)).toEqual([7, 8]);
   });
 
   test('all watches deliver two hundred concurrent appends in order, each once', async ({ open }) => {
@@ -89,7 +89,7 @@ export const watching = topic<ServiceFixture>('watch', (test) => {
     );
     const { events } = await sessions.listEvents({ ...KEY, limit: 1_000 });
     for (const watched of await Promise.all(watches)) expect(watched).toEqual(events);
-    expect(seqsOf(events)).toEqual(times(200, (index) => index + 1));
+    expect(listSeqs(events)).toEqual(times(200, (index) => index + 1));
   });
 
   test('an interrupted watch continues without loss or duplicates', async ({ open }) => {
@@ -99,7 +99,7 @@ export const watching = topic<ServiceFixture>('watch', (test) => {
     const seqs: number[] = [];
     for (let cut = 0; cut < 50; cut++) {
       // Sizes from 1 to 9, in a pseudo-random order.
-      seqs.push(...seqsOf(await take(sessions.watch({ ...KEY, afterSeq: seqs.at(-1) ?? 0 }), 1 + ((cut * 7) % 9))));
+      seqs.push(...listSeqs(await take(sessions.watch({ ...KEY, afterSeq: seqs.at(-1) ?? 0 }), 1 + ((cut * 7) % 9))));
     }
     expect(seqs).toEqual(times(seqs.length, (index) => index + 1));
     expect(seqs.length).toBeGreaterThan(200);
@@ -126,7 +126,7 @@ export const watching = topic<ServiceFixture>('watch', (test) => {
     await Promise.all([expectRefusal(deleted, 'SESSION_NOT_FOUND'), sessions.deleteSession(KEY)]);
     await sessionWith(sessions, turns('u'));
     const watch = sessions.watch({ ...KEY, afterSeq: 0 });
-    expect(seqsOf([(await watch.next()).value as LoggedEvent])).toEqual([1]);
+    expect(listSeqs([(await watch.next()).value as LoggedEvent])).toEqual([1]);
     const expired = watch.next();
     clock.advanceSeconds(60);
     await expectRefusal(expired, 'SESSION_NOT_FOUND');

@@ -39,7 +39,7 @@ export const agenda = topic<StorageFixture>('agenda', (test) => {
     clock.advance(1);
     expect(await storage.agenda.due(10)).toEqual([{ name: 'put off', dueAt: begin + 5_000 }]);
     clock.advance(1_999);
-    expect(namesOf(await storage.agenda.due(10))).toEqual(['put off', 'kept']);
+    expect(listAgendaNames(await storage.agenda.due(10))).toEqual(['put off', 'kept']);
   });
 
   test('due entries are ordered by time, then by the bytes of their names, up to the limit', async ({
@@ -54,9 +54,9 @@ export const agenda = topic<StorageFixture>('agenda', (test) => {
     await storage.agenda.put('not yet', 3_001);
     clock.advance(3_000);
     const all = ['z', ...sameTime, '0'];
-    expect(namesOf(await storage.agenda.due(1_000))).toEqual(all);
-    expect(namesOf(await storage.agenda.due(3))).toEqual(all.slice(0, 3));
-    expect(namesOf(await storage.agenda.due(1))).toEqual(['z']);
+    expect(listAgendaNames(await storage.agenda.due(1_000))).toEqual(all);
+    expect(listAgendaNames(await storage.agenda.due(3))).toEqual(all.slice(0, 3));
+    expect(listAgendaNames(await storage.agenda.due(1))).toEqual(['z']);
   });
 
   test('removing an entry keeps the others', async ({ storage, clock }) => {
@@ -65,12 +65,12 @@ export const agenda = topic<StorageFixture>('agenda', (test) => {
     const [first, second] = await storage.agenda.due(2);
     if (first) await storage.agenda.remove(first);
     if (first) await storage.agenda.remove(first);
-    expect(namesOf(await storage.agenda.due(10))).toEqual(['b', 'c']);
+    expect(listAgendaNames(await storage.agenda.due(10))).toEqual(['b', 'c']);
     if (second) await storage.agenda.remove(second);
     await storage.agenda.remove({ name: 'never put', dueAt: clock.now() });
-    expect(namesOf(await storage.agenda.due(10))).toEqual(['c']);
+    expect(listAgendaNames(await storage.agenda.due(10))).toEqual(['c']);
     await storage.agenda.put('a', 0);
-    expect(namesOf(await storage.agenda.due(10))).toEqual(['a', 'c']);
+    expect(listAgendaNames(await storage.agenda.due(10))).toEqual(['a', 'c']);
   });
 
   test('an entry postponed since it was read is not removed', async ({ storage, clock }) => {
@@ -93,7 +93,7 @@ export const agenda = topic<StorageFixture>('agenda', (test) => {
 
   test('50 concurrent puts of different names are all stored', async ({ storage }) => {
     await together(50, (index) => storage.agenda.put(`job ${index}`, 0));
-    expect(namesOf(await storage.agenda.due(1_000)).toSorted()).toEqual(
+    expect(listAgendaNames(await storage.agenda.due(1_000)).toSorted()).toEqual(
       Array.from({ length: 50 }, (_, index) => `job ${index}`).toSorted(),
     );
   });
@@ -116,12 +116,12 @@ export const agenda = topic<StorageFixture>('agenda', (test) => {
     await storage.delete(key);
     clock.advance(1_000);
     expect(await storage.purgeExpired(10)).toEqual({ sessions: 0, userStates: 0, appStates: 0 });
-    expect(namesOf(await storage.agenda.due(10))).toEqual(['job']);
+    expect(listAgendaNames(await storage.agenda.due(10))).toEqual(['job']);
   });
 });
 
 const LONGEST_MS = 400 * 24 * 60 * 60 * 1000;
 
-function namesOf(entries: readonly AgendaEntry[]): string[] {
+function listAgendaNames(entries: readonly AgendaEntry[]): string[] {
   return entries.map(({ name }) => name);
 }

@@ -5,7 +5,7 @@ import {
   KEY,
   type StorageFixture,
   USER,
-  commitOf,
+  createTestCommit,
   creation,
   lives,
   parsed,
@@ -31,7 +31,7 @@ export const append = topic<StorageFixture>('append', (test) => {
 
   test('concurrent appends all succeed, without gaps or duplicates', async ({ storage }) => {
     await storage.create(creation());
-    const outcomes = await together(20, async (index) => storage.append(commitOf(`e${index}`)));
+    const outcomes = await together(20, async (index) => storage.append(createTestCommit(`e${index}`)));
     expect(outcomes.map(({ kind }) => kind)).toEqual(Array.from({ length: 20 }, () => 'appended'));
     const { events } = await readSession(storage);
     expect(events.map(({ seq }) => seq)).toEqual(Array.from({ length: 20 }, (_, index) => index + 1));
@@ -41,7 +41,7 @@ export const append = topic<StorageFixture>('append', (test) => {
   test('the outcome has the record after the commit', async ({ storage, clock }) => {
     await sessionWithEvents(storage, 2);
     clock.advance(5);
-    const outcome = await storage.append(commitOf('e3'));
+    const outcome = await storage.append(createTestCommit('e3'));
     expect(outcome).toMatchObject({ kind: 'appended', now: clock.now(), previousTipSeq: 2 });
     expect(outcome).toMatchObject({ record: (await readSession(storage)).record });
   });
@@ -49,7 +49,7 @@ export const append = topic<StorageFixture>('append', (test) => {
   test('a payload is returned as the same text', async ({ storage }) => {
     const payload = '{"z":1.0,"a":[],"n":"\\u0000\\ud83d\\ude00 é e\u0301","big":12345678901234567890,"__proto__":{}}';
     await storage.create(creation());
-    await storage.append(commitOf('e1', { event: { payload, timestamp: 7 } }));
+    await storage.append(createTestCommit('e1', { event: { payload, timestamp: 7 } }));
     const [event] = (await readSession(storage)).events;
     expect(event).toMatchObject({ payload, id: 'e1', seq: 1 });
   });
@@ -57,14 +57,14 @@ export const append = topic<StorageFixture>('append', (test) => {
   test('an event carries the time of its append', async ({ storage, clock }) => {
     await storage.create(creation());
     clock.advance(1234);
-    await storage.append(commitOf('e1', { event: { timestamp: 1 } }));
+    await storage.append(createTestCommit('e1', { event: { timestamp: 1 } }));
     expect((await readSession(storage)).events[0]?.appendedAt).toBe(clock.now());
   });
 
   test('a payload of a megabyte is stored completely', async ({ storage }) => {
     const payload = JSON.stringify({ text: 'é'.repeat(500_000) });
     await storage.create(creation());
-    await storage.append(commitOf('e1', { event: { payload } }));
+    await storage.append(createTestCommit('e1', { event: { payload } }));
     expect((await readSession(storage)).events[0]?.payload === payload).toBe(true);
   });
 
@@ -73,7 +73,7 @@ export const append = topic<StorageFixture>('append', (test) => {
       creation({ upserts: [upsert('session', 'a', 1), upsert('session', 'b', 1), upsert('user', 'a', 1)] }),
     );
     await storage.append(
-      commitOf('e1', {
+      createTestCommit('e1', {
         upserts: [upsert('session', 'a', 2), upsert('user', 'n', null), upsert('app', 'a', [])],
         removals: [
           { scope: 'session', name: 'b' },
@@ -95,7 +95,7 @@ export const append = topic<StorageFixture>('append', (test) => {
     const names = ['K', 'k', 'é', 'e\u0301', '__proto__', 'constructor', ' k', 'k ', 'a:b', '%', '_', '\t'];
     await storage.create(creation());
     await storage.append(
-      commitOf('e1', {
+      createTestCommit('e1', {
         upserts: names.flatMap((name) =>
           (['session', 'user', 'app'] as const).map((scope) => ({ scope, name, value })),
         ),
@@ -111,7 +111,7 @@ export const append = topic<StorageFixture>('append', (test) => {
     const long = 'é'.repeat(255);
     await storage.create(creation());
     await storage.append(
-      commitOf('e1', { upserts: [upsert('session', `${long}a`, 1), upsert('session', `${long}b`, 2)] }),
+      createTestCommit('e1', { upserts: [upsert('session', `${long}a`, 1), upsert('session', `${long}b`, 2)] }),
     );
     expect(parsed((await readSession(storage)).state.session)).toEqual({ [`${long}a`]: 1, [`${long}b`]: 2 });
   });
@@ -119,8 +119,10 @@ export const append = topic<StorageFixture>('append', (test) => {
   test('counters are sums, also of concurrent appends', async ({ storage }) => {
     await storage.create(creation());
     const counterIncrements = countersFrom(1);
-    await together(5, async (index) => storage.append(commitOf(`e${index}`, { counterIncrements })));
-    await storage.append(commitOf('less', { counterIncrements: { ...NO_COUNTS, turns: -2, contentLength: -3 } }));
+    await together(5, async (index) => storage.append(createTestCommit(`e${index}`, { counterIncrements })));
+    await storage.append(
+      createTestCommit('less', { counterIncrements: { ...NO_COUNTS, turns: -2, contentLength: -3 } }),
+    );
     const sums = countersWith((name) => 5 * counterIncrements[name]);
     expect((await readSession(storage)).record.counters).toEqual({ ...sums, turns: 3, contentLength: 12 });
   });
@@ -129,21 +131,21 @@ export const append = topic<StorageFixture>('append', (test) => {
     await storage.create(creation());
     clock.advance(1000);
     const reached = clock.now();
-    await storage.append(commitOf('e1'));
+    await storage.append(createTestCommit('e1'));
     clock.advance(-5000);
-    await storage.append(commitOf('e2'));
+    await storage.append(createTestCommit('e2'));
     expect((await readSession(storage)).record).toMatchObject({ lastUpdateTime: reached, highWater: reached });
-    await storage.append(commitOf('e3', { event: { timestamp: reached + 99 } }));
-    await storage.append(commitOf('e4'));
+    await storage.append(createTestCommit('e3', { event: { timestamp: reached + 99 } }));
+    await storage.append(createTestCommit('e4'));
     expect((await readSession(storage)).record).toMatchObject({ lastUpdateTime: reached, highWater: reached + 99 });
   });
 
   test('a commit without lifetimes does not change tip, update time and expiry', async ({ storage, clock }) => {
     await storage.create(creation({ expiry: lives({ session: 100, user: 100 }), upserts: [upsert('user', 'k', 1)] }));
-    await storage.append(commitOf('e1', { expiry: lives({ session: 100, user: 100 }) }));
+    await storage.append(createTestCommit('e1', { expiry: lives({ session: 100, user: 100 }) }));
     const { record, scopeExpiry } = await readSession(storage);
     clock.advanceSeconds(50);
-    const outcome = await storage.append(commitOf('e2', { expiry: undefined }));
+    const outcome = await storage.append(createTestCommit('e2', { expiry: undefined }));
     const { tipSeq, lastUpdateTime, expiresAt } = record;
     expect(outcome).toMatchObject({ kind: 'appended', previousTipSeq: 1 });
     const after = await readSession(storage);
@@ -154,19 +156,19 @@ export const append = topic<StorageFixture>('append', (test) => {
   test('a commit to a session that is missing, expired or deleted writes nothing', async ({ storage, clock, raw }) => {
     const empty = await raw();
     const upserts = [upsert('session', 'k', 1), upsert('user', 'k', 1), upsert('app', 'k', 1)];
-    expect(await storage.append(commitOf('e1', { upserts }))).toEqual({ kind: 'missing' });
+    expect(await storage.append(createTestCommit('e1', { upserts }))).toEqual({ kind: 'missing' });
     expect(await raw()).toEqual(empty);
 
     await storage.create(creation());
     await storage.delete(KEY);
     const deleted = await raw();
-    expect(await storage.append(commitOf('e1', { upserts }))).toEqual({ kind: 'missing' });
+    expect(await storage.append(createTestCommit('e1', { upserts }))).toEqual({ kind: 'missing' });
     expect(await raw()).toEqual(deleted);
 
     await storage.create(creation({ expiry: lives({ session: 10 }) }));
     clock.advanceSeconds(10);
     const expired = await raw();
-    expect(await storage.append(commitOf('e1', { upserts }))).toEqual({ kind: 'missing' });
+    expect(await storage.append(createTestCommit('e1', { upserts }))).toEqual({ kind: 'missing' });
     expect(await raw()).toEqual(expired);
   });
 });

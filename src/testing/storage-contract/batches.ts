@@ -2,8 +2,8 @@ import { topic } from '../contract-runner.js';
 import {
   KEY,
   type StorageFixture,
-  batchOf,
-  commitOf,
+  createTestBatch,
+  createTestCommit,
   creation,
   lives,
   parsed,
@@ -15,14 +15,14 @@ import {
 } from './support.js';
 
 /** The ids of the events of one commit: between one and four. */
-function idsOf(index: number): string[] {
+function createCommitIds(index: number): string[] {
   return Array.from({ length: 1 + (index % 4) }, (_, part) => `${index}.${part}`);
 }
 
 export const batches = topic<StorageFixture>('commits of several events', (test) => {
   test('the events of a commit get consecutive numbers, in their order', async ({ storage }) => {
     await sessionWithEvents(storage, 2);
-    const outcome = await storage.append(batchOf([{ id: 'z' }, { id: 'a' }, { id: 'm' }]));
+    const outcome = await storage.append(createTestBatch([{ id: 'z' }, { id: 'a' }, { id: 'm' }]));
     const { events, record } = await readSession(storage);
     expect(outcome).toMatchObject({ kind: 'appended', previousTipSeq: 2, record });
     expect(events.slice(2)).toMatchObject([
@@ -35,19 +35,21 @@ export const batches = topic<StorageFixture>('commits of several events', (test)
 
   test('concurrent commits of several events are not interleaved', async ({ storage }) => {
     await storage.create(creation());
-    const outcomes = await together(12, async (index) => storage.append(batchOf(idsOf(index).map((id) => ({ id })))));
+    const outcomes = await together(12, async (index) =>
+      storage.append(createTestBatch(createCommitIds(index).map((id) => ({ id })))),
+    );
     expect(outcomes.map(({ kind }) => kind)).toEqual(Array.from({ length: 12 }, () => 'appended'));
     const { events } = await readSession(storage);
     expect(events.map(({ seq }) => seq)).toEqual(Array.from({ length: 30 }, (_, index) => index + 1));
     const order = events.flatMap(({ id }) => (id.endsWith('.0') ? [Number.parseInt(id, 10)] : []));
-    expect(events.map(({ id }) => id)).toEqual(order.flatMap(idsOf));
+    expect(events.map(({ id }) => id)).toEqual(order.flatMap(createCommitIds));
   });
 
   test('state, counters and expiry are those of the whole commit', async ({ storage, clock }) => {
     await storage.create(creation({ expiry: lives({ session: 100 }), upserts: [upsert('session', 'old', 1)] }));
     clock.advanceSeconds(50);
     const outcome = await storage.append(
-      batchOf([{ id: 'e1' }, { id: 'e2' }], {
+      createTestBatch([{ id: 'e1' }, { id: 'e2' }], {
         expiry: lives({ session: 100 }),
         upserts: [upsert('session', 'a', 1), upsert('user', 'b', 2), upsert('app', 'c', 3)],
         removals: [{ scope: 'session', name: 'old' }],
@@ -70,7 +72,7 @@ export const batches = topic<StorageFixture>('commits of several events', (test)
     await sessionWithEvents(storage, 1);
     const now = clock.now();
     await storage.append(
-      batchOf([
+      createTestBatch([
         { id: 'e2', timestamp: now + 10 },
         { id: 'e3', timestamp: now + 5, anchor: true },
         { id: 'e4', timestamp: now + 20 },
@@ -88,14 +90,14 @@ export const batches = topic<StorageFixture>('commits of several events', (test)
 
   test('for known ids the stored events are returned in place, and nothing is written', async ({ storage, raw }) => {
     await storage.create(creation());
-    await storage.append(batchOf([{ id: 'a' }, { id: 'b' }]));
-    await storage.append(commitOf('c'));
+    await storage.append(createTestBatch([{ id: 'a' }, { id: 'b' }]));
+    await storage.append(createTestCommit('c'));
     const before = await raw();
     const { record, events } = await readSession(storage);
     const [a, b, c] = events.map((event) => expect.objectContaining(event) as unknown);
     const again = async (...ids: string[]): Promise<unknown> =>
       storage.append(
-        batchOf(
+        createTestBatch(
           ids.map((id) => ({ id, payload: '{}' })),
           { upserts: [upsert('session', 'k', 1), upsert('app', 'k', 1)], preconditions: { expectedVersion: 1 } },
         ),
@@ -104,13 +106,13 @@ export const batches = topic<StorageFixture>('commits of several events', (test)
     expect(await again('c', 'a')).toEqual({ kind: 'seen', record, events: [c, a] });
     expect(await again('new', 'b', 'other')).toEqual({ kind: 'seen', record, events: [undefined, b, undefined] });
     expect(await raw()).toEqual(before);
-    expect(await storage.append(commitOf('new'))).toMatchObject({ kind: 'appended', previousTipSeq: 3 });
+    expect(await storage.append(createTestCommit('new'))).toMatchObject({ kind: 'appended', previousTipSeq: 3 });
   });
 
   test('one of several concurrent commits that share an id is appended completely', async ({ storage, raw }) => {
     await storage.create(creation());
     const outcomes = await together(8, async (index) =>
-      storage.append(batchOf([{ id: `first of ${index}` }, { id: 'shared' }, { id: `last of ${index}` }])),
+      storage.append(createTestBatch([{ id: `first of ${index}` }, { id: 'shared' }, { id: `last of ${index}` }])),
     );
     expect(outcomes.map(({ kind }) => kind).sort()).toEqual(['appended', ...Array.from({ length: 7 }, () => 'seen')]);
     expect((await raw()).events).toBe(3);
@@ -119,19 +121,21 @@ export const batches = topic<StorageFixture>('commits of several events', (test)
 
   test('a refused commit writes none of its events', async ({ storage, raw, clock }) => {
     await storage.create(creation({ expiry: lives({ session: 10 }) }));
-    await storage.append(commitOf('e1', { expiry: lives({ session: 10 }) }));
+    await storage.append(createTestCommit('e1', { expiry: lives({ session: 10 }) }));
     const before = await raw();
     const events = [{ id: 'e2' }, { id: 'e3' }];
     const upserts = [upsert('session', 'k', 1), upsert('user', 'k', 1), upsert('app', 'k', 1)];
-    expect(await storage.append(batchOf(events, { upserts, preconditions: { expectedVersion: 0 } }))).toEqual({
+    expect(await storage.append(createTestBatch(events, { upserts, preconditions: { expectedVersion: 0 } }))).toEqual({
       kind: 'stale',
       lastSeq: 1,
     });
-    expect(await storage.append(batchOf(events, { upserts, preconditions: { incarnation: 'another' } }))).toEqual({
+    expect(
+      await storage.append(createTestBatch(events, { upserts, preconditions: { incarnation: 'another' } })),
+    ).toEqual({
       kind: 'missing',
     });
     clock.advanceSeconds(10);
-    expect(await storage.append(batchOf(events, { upserts }))).toEqual({ kind: 'missing' });
+    expect(await storage.append(createTestBatch(events, { upserts }))).toEqual({ kind: 'missing' });
     expect(await raw()).toEqual(before);
   });
 
@@ -141,7 +145,7 @@ export const batches = topic<StorageFixture>('commits of several events', (test)
       id: `e${index + 1}`,
       payload: JSON.stringify({ text: `${index}: ${'é"'.repeat(1_700)}` }),
     }));
-    await storage.append(batchOf(events));
+    await storage.append(createTestBatch(events));
     const stored = (await readSession(storage)).events;
     expect(stored.map(({ seq, id }) => [seq, id])).toEqual(events.map(({ id }, index) => [index + 1, id]));
     expect(stored.every(({ payload }, index) => payload === events[index]?.payload)).toBe(true);
@@ -151,9 +155,9 @@ export const batches = topic<StorageFixture>('commits of several events', (test)
     await storage.create(creation());
     const events = Array.from({ length: 1_000 }, (_, index) => ({ id: `e${index + 1}`, anchor: index % 7 === 0 }));
     const upserts = events.map(({ id }) => upsert('session', id, id));
-    expect(await storage.append(batchOf(events, { upserts }))).toMatchObject({ kind: 'appended' });
+    expect(await storage.append(createTestBatch(events, { upserts }))).toMatchObject({ kind: 'appended' });
     expect((await readSession(storage)).record.lastSeq).toBe(1_000);
-    const again = await storage.append(batchOf([...events.slice(1), { id: 'new' }], { upserts }));
+    const again = await storage.append(createTestBatch([...events.slice(1), { id: 'new' }], { upserts }));
     expect(again.kind === 'seen' && again.events.map((event) => event?.seq)).toEqual([
       ...Array.from({ length: 999 }, (_, index) => index + 2),
       undefined,

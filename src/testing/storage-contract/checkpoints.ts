@@ -5,8 +5,8 @@ import { topic } from '../contract-runner.js';
 import {
   KEY,
   type StorageFixture,
-  batchOf,
-  commitOf,
+  createTestBatch,
+  createTestCommit,
   creation,
   digestsOf,
   lives,
@@ -70,10 +70,12 @@ export const checkpoints = topic<StorageFixture>('checkpoints', (test) => {
   test('a checkpoint that is saved while a trim removes its event does not stay', async ({ storage }) => {
     await sessionWithEvents(storage, 1);
     for (let count = 1; count <= FIRST; count += 64) {
-      await storage.append(batchOf(Array.from({ length: 64 }, (_, index) => ({ id: `more ${count + index}` }))));
+      await storage.append(
+        createTestBatch(Array.from({ length: 64 }, (_, index) => ({ id: `more ${count + index}` }))),
+      );
     }
     const trimming = trimTo(storage, FIRST + 2);
-    const appending = storage.append(commitOf('beside'));
+    const appending = storage.append(createTestCommit('beside'));
     await Promise.all([save(storage, FIRST), appending, trimming]);
     expect((await readSession(storage)).record.firstSeq).toBe(FIRST + 2);
     expect(await checkpointAt(storage, FIRST)).toBeUndefined();
@@ -96,7 +98,7 @@ export const checkpoints = topic<StorageFixture>('checkpoints', (test) => {
   test('a trim removes the checkpoints before the last trimmed event, and no later one is taken', async ({
     storage,
   }) => {
-    await storage.create(creation({ log: logOf(2 * CHECKPOINT_EVERY + 2) }));
+    await storage.create(creation({ log: createPlainLog(2 * CHECKPOINT_EVERY + 2) }));
     await save(storage, FIRST, SECOND);
     await trimTo(storage, FIRST + 1);
     expect((await checkpointAt(storage, FIRST))?.seq).toBe(FIRST);
@@ -126,7 +128,7 @@ export const checkpoints = topic<StorageFixture>('checkpoints', (test) => {
   });
 });
 
-function logOf(length: number): InitialLog {
+function createPlainLog(length: number): InitialLog {
   const events = Array.from({ length }, (_, index) => {
     const id = `e${index + 1}`;
     return { id, timestamp: 0, anchor: false, payload: '{}', appendedAt: 0, highWater: 0 };

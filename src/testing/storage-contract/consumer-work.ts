@@ -1,7 +1,7 @@
 import type { WorkEntry, WorkProgress } from '../../sessions/domain/consumer-work.js';
 import { topic } from '../contract-runner.js';
 import { claimed, dispatchTo, theClaimed } from './consumer-support.js';
-import { KEY, type StorageFixture, commitOf, creation, sessionWithEvents } from './support.js';
+import { KEY, type StorageFixture, createTestCommit, creation, sessionWithEvents } from './support.js';
 
 const MAIL = 'mail';
 
@@ -112,7 +112,7 @@ export const consumerWork = topic<StorageFixture>('work of consumers', (test) =>
     clock.advance(1_000);
     expect(await claimed(storage, MAIL)).toEqual([]);
     expect(await storage.consumers.lag(MAIL)).toEqual({ sessions: 0, deadLetters: 0, now: clock.now() });
-    await storage.append(commitOf('e3'));
+    await storage.append(createTestCommit('e3'));
     await dispatchTo(storage, [MAIL]);
     expect(await theClaimed(storage, MAIL)).toMatchObject({ seq: 2, upTo: 3, since: clock.now(), tries: 0 });
   });
@@ -122,7 +122,7 @@ export const consumerWork = topic<StorageFixture>('work of consumers', (test) =>
     for (const sessionId of ['c', 'a', 'b']) {
       const key = { ...KEY, sessionId };
       await storage.create(creation({ key }));
-      await storage.append(commitOf('e1', { key }));
+      await storage.append(createTestCommit('e1', { key }));
       await dispatchTo(storage, [MAIL]);
       clock.advance(1);
     }
@@ -138,7 +138,7 @@ export const consumerWork = topic<StorageFixture>('work of consumers', (test) =>
     for (const sessionId of ['a', 'b', 'c', 'd']) {
       const key = { ...KEY, sessionId };
       await storage.create(creation({ key }));
-      await storage.append(commitOf('e1', { key }));
+      await storage.append(createTestCommit('e1', { key }));
     }
     await dispatchTo(storage, [MAIL], { count: 4 });
     const all = await Promise.all(['1', '2', '3', '4', '5', '6'].map((claim) => claimed(storage, MAIL, claim, 2)));
@@ -184,7 +184,7 @@ export const consumerWork = topic<StorageFixture>('work of consumers', (test) =>
     const { storage } = fixture;
     await storage.consumers.register('other', '');
     await dispatched(fixture, 2);
-    await storage.append(commitOf('e3'));
+    await storage.append(createTestCommit('e3'));
     await dispatchTo(storage, [MAIL, 'other']);
     const entry = await theClaimed(storage, MAIL);
     await storage.consumers.note(entry, upTo(1, { letter: { seq: 1, tries: 1, problem: 'broken' } }));

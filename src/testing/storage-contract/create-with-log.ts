@@ -3,7 +3,7 @@ import { topic } from '../contract-runner.js';
 import {
   KEY,
   type StorageFixture,
-  commitOf,
+  createTestCommit,
   creation,
   lives,
   parsed,
@@ -16,7 +16,7 @@ import {
 const COVERED = countersFrom(1);
 
 /** Events `e1`, `e2` …, every third of them an anchor, and a record with values that do not follow from the events. */
-function logOf(count: number, changes: Partial<InitialLog> = {}): InitialLog {
+function createSampleLog(count: number, changes: Partial<InitialLog> = {}): InitialLog {
   return {
     events: Array.from({ length: count }, (_, index) => ({
       id: `e${index + 1}`,
@@ -36,7 +36,7 @@ function logOf(count: number, changes: Partial<InitialLog> = {}): InitialLog {
 
 export const createWithLog = topic<StorageFixture>('create with a log', (test) => {
   test('a session is created with its events, its state and the matching record', async ({ storage, clock }) => {
-    const request = creation({ baseState: '{"k":0}', upserts: [upsert('session', 'k', 1)], log: logOf(5) });
+    const request = creation({ baseState: '{"k":0}', upserts: [upsert('session', 'k', 1)], log: createSampleLog(5) });
     const created = await storage.create(request);
     expect(created?.record).toMatchObject({
       createTime: clock.now(),
@@ -53,7 +53,12 @@ export const createWithLog = topic<StorageFixture>('create with a log', (test) =
     const stored = await readSession(storage);
     expect(stored.record).toEqual(created?.record);
     expect(stored.events).toMatchObject(
-      logOf(5).events.map(({ id, payload, appendedAt }, index) => ({ seq: index + 1, id, payload, appendedAt })),
+      createSampleLog(5).events.map(({ id, payload, appendedAt }, index) => ({
+        seq: index + 1,
+        id,
+        payload,
+        appendedAt,
+      })),
     );
     expect(stored.summary).toMatchObject({ seq: 1, id: 'e1' });
     expect(parsed(stored.state.session)).toEqual({ k: 1 });
@@ -61,16 +66,18 @@ export const createWithLog = topic<StorageFixture>('create with a log', (test) =
   });
 
   test('its events are found by id, anchor and time, and appends continue after them', async ({ storage, clock }) => {
-    await storage.create(creation({ log: logOf(7) }));
-    expect(await storage.append(commitOf('e6'))).toMatchObject({
+    await storage.create(creation({ log: createSampleLog(7) }));
+    expect(await storage.append(createTestCommit('e6'))).toMatchObject({
       kind: 'seen',
       events: [{ seq: 6, appendedAt: 1_005 }],
     });
-    expect(await storage.append(commitOf('new', { preconditions: { lastSeq: 7, marksSeq: 3 } }))).toMatchObject({
-      kind: 'appended',
-      previousTipSeq: 6,
-      record: { lastSeq: 8, highWater: clock.now() },
-    });
+    expect(await storage.append(createTestCommit('new', { preconditions: { lastSeq: 7, marksSeq: 3 } }))).toMatchObject(
+      {
+        kind: 'appended',
+        previousTipSeq: 6,
+        record: { lastSeq: 8, highWater: clock.now() },
+      },
+    );
     const seqs = async (window: object): Promise<number[]> =>
       ((await storage.read({ key: KEY, window }))?.events ?? []).map(({ seq }) => seq);
     expect(await seqs({ anchorsOnly: true })).toEqual([1, 4, 7]);
@@ -79,7 +86,7 @@ export const createWithLog = topic<StorageFixture>('create with a log', (test) =
   });
 
   test('a long log is created in one call', async ({ storage }) => {
-    await storage.create(creation({ log: logOf(9_001) }));
+    await storage.create(creation({ log: createSampleLog(9_001) }));
     const stored = await storage.read({ key: KEY, window: { limit: 2 } });
     expect(stored?.record.lastSeq).toBe(9_001);
     expect(stored?.events.map(({ id }) => id)).toEqual(['e9000', 'e9001']);
@@ -87,14 +94,16 @@ export const createWithLog = topic<StorageFixture>('create with a log', (test) =
 
   test('a live session is not overwritten', async ({ storage, raw }) => {
     await storage.create(creation());
-    await storage.append(commitOf('own'));
+    await storage.append(createTestCommit('own'));
     const before = await raw();
-    expect(await storage.create(creation({ upserts: [upsert('session', 'k', 1)], log: logOf(3) }))).toBeUndefined();
+    expect(
+      await storage.create(creation({ upserts: [upsert('session', 'k', 1)], log: createSampleLog(3) })),
+    ).toBeUndefined();
     expect(await raw()).toEqual(before);
   });
 
   test('of concurrent creates only the log of the successful one is stored', async ({ storage, raw }) => {
-    const answers = await together(6, async (index) => storage.create(creation({ log: logOf(index + 1) })));
+    const answers = await together(6, async (index) => storage.create(creation({ log: createSampleLog(index + 1) })));
     const winners = answers.flatMap((answer) => (answer ? [answer.record] : []));
     expect(winners).toHaveLength(1);
     expect((await readSession(storage)).events).toHaveLength(winners[0]?.lastSeq ?? 0);
@@ -103,11 +112,14 @@ export const createWithLog = topic<StorageFixture>('create with a log', (test) =
 
   test('it replaces an expired session completely', async ({ storage, clock, raw }) => {
     const expiry = lives({ session: 10 });
-    await storage.create(creation({ expiry, log: logOf(9) }));
+    await storage.create(creation({ expiry, log: createSampleLog(9) }));
     clock.advanceSeconds(10);
     expect(await storage.read({ key: KEY })).toBeUndefined();
     await storage.create(
-      creation({ expiry, log: logOf(2, { marks: { hidden: [], viewFromSeq: 0, summarySeq: 0, covered: COVERED } }) }),
+      creation({
+        expiry,
+        log: createSampleLog(2, { marks: { hidden: [], viewFromSeq: 0, summarySeq: 0, covered: COVERED } }),
+      }),
     );
     expect((await readSession(storage)).events.map(({ id }) => id)).toEqual(['e1', 'e2']);
     expect(await raw()).toMatchObject({ sessions: 1, events: 2 });

@@ -8,7 +8,7 @@ import {
   FOREVER,
   KEY,
   type StorageFixture,
-  commitOf,
+  createTestCommit,
   creation,
   lives,
   parsed,
@@ -70,7 +70,7 @@ export const create = topic<StorageFixture>('create', (test) => {
 
   test('a create over a live session returns undefined and changes nothing', async ({ storage, raw }) => {
     await storage.create(creation({ upserts: [upsert('session', 'k', 1)] }));
-    await storage.append(commitOf('e1'));
+    await storage.append(createTestCommit('e1'));
     const before = await raw();
     const again = creation({ baseState: '{"k":2}', upserts: [upsert('session', 'k', 2), upsert('user', 'k', 2)] });
     expect(await storage.create(again)).toBeUndefined();
@@ -95,7 +95,7 @@ export const create = topic<StorageFixture>('create', (test) => {
       creation({ expiry: lives({ session: 10 }), baseState: '{"k":1}', upserts: [upsert('session', 'k', 1)] }),
     );
     await storage.append(
-      commitOf('e1', { expiry: lives({ session: 10 }), counterIncrements: { ...NO_COUNTS, turns: 3 } }),
+      createTestCommit('e1', { expiry: lives({ session: 10 }), counterIncrements: { ...NO_COUNTS, turns: 3 } }),
     );
     clock.advanceSeconds(10);
     const second = await storage.create(creation());
@@ -103,7 +103,7 @@ export const create = topic<StorageFixture>('create', (test) => {
     expect(second?.record.incarnation).not.toBe(first?.record.incarnation);
     expect(parsed(second?.state?.session)).toEqual({});
     expect(await readSession(storage)).toMatchObject({ events: [], baseState: '{}' });
-    expect(await storage.append(commitOf('e1'))).toMatchObject({ kind: 'appended', record: { lastSeq: 1 } });
+    expect(await storage.append(createTestCommit('e1'))).toMatchObject({ kind: 'appended', record: { lastSeq: 1 } });
   });
 
   test('a session created after a delete is another incarnation', async ({ storage }) => {
@@ -149,8 +149,8 @@ export const create = topic<StorageFixture>('create', (test) => {
     const key = { appName: long, userId: long, sessionId: long };
     await storage.create(creation({ key }));
     expect(await storage.create(creation({ key: { ...key, sessionId: twin } }))).toBeDefined();
-    await storage.append(commitOf(long, { key }));
-    expect(await storage.append(commitOf(twin, { key }))).toMatchObject({ kind: 'appended' });
+    await storage.append(createTestCommit(long, { key }));
+    expect(await storage.append(createTestCommit(twin, { key }))).toMatchObject({ kind: 'appended' });
     expect((await readSession(storage, key)).events.map(({ id }) => id)).toEqual([long, twin]);
   });
 });

@@ -1,10 +1,10 @@
 import { topic } from '../contract-runner.js';
-import { APP, KEY, type StorageFixture, USER, commitOf, creation, readSession, upsert } from './support.js';
+import { APP, KEY, type StorageFixture, USER, createTestCommit, creation, readSession, upsert } from './support.js';
 
 export const deletion = topic<StorageFixture>('delete', (test) => {
   test('a delete removes the events and the own state of the session', async ({ storage, raw }) => {
     await storage.create(creation({ baseState: '{"k":"base-canary"}', upserts: [upsert('session', 'k', 'canary')] }));
-    await storage.append(commitOf('e1', { event: { payload: '"event-canary"' } }));
+    await storage.append(createTestCommit('e1', { event: { payload: '"event-canary"' } }));
     await storage.delete(KEY);
     expect(await storage.read({ key: KEY, window: {} })).toBeUndefined();
     const { sessions, events, stateEntries, text } = await raw();
@@ -41,11 +41,11 @@ export const deletion = topic<StorageFixture>('delete', (test) => {
   test('a delete of a version does nothing once another event than a summary follows it', async ({ storage }) => {
     const created = await storage.create(creation());
     const incarnation = created?.record.incarnation;
-    await storage.append(commitOf('e1'));
+    await storage.append(createTestCommit('e1'));
     await storage.delete({ ...KEY, incarnation, expectedVersion: 0 });
     await storage.delete({ ...KEY, incarnation, expectedVersion: 2 });
     expect(await readSession(storage, KEY)).toMatchObject({ record: { incarnation }, events: [{ id: 'e1' }] });
-    await storage.append(commitOf('summary', { expiry: undefined }));
+    await storage.append(createTestCommit('summary', { expiry: undefined }));
     await storage.delete({ ...KEY, incarnation: 'other', expectedVersion: 1 });
     expect(await storage.read({ key: KEY })).toBeDefined();
     await storage.delete({ ...KEY, incarnation, expectedVersion: 1 });
@@ -60,7 +60,7 @@ export const deletion = topic<StorageFixture>('delete', (test) => {
     for (let round = 0; round < 5; round++) {
       await storage.create(creation());
       const ofNew = { ...KEY, expectedVersion: 0 };
-      const [{ kind }] = await Promise.all([storage.append(commitOf(`e${round}`)), storage.delete(ofNew)]);
+      const [{ kind }] = await Promise.all([storage.append(createTestCommit(`e${round}`)), storage.delete(ofNew)]);
       expect((await storage.read({ key: KEY })) === undefined).toBe(kind === 'missing');
       await storage.delete(KEY);
     }
@@ -74,7 +74,7 @@ export const deletion = topic<StorageFixture>('delete', (test) => {
     ];
     for (const key of [KEY, ...others]) {
       await storage.create(creation({ key, upserts: [upsert('session', 'k', 1)] }));
-      await storage.append(commitOf('e1', { key }));
+      await storage.append(createTestCommit('e1', { key }));
     }
     await storage.delete(KEY);
     for (const key of others) {

@@ -4,8 +4,8 @@ import { ODD_KEY, changedSessions, claimed, dispatchTo } from './consumer-suppor
 import {
   KEY,
   type StorageFixture,
-  batchOf,
-  commitOf,
+  createTestBatch,
+  createTestCommit,
   creation,
   lives,
   readSession,
@@ -28,10 +28,10 @@ export const dispatching = topic<StorageFixture>('dispatching to consumers', (te
     await storage.create(creation());
     await storage.create(creation({ key: ODD_KEY }));
     const since = clock.now();
-    await storage.append(commitOf('e1', { key: ODD_KEY }));
+    await storage.append(createTestCommit('e1', { key: ODD_KEY }));
     clock.advance(5);
     const events = [{ id: 'e2' }, { id: 'e3' }];
-    const after = await storage.append(batchOf(events, { key: ODD_KEY }));
+    const after = await storage.append(createTestBatch(events, { key: ODD_KEY }));
     expect(after).toMatchObject({ record: { dispatchedSeq: 0, waitingSince: since } });
     const expected = { ...ODD_KEY, createTime: since, lastSeq: 3, dispatchedSeq: 0, waitingSince: since };
     const changed = await changedSessions(storage, 1);
@@ -56,7 +56,7 @@ export const dispatching = topic<StorageFixture>('dispatching to consumers', (te
     expect(await storage.consumers.changed(10)).toEqual([]);
     expect((await readSession(storage)).record).toMatchObject({ dispatchedSeq: 2, waitingSince: 0 });
     clock.advance(7);
-    await storage.append(commitOf('e3'));
+    await storage.append(createTestCommit('e3'));
     const changed = await changedSessions(storage, 1);
     expect(changed).toMatchObject([{ dispatchedSeq: 2, lastSeq: 3, waitingSince: clock.now() }]);
   });
@@ -65,7 +65,7 @@ export const dispatching = topic<StorageFixture>('dispatching to consumers', (te
     await storage.consumers.register('mail', '');
     await sessionWithEvents(storage, 2);
     const taken = await changedSessions(storage, 1);
-    await storage.append(commitOf('e3'));
+    await storage.append(createTestCommit('e3'));
     expect(await storage.consumers.dispatch({ token: 1, work: [], taken })).toBe(true);
     expect(await changedSessions(storage, 1)).toMatchObject([{ dispatchedSeq: 2, lastSeq: 3 }]);
   });
@@ -74,9 +74,9 @@ export const dispatching = topic<StorageFixture>('dispatching to consumers', (te
     await storage.consumers.register('mail', '');
     await sessionWithEvents(storage, 1);
     const old = await changedSessions(storage, 1);
-    await storage.append(commitOf('e2'));
+    await storage.append(createTestCommit('e2'));
     await dispatchTo(storage, ['mail']);
-    await storage.append(commitOf('e3'));
+    await storage.append(createTestCommit('e3'));
     await storage.consumers.dispatch({ token: 1, work: [], taken: old });
     expect((await readSession(storage)).record).toMatchObject({ dispatchedSeq: 2, lastSeq: 3 });
     expect(await changedSessions(storage, 1)).toHaveLength(1);
@@ -88,7 +88,7 @@ export const dispatching = topic<StorageFixture>('dispatching to consumers', (te
     await dispatchTo(storage, ['mail']);
     const [entry] = await claimed(storage, 'mail');
     expect(entry).toMatchObject({ key: KEY, letterSeq: 0, seq: 0, upTo: 2, tries: 0 });
-    await storage.append(commitOf('e3'));
+    await storage.append(createTestCommit('e3'));
     await dispatchTo(storage, ['mail']);
     expect(await claimed(storage, 'mail', 'two')).toEqual([]);
     const progress = { seq: 2, tries: 0, goesOn: true, dueInMs: 1_000 };
@@ -99,7 +99,7 @@ export const dispatching = topic<StorageFixture>('dispatching to consumers', (te
     for (const name of ['mail', 'sea:rch*']) await storage.consumers.register(name, '');
     await sessionWithEvents(storage, 1);
     await storage.create(creation({ key: OTHER }));
-    await storage.append(commitOf('e1', { key: OTHER }));
+    await storage.append(createTestCommit('e1', { key: OTHER }));
     await dispatchTo(storage, ['mail', 'sea:rch*'], { count: 2 });
     for (const name of ['mail', 'sea:rch*']) {
       const keys = (await claimed(storage, name)).map(({ key }) => key.sessionId);
@@ -128,7 +128,7 @@ export const dispatching = topic<StorageFixture>('dispatching to consumers', (te
     await sessionWithEvents(storage, 1);
     await storage.delete(KEY);
     await storage.create(creation({ key: OTHER, expiry: lives({ session: 10 }) }));
-    await storage.append(commitOf('e1', { key: OTHER, expiry: lives({ session: 10 }) }));
+    await storage.append(createTestCommit('e1', { key: OTHER, expiry: lives({ session: 10 }) }));
     clock.advanceSeconds(10);
     await storage.purgeExpired(10);
     expect(await storage.consumers.changed(10)).toEqual([]);

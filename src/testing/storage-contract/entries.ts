@@ -2,7 +2,7 @@ import { newStamp } from '../../sessions/domain/stamp.js';
 import { NEVER } from '../../sessions/domain/expiry.js';
 import type { StoredEntry } from '../../sessions/storage/entry-store.js';
 import { topic } from '../contract-runner.js';
-import { SPACE, addition, currentIn, entryOf, newEntry, written } from './entry-support.js';
+import { SPACE, addition, currentIn, findEntry, newEntry, written } from './entry-support.js';
 import { NAMES } from './lease-names.js';
 import { type StorageFixture, together } from './support.js';
 
@@ -16,7 +16,7 @@ export const entries = topic<StorageFixture>('entries', (test) => {
       await written(storage, { space: SPACE, name: `job ${index}`, expected: undefined, next });
       const { ttlMs, ...stored } = next;
       expect(ttlMs).toBe(NEVER);
-      expect(await entryOf(storage, `job ${index}`)).toEqual({ space: SPACE, name: `job ${index}`, ...stored });
+      expect(await findEntry(storage, `job ${index}`)).toEqual({ space: SPACE, name: `job ${index}`, ...stored });
     }
   });
 
@@ -25,7 +25,7 @@ export const entries = topic<StorageFixture>('entries', (test) => {
     let expected: number | undefined;
     for (const stamp of stamps) {
       await written(storage, { space: SPACE, name: 'job', expected, next: newEntry({ stamp }) });
-      expect(await entryOf(storage, 'job')).toMatchObject({ stamp });
+      expect(await findEntry(storage, 'job')).toMatchObject({ stamp });
       expected = stamp;
     }
   });
@@ -56,7 +56,7 @@ export const entries = topic<StorageFixture>('entries', (test) => {
     const now = clock.now();
     expect(outcome).toEqual({ kind: 'written', now });
     clock.advance(1);
-    expect(await entryOf(storage, 'job')).toMatchObject({ rank: now + 5_000, since: now - 7 });
+    expect(await findEntry(storage, 'job')).toMatchObject({ rank: now + 5_000, since: now - 7 });
     expect(await storage.entries.find([])).toMatchObject({ now: now + 1 });
     expect(await storage.entries.range({ space: SPACE, limit: 1 })).toMatchObject({ now: now + 1 });
     expect(await storage.entries.count(SPACE)).toMatchObject({ now: now + 1 });
@@ -66,7 +66,7 @@ export const entries = topic<StorageFixture>('entries', (test) => {
     const store = storage.entries;
     const first = newStamp();
     await written(storage, addition('job', { stamp: first, text: 'one' }));
-    const stored = await entryOf(storage, 'job');
+    const stored = await findEntry(storage, 'job');
     for (const expected of [undefined, first + 1]) {
       for (const next of [newEntry(), undefined, 'same'] as const) {
         const outcome = await store.write([{ space: SPACE, name: 'job', expected, next }]);
@@ -74,12 +74,12 @@ export const entries = topic<StorageFixture>('entries', (test) => {
       }
     }
     await written(storage, { space: SPACE, name: 'job', expected: first, next: 'same' });
-    expect(await entryOf(storage, 'job')).toEqual(stored);
+    expect(await findEntry(storage, 'job')).toEqual(stored);
     const second = newEntry({ text: 'two', rank: 2 });
     await written(storage, { space: SPACE, name: 'job', expected: first, next: second });
-    expect(await entryOf(storage, 'job')).toMatchObject({ stamp: second.stamp, text: 'two', rank: 2 });
+    expect(await findEntry(storage, 'job')).toMatchObject({ stamp: second.stamp, text: 'two', rank: 2 });
     await written(storage, { space: SPACE, name: 'job', expected: second.stamp, next: undefined });
-    expect(await entryOf(storage, 'job')).toBeUndefined();
+    expect(await findEntry(storage, 'job')).toBeUndefined();
   });
 
   test('an entry that does not exist is neither replaced nor removed', async ({ storage }) => {
@@ -89,7 +89,7 @@ export const entries = topic<StorageFixture>('entries', (test) => {
     }
     await written(storage, { space: SPACE, name: 'job', expected: undefined, next: undefined });
     await written(storage, { space: SPACE, name: 'job', expected: undefined, next: 'same' });
-    expect(await entryOf(storage, 'job')).toBeUndefined();
+    expect(await findEntry(storage, 'job')).toBeUndefined();
   });
 
   test('entries of several spaces are written together, or none is', async ({ storage }) => {
@@ -106,16 +106,16 @@ export const entries = topic<StorageFixture>('entries', (test) => {
       { space: 'other', name: 'b', expected: a, next: newEntry() },
     ]);
     expect(currentIn(refused)).toEqual([before.entries[0], undefined, before.entries[1]]);
-    expect(await entryOf(storage, 'c', 'third')).toBeUndefined();
+    expect(await findEntry(storage, 'c', 'third')).toBeUndefined();
     await written(
       storage,
       { space: SPACE, name: 'a', expected: a, next: undefined },
       addition('c', { space: 'third' }),
       { space: 'other', name: 'b', expected: b, next: 'same' },
     );
-    expect(await entryOf(storage, 'a')).toBeUndefined();
-    expect(await entryOf(storage, 'b', 'other')).toEqual(before.entries[1]);
-    expect(await entryOf(storage, 'c', 'third')).toBeDefined();
+    expect(await findEntry(storage, 'a')).toBeUndefined();
+    expect(await findEntry(storage, 'b', 'other')).toEqual(before.entries[1]);
+    expect(await findEntry(storage, 'c', 'third')).toBeDefined();
     await written(storage);
   });
 
@@ -125,7 +125,7 @@ export const entries = topic<StorageFixture>('entries', (test) => {
     for (const text of ['short', 'x'.repeat(300_000), 'é', 'y'.repeat(20_000), '']) {
       const next = newEntry({ text });
       await written(storage, { space: SPACE, name: 'job', expected, next });
-      expect(await entryOf(storage, 'job')).toMatchObject({ text });
+      expect(await findEntry(storage, 'job')).toMatchObject({ text });
       expect((await store.range({ space: SPACE, limit: 10 })).entries).toMatchObject([{ text }]);
       const refused = await store.write([addition('other'), { space: SPACE, name: 'job', expected: 1, next: 'same' }]);
       expect(currentIn(refused)).toMatchObject([undefined, { text }]);
@@ -197,7 +197,7 @@ export const racingEntries = topic<StorageFixture>('races of entries', (test) =>
     const outcomes = await together(20, (index) =>
       storage.entries.write([addition('job', { text: `writer ${index}` })]),
     );
-    const stored = await entryOf(storage, 'job');
+    const stored = await findEntry(storage, 'job');
     expect(outcomes.filter(({ kind }) => kind === 'written')).toHaveLength(1);
     expect(outcomes.findIndex(({ kind }) => kind === 'written')).toBe(Number(stored?.text.slice('writer '.length)));
     const others = outcomes.filter(({ kind }) => kind === 'changed');
@@ -212,7 +212,7 @@ export const racingEntries = topic<StorageFixture>('races of entries', (test) =>
         { space: SPACE, name: 'job', expected, next: newEntry({ text: `writer ${index}`, rank: index }) },
       ]),
     );
-    const stored = await entryOf(storage, 'job');
+    const stored = await findEntry(storage, 'job');
     const others = outcomes.filter(({ kind }) => kind === 'changed');
     expect(others.map(currentIn)).toEqual(Array.from({ length: 19 }, () => [stored]));
   });
@@ -248,6 +248,6 @@ export const racingEntries = topic<StorageFixture>('races of entries', (test) =>
         [current] = outcome.entries;
       }
     });
-    expect(await entryOf(storage, 'count')).toMatchObject({ text: '5' });
+    expect(await findEntry(storage, 'count')).toMatchObject({ text: '5' });
   });
 });

@@ -2,7 +2,7 @@ import { compareBytes } from '../../sessions/domain/ids.js';
 import { newStamp } from '../../sessions/domain/stamp.js';
 import { type EntryRange, PARKED, type StoredEntry } from '../../sessions/storage/entry-store.js';
 import { topic } from '../contract-runner.js';
-import { SPACE, addition, currentIn, entryOf, newEntry, written } from './entry-support.js';
+import { SPACE, addition, currentIn, findEntry, newEntry, written } from './entry-support.js';
 import { NAMES } from './lease-names.js';
 import { type StorageFixture, together } from './support.js';
 
@@ -67,7 +67,7 @@ export const entryOrder = topic<StorageFixture>('order of entries', (test) => {
   test('a page goes on where an entry was removed, and within the ranks of its range', async (fixture) => {
     for (const name of ['a', 'b', 'c', 'd']) await written(fixture.storage, addition(name, { rank: 5 }));
     await written(fixture.storage, addition('z', { rank: 4 }), addition('e', { rank: 6 }));
-    const gone = await entryOf(fixture.storage, 'b');
+    const gone = await findEntry(fixture.storage, 'b');
     await written(fixture.storage, { space: SPACE, name: 'b', expected: gone?.stamp, next: undefined });
     expect(await namesIn(fixture, { after: { rank: 5, name: 'b' } })).toEqual(['c', 'd', 'e']);
     expect(await namesIn(fixture, { after: { rank: 5, name: 'b' }, upTo: 5 })).toEqual(['c', 'd']);
@@ -111,7 +111,7 @@ export const entryOrder = topic<StorageFixture>('order of entries', (test) => {
       addition('a', { space: 'other', since: 1 }),
     );
     expect(await store.count(SPACE)).toEqual({ now, waiting: 2, oldestSince: 2, parked: 2 });
-    const b = await entryOf(storage, 'b');
+    const b = await findEntry(storage, 'b');
     await written(storage, { space: SPACE, name: 'b', expected: b?.stamp, next: newEntry({ rank: PARKED, since: 9 }) });
     expect(await store.count(SPACE)).toEqual({ now, waiting: 1, oldestSince: 3, parked: 3 });
   });
@@ -128,10 +128,10 @@ export const entryExpiry = topic<StorageFixture>('expiry of entries', (test) => 
     );
     clock.advance(999);
     expect(await namesIn(fixture)).toEqual(['job', 'parked']);
-    expect(await entryOf(storage, 'job')).toBeDefined();
+    expect(await findEntry(storage, 'job')).toBeDefined();
     clock.advance(1);
     expect(await namesIn(fixture)).toEqual([]);
-    expect(await entryOf(storage, 'job')).toBeUndefined();
+    expect(await findEntry(storage, 'job')).toBeUndefined();
     expect(await storage.entries.count(SPACE)).toEqual({
       now: clock.now(),
       waiting: 0,
@@ -143,14 +143,14 @@ export const entryExpiry = topic<StorageFixture>('expiry of entries', (test) => 
     await written(storage, addition('job', { text: 'new', rank: 7 }));
     expect(await inRange(fixture)).toMatchObject([{ name: 'job', text: 'new', rank: 7 }]);
     await storage.purgeExpired(10);
-    expect(await entryOf(storage, 'job')).toMatchObject({ text: 'new' });
+    expect(await findEntry(storage, 'job')).toMatchObject({ text: 'new' });
   });
 
   test('of 20 concurrent writers over an expired entry, one wins', async ({ storage, clock }) => {
     await written(storage, addition('job', { ttlMs: 1_000 }));
     clock.advance(1_000);
     const outcomes = await together(20, (index) => storage.entries.write([addition('job', { rank: index })]));
-    const stored = await entryOf(storage, 'job');
+    const stored = await findEntry(storage, 'job');
     const others = outcomes.filter(({ kind }) => kind === 'changed');
     expect(others.map(currentIn)).toEqual(Array.from({ length: 19 }, () => [stored]));
   });
@@ -167,11 +167,11 @@ export const entryExpiry = topic<StorageFixture>('expiry of entries', (test) => 
       { space: SPACE, name: 'compared', expected: first, next: 'same' },
     );
     clock.advance(999);
-    expect(await entryOf(storage, 'renewed')).toMatchObject({ stamp: second });
-    expect(await entryOf(storage, 'compared')).toBeUndefined();
+    expect(await findEntry(storage, 'renewed')).toMatchObject({ stamp: second });
+    expect(await findEntry(storage, 'compared')).toBeUndefined();
     await written(storage, { space: SPACE, name: 'renewed', expected: second, next: newEntry() });
     clock.advance(1_000 * DAY_MS);
-    expect(await entryOf(storage, 'renewed')).toBeDefined();
+    expect(await findEntry(storage, 'renewed')).toBeDefined();
   });
 
   test('a purge removes expired entries up to its limit, and does not count them', async ({ storage, clock, raw }) => {
@@ -187,6 +187,6 @@ export const entryExpiry = topic<StorageFixture>('expiry of entries', (test) => 
     await storage.purgeExpired(2);
     expect(await storage.purgeExpired(2)).toEqual(none);
     expect(await canaries()).toBe(1);
-    expect(await entryOf(storage, 'kept')).toMatchObject({ text: 'canary' });
+    expect(await findEntry(storage, 'kept')).toMatchObject({ text: 'canary' });
   });
 });

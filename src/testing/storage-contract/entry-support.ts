@@ -22,7 +22,11 @@ export async function written(storage: SessionStorage, ...writes: readonly Entry
 }
 
 /** The entry, if there is one. */
-export async function entryOf(storage: SessionStorage, name: string, space = SPACE): Promise<StoredEntry | undefined> {
+export async function findEntry(
+  storage: SessionStorage,
+  name: string,
+  space = SPACE,
+): Promise<StoredEntry | undefined> {
   return (await storage.entries.find([{ space, name }])).entries[0];
 }
 

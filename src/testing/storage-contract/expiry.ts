@@ -1,6 +1,16 @@
 import { NEVER } from '../../sessions/domain/expiry.js';
 import { topic } from '../contract-runner.js';
-import { APP, KEY, type StorageFixture, USER, commitOf, creation, lives, readSession, upsert } from './support.js';
+import {
+  APP,
+  KEY,
+  type StorageFixture,
+  USER,
+  createTestCommit,
+  creation,
+  lives,
+  readSession,
+  upsert,
+} from './support.js';
 
 const SHARED = [upsert('user', 'k', 1), upsert('app', 'k', 1)];
 
@@ -22,7 +32,7 @@ export const expiry = topic<StorageFixture>('expiry', (test) => {
   test('a commit renews the whole lifetime of the session', async ({ storage, clock }) => {
     await storage.create(creation({ expiry: lives({ session: 10 }) }));
     clock.advanceSeconds(1);
-    await storage.append(commitOf('e1', { expiry: lives({ session: 20 }) }));
+    await storage.append(createTestCommit('e1', { expiry: lives({ session: 20 }) }));
     expect((await readSession(storage)).record.expiresAt).toBe(clock.now() + 20_000);
   });
 
@@ -42,7 +52,7 @@ export const expiry = topic<StorageFixture>('expiry', (test) => {
     const life = lives({ user: 10, app: 10 });
     await storage.create(creation({ upserts: SHARED, expiry: life }));
     clock.advanceSeconds(10);
-    await storage.append(commitOf('e1', { upserts: [upsert('user', 'new', 1)], expiry: life }));
+    await storage.append(createTestCommit('e1', { upserts: [upsert('user', 'new', 1)], expiry: life }));
     expect(await storage.readState(USER)).toEqual([['new', '1']]);
     const written = await storage.writeState({
       owner: APP,
@@ -59,10 +69,10 @@ export const expiry = topic<StorageFixture>('expiry', (test) => {
     await storage.create(creation({ upserts: SHARED, expiry: life }));
     const start = clock.now();
     clock.advanceSeconds(5);
-    await storage.append(commitOf('e1', { upserts: [upsert('user', 'k', 2)], expiry: life }));
+    await storage.append(createTestCommit('e1', { upserts: [upsert('user', 'k', 2)], expiry: life }));
     expect((await readSession(storage)).scopeExpiry).toEqual({ user: start + 105_000, app: start + 100_000 });
     clock.advanceSeconds(6);
-    await storage.append(commitOf('e2', { expiry: life }));
+    await storage.append(createTestCommit('e2', { expiry: life }));
     expect((await readSession(storage)).scopeExpiry).toEqual({ user: start + 105_000, app: start + 111_000 });
   });
 

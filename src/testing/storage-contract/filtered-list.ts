@@ -2,7 +2,7 @@ import { hasEntries } from '../../sessions/domain/metadata-entries.js';
 import { comparePositions, positionOf } from '../../sessions/storage/list-order.js';
 import type { ListRequest, ListResult, SessionStorage } from '../../sessions/storage/session-storage.js';
 import { topic } from '../contract-runner.js';
-import { KEY, type StorageFixture, USER, commitOf, creation, lives, together } from './support.js';
+import { KEY, type StorageFixture, USER, createTestCommit, creation, lives, together } from './support.js';
 
 const APP: ListRequest = { appName: 'shop', orderBy: 'createTime', order: 'asc', limit: 100 };
 const MANY = 1_000;
@@ -18,7 +18,7 @@ const ORDERS = (['createTime', 'lastUpdateTime'] as const).flatMap((orderBy) =>
   (['asc', 'desc'] as const).map((order) => ({ orderBy, order })),
 );
 
-async function idsOf(
+async function listFilteredRecordIds(
   storage: SessionStorage,
   entries: readonly string[],
   request: Partial<ListRequest> = {},
@@ -45,7 +45,7 @@ async function fill({ storage, clock }: StorageFixture): Promise<void> {
   for (const index of [2, 4, 9]) {
     clock.advance(1);
     const key = { ...KEY, userId: index < 8 ? 'ann' : 'bob', sessionId: `s${index}` };
-    await storage.append(commitOf('e1', { key }));
+    await storage.append(createTestCommit('e1', { key }));
   }
 }
 
@@ -70,15 +70,15 @@ export const filteredList = topic<StorageFixture>('list with a filter', (test) =
   test('sessions are found by status, tag and label, and by several of them', async (fixture) => {
     const { storage } = fixture;
     await fill(fixture);
-    expect(await idsOf(storage, [OPEN])).toEqual(['s0', 's2', 's4', 's6', 's8', 's10']);
-    expect(await idsOf(storage, [VIP])).toEqual(['s0', 's3', 's6', 's9']);
-    expect(await idsOf(storage, [EU])).toEqual(['s0', 's4', 's8']);
-    expect(await idsOf(storage, [OPEN, VIP])).toEqual(['s0', 's6']);
-    expect(await idsOf(storage, [EU, OPEN, VIP])).toEqual(['s0']);
-    expect(await idsOf(storage, [NONE])).toEqual([]);
-    expect(await idsOf(storage, [NONE, OPEN])).toEqual([]);
-    expect(await idsOf(storage, [OPEN], { appName: 'other' })).toEqual([]);
-    expect(await idsOf(storage, ['title\n"A title"'.replace('title', 'status')])).toEqual([]);
+    expect(await listFilteredRecordIds(storage, [OPEN])).toEqual(['s0', 's2', 's4', 's6', 's8', 's10']);
+    expect(await listFilteredRecordIds(storage, [VIP])).toEqual(['s0', 's3', 's6', 's9']);
+    expect(await listFilteredRecordIds(storage, [EU])).toEqual(['s0', 's4', 's8']);
+    expect(await listFilteredRecordIds(storage, [OPEN, VIP])).toEqual(['s0', 's6']);
+    expect(await listFilteredRecordIds(storage, [EU, OPEN, VIP])).toEqual(['s0']);
+    expect(await listFilteredRecordIds(storage, [NONE])).toEqual([]);
+    expect(await listFilteredRecordIds(storage, [NONE, OPEN])).toEqual([]);
+    expect(await listFilteredRecordIds(storage, [OPEN], { appName: 'other' })).toEqual([]);
+    expect(await listFilteredRecordIds(storage, ['title\n"A title"'.replace('title', 'status')])).toEqual([]);
   });
 
   test('a listed session has its record, its metadata and its state', async (fixture) => {
@@ -113,7 +113,7 @@ export const filteredList = topic<StorageFixture>('list with a filter', (test) =
   test('a session follows the changes of its metadata', async ({ storage }) => {
     await put(storage, 's-1', `${OPEN}\n${VIP}\n`);
     await storage.append(
-      commitOf('e1', {
+      createTestCommit('e1', {
         metadata: [
           ['status', '"closed"'],
           ['tag:vip', null],
@@ -122,14 +122,16 @@ export const filteredList = topic<StorageFixture>('list with a filter', (test) =
       }),
     );
     for (const { orderBy } of ORDERS) {
-      expect(await idsOf(storage, [OPEN], { orderBy })).toEqual([]);
-      expect(await idsOf(storage, [VIP], { orderBy })).toEqual([]);
-      expect(await idsOf(storage, [EU, 'status\n"closed"'], { orderBy })).toEqual(['s-1']);
+      expect(await listFilteredRecordIds(storage, [OPEN], { orderBy })).toEqual([]);
+      expect(await listFilteredRecordIds(storage, [VIP], { orderBy })).toEqual([]);
+      expect(await listFilteredRecordIds(storage, [EU, 'status\n"closed"'], { orderBy })).toEqual(['s-1']);
     }
-    await storage.append(commitOf('e2', { metadata: [['label:region', '"us"']] }));
-    expect(await idsOf(storage, [EU])).toEqual([]);
-    await storage.append(commitOf('e3', { metadata: [['tag:vip', 'true']], preconditions: { expectedVersion: 0 } }));
-    expect(await idsOf(storage, [VIP])).toEqual([]);
+    await storage.append(createTestCommit('e2', { metadata: [['label:region', '"us"']] }));
+    expect(await listFilteredRecordIds(storage, [EU])).toEqual([]);
+    await storage.append(
+      createTestCommit('e3', { metadata: [['tag:vip', 'true']], preconditions: { expectedVersion: 0 } }),
+    );
+    expect(await listFilteredRecordIds(storage, [VIP])).toEqual([]);
   });
 
   test('entries are compared byte for byte', async ({ storage }) => {
@@ -142,7 +144,7 @@ export const filteredList = topic<StorageFixture>('list with a filter', (test) =
       `label:${'x'.repeat(191)}\n"${'\\"'.repeat(191)}"`,
     ];
     await Promise.all(entries.map(async (entry, index) => put(storage, `s${index}`, `${entry}\n`)));
-    const found = await Promise.all(entries.map(async (entry) => idsOf(storage, [entry], USER)));
+    const found = await Promise.all(entries.map(async (entry) => listFilteredRecordIds(storage, [entry], USER)));
     expect(found).toEqual(entries.map((_, index) => [`s${index}`]));
   });
 
@@ -165,7 +167,7 @@ export const filteredList = topic<StorageFixture>('list with a filter', (test) =
     const statuses = Array.from({ length: 8 }, (_, index) => `"${index % 4}"`);
     await together(8, async (index) =>
       storage.append(
-        commitOf(`e${index}`, {
+        createTestCommit(`e${index}`, {
           metadata: [
             ['status', statuses[index] ?? ''],
             [`tag:${index % 2}`, index % 3 ? 'true' : null],
@@ -176,7 +178,9 @@ export const filteredList = topic<StorageFixture>('list with a filter', (test) =
     const [session] = (await storage.list({ ...APP, ...USER, limit: 1 })).sessions;
     const all = [...statuses.map((status) => `status\n${status}`), 'tag:0\ntrue', 'tag:1\ntrue'];
     for (const entry of new Set(all)) {
-      expect(await idsOf(storage, [entry])).toEqual(hasEntries(session?.metadata ?? '', [entry]) ? ['s-1'] : []);
+      expect(await listFilteredRecordIds(storage, [entry])).toEqual(
+        hasEntries(session?.metadata ?? '', [entry]) ? ['s-1'] : [],
+      );
     }
   });
 
@@ -187,12 +191,14 @@ export const filteredList = topic<StorageFixture>('list with a filter', (test) =
       const expiry = lives({ session: 10 });
       await storage.create(creation({ key: { ...KEY, sessionId }, metadata: `${canary(2 + index)}\n`, expiry }));
     }
-    await storage.append(commitOf('e1', { key: { ...KEY, sessionId: 'changed' }, metadata: [['tag:canary-0', null]] }));
+    await storage.append(
+      createTestCommit('e1', { key: { ...KEY, sessionId: 'changed' }, metadata: [['tag:canary-0', null]] }),
+    );
     await storage.delete({ ...KEY, sessionId: 'deleted' });
     clock.advanceSeconds(10);
     await put(storage, 'replaced', `${VIP}\n`);
-    for (const index of [0, 1, 2, 3]) expect(await idsOf(storage, [canary(index)])).toEqual([]);
-    expect(await idsOf(storage, [VIP])).toEqual(['replaced']);
+    for (const index of [0, 1, 2, 3]) expect(await listFilteredRecordIds(storage, [canary(index)])).toEqual([]);
+    expect(await listFilteredRecordIds(storage, [VIP])).toEqual(['replaced']);
     await storage.purgeExpired(10);
     expect((await raw()).text).not.toContain('canary');
   });

@@ -1,7 +1,7 @@
 import { comparePositions, positionOf } from '../../sessions/storage/list-order.js';
 import type { ListRequest, SessionStorage } from '../../sessions/storage/session-storage.js';
 import { topic } from '../contract-runner.js';
-import { KEY, type StorageFixture, commitOf, creation, lives, parsed, upsert, byKeys } from './support.js';
+import { KEY, type StorageFixture, createTestCommit, creation, lives, parsed, upsert, byKeys } from './support.js';
 
 const BY_UPDATE: ListRequest = { appName: 'shop', orderBy: 'lastUpdateTime', order: 'desc', limit: 100 };
 
@@ -15,7 +15,7 @@ async function createdInTurn({ storage, clock }: StorageFixture, ids: readonly s
 /** Of one of two users. */
 const keyOf = (sessionId: string) => ({ ...KEY, userId: sessionId < 's-2' ? 'ann' : 'bob', sessionId });
 
-async function idsOf(storage: SessionStorage, request: Partial<ListRequest>): Promise<string[]> {
+async function listRecordIds(storage: SessionStorage, request: Partial<ListRequest>): Promise<string[]> {
   const { sessions } = await storage.list({ ...BY_UPDATE, ...request });
   return sessions.map(({ record }) => record.sessionId);
 }
@@ -25,11 +25,11 @@ export const list = topic<StorageFixture>('list', (test) => {
     const { storage, clock } = fixture;
     await createdInTurn(fixture, ['a', 'b', 'c']);
     clock.advance(1);
-    await storage.append(commitOf('e1', { key: { ...KEY, sessionId: 'a' } }));
-    expect(await idsOf(storage, {})).toEqual(['a', 'c', 'b']);
-    expect(await idsOf(storage, { order: 'asc' })).toEqual(['b', 'c', 'a']);
-    expect(await idsOf(storage, { orderBy: 'createTime' })).toEqual(['c', 'b', 'a']);
-    expect(await idsOf(storage, { orderBy: 'createTime', order: 'asc' })).toEqual(['a', 'b', 'c']);
+    await storage.append(createTestCommit('e1', { key: { ...KEY, sessionId: 'a' } }));
+    expect(await listRecordIds(storage, {})).toEqual(['a', 'c', 'b']);
+    expect(await listRecordIds(storage, { order: 'asc' })).toEqual(['b', 'c', 'a']);
+    expect(await listRecordIds(storage, { orderBy: 'createTime' })).toEqual(['c', 'b', 'a']);
+    expect(await listRecordIds(storage, { orderBy: 'createTime', order: 'asc' })).toEqual(['a', 'b', 'c']);
   });
 
   test('ties are broken by user id, then session id, byte for byte', async ({ storage }) => {
@@ -40,8 +40,8 @@ export const list = topic<StorageFixture>('list', (test) => {
         await storage.create(creation({ key: { ...KEY, userId, sessionId } }));
       }
     }
-    expect(await idsOf(storage, { order: 'asc' })).toEqual([...ids, ...ids]);
-    expect(await idsOf(storage, { order: 'desc', userId: 'u1' })).toEqual(ids.toReversed());
+    expect(await listRecordIds(storage, { order: 'asc' })).toEqual([...ids, ...ids]);
+    expect(await listRecordIds(storage, { order: 'desc', userId: 'u1' })).toEqual(ids.toReversed());
     const { sessions } = await storage.list({ ...BY_UPDATE, order: 'asc', limit: 6 });
     expect(sessions.map(({ record }) => record.userId)).toEqual(['u1', 'u1', 'u1', 'u1', 'u1', 'u2']);
   });
@@ -72,11 +72,11 @@ export const list = topic<StorageFixture>('list', (test) => {
     const { storage, clock } = fixture;
     await createdInTurn(fixture, ['a', 'b', 'c', 'd']);
     const after = { time: clock.now() - 1, userId: 'ann', sessionId: 'c' };
-    expect(await idsOf(storage, { after })).toEqual(['b', 'a']);
-    expect(await idsOf(storage, { after, order: 'asc' })).toEqual(['d']);
+    expect(await listRecordIds(storage, { after })).toEqual(['b', 'a']);
+    expect(await listRecordIds(storage, { after, order: 'asc' })).toEqual(['d']);
     await storage.delete({ ...KEY, sessionId: 'c' });
-    expect(await idsOf(storage, { after, limit: 1 })).toEqual(['b']);
-    expect(await idsOf(storage, { after: { ...after, sessionId: 'cc' } })).toEqual(['b', 'a']);
+    expect(await listRecordIds(storage, { after, limit: 1 })).toEqual(['b']);
+    expect(await listRecordIds(storage, { after: { ...after, sessionId: 'cc' } })).toEqual(['b', 'a']);
   });
 
   test('a list can skip sessions and count them all', async (fixture) => {
@@ -96,7 +96,7 @@ export const list = topic<StorageFixture>('list', (test) => {
     for (const [index, sessionId] of [...ids, ...ids.slice(5, 12)].entries()) {
       clock.advance(steps[index % steps.length] ?? 0);
       if (index < ids.length) await storage.create(creation({ key: keyOf(sessionId) }));
-      else await storage.append(commitOf('e1', { key: keyOf(sessionId) }));
+      else await storage.append(createTestCommit('e1', { key: keyOf(sessionId) }));
     }
     for (const userId of ['ann', undefined]) {
       for (const order of ['asc', 'desc'] as const) {
@@ -107,9 +107,9 @@ export const list = topic<StorageFixture>('list', (test) => {
         for (const limit of [1, 2, 5, 23]) {
           for (const [place, position] of positions.entries()) {
             const expected = positions.slice(place, place + limit).map(({ sessionId }) => sessionId);
-            expect(await idsOf(storage, { ...request, limit, offset: place })).toEqual(expected);
+            expect(await listRecordIds(storage, { ...request, limit, offset: place })).toEqual(expected);
             const after = positions[place - 1];
-            expect(await idsOf(storage, { ...request, limit, after })).toEqual(expected);
+            expect(await listRecordIds(storage, { ...request, limit, after })).toEqual(expected);
             expect(expected).toContain(position.sessionId);
           }
         }

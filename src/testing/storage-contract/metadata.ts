@@ -2,7 +2,17 @@ import { type MetadataChange, metadataEntries } from '../../sessions/domain/meta
 import { METADATA_LIMITS } from '../../sessions/domain/metadata-limits.js';
 import type { SessionStorage } from '../../sessions/storage/session-storage.js';
 import { topic } from '../contract-runner.js';
-import { APP, KEY, type StorageFixture, USER, commitOf, creation, lives, readSession, together } from './support.js';
+import {
+  APP,
+  KEY,
+  type StorageFixture,
+  USER,
+  createTestCommit,
+  creation,
+  lives,
+  readSession,
+  together,
+} from './support.js';
 
 const PAGE = { orderBy: 'lastUpdateTime', order: 'desc', limit: 10 } as const;
 const START = 'title\n"Refund"\ntag:new\ntrue\n';
@@ -13,7 +23,7 @@ function numbered(kind: string, count: number): MetadataChange[] {
   return Array.from({ length: count }, (_, index) => [`${kind}:${index}`, 'true'] as const);
 }
 
-async function entriesOf(storage: SessionStorage): Promise<Record<string, string>> {
+async function readMetadataEntries(storage: SessionStorage): Promise<Record<string, string>> {
   return Object.fromEntries(metadataEntries((await readSession(storage)).metadata));
 }
 
@@ -48,12 +58,12 @@ export const metadata = topic<StorageFixture>('metadata', (test) => {
       ['tag:new', null],
       ['field:cart', '{"b":1,"a":[]}'],
     ];
-    expect(await storage.append(commitOf('e1', { metadata: changes }))).toMatchObject({ kind: 'appended' });
-    expect(await entriesOf(storage)).toEqual({ title: '"Order 7"', 'field:cart': '{"b":1,"a":[]}' });
-    await storage.append(commitOf('e2'));
-    expect(await entriesOf(storage)).toEqual({ title: '"Order 7"', 'field:cart': '{"b":1,"a":[]}' });
+    expect(await storage.append(createTestCommit('e1', { metadata: changes }))).toMatchObject({ kind: 'appended' });
+    expect(await readMetadataEntries(storage)).toEqual({ title: '"Order 7"', 'field:cart': '{"b":1,"a":[]}' });
+    await storage.append(createTestCommit('e2'));
+    expect(await readMetadataEntries(storage)).toEqual({ title: '"Order 7"', 'field:cart': '{"b":1,"a":[]}' });
     await storage.append(
-      commitOf('e3', {
+      createTestCommit('e3', {
         metadata: [
           ['title', null],
           ['field:cart', null],
@@ -76,15 +86,17 @@ export const metadata = topic<StorageFixture>('metadata', (test) => {
       ['field: ', '"\u2028\\n"'],
     ];
     await storage.create(creation());
-    await storage.append(commitOf('e1', { metadata: changes }));
+    await storage.append(createTestCommit('e1', { metadata: changes }));
     const stored = await readSession(storage);
     expect(new Map(metadataEntries(stored.metadata))).toEqual(new Map(changes));
   });
 
   test('concurrent commits do not erase entries of each other', async ({ storage }) => {
     await storage.create(creation({ metadata: START }));
-    await together(12, async (index) => storage.append(commitOf(`e${index}`, { metadata: [tag(`t${index}`)] })));
-    const names = Object.keys(await entriesOf(storage)).sort();
+    await together(12, async (index) =>
+      storage.append(createTestCommit(`e${index}`, { metadata: [tag(`t${index}`)] })),
+    );
+    const names = Object.keys(await readMetadataEntries(storage)).sort();
     expect(names).toEqual(['tag:new', 'title', ...Array.from({ length: 12 }, (_, index) => `tag:t${index}`)].sort());
   });
 
@@ -92,76 +104,82 @@ export const metadata = topic<StorageFixture>('metadata', (test) => {
     const { tags, labels, fields, bytes } = METADATA_LIMITS;
     const most = [...numbered('tag', tags), ...numbered('label', labels), ...numbered('field', fields)];
     await storage.create(creation());
-    expect(await storage.append(commitOf('e1', { metadata: most }))).toMatchObject({ kind: 'appended' });
+    expect(await storage.append(createTestCommit('e1', { metadata: most }))).toMatchObject({ kind: 'appended' });
     const before = await raw();
     const tooMuch: MetadataChange[] = [tag('one more'), ['label:x', '"y"'], ['field:x', '1'], ['title', text(bytes)]];
     for (const [index, change] of tooMuch.entries()) {
-      expect(await storage.append(commitOf(`over ${index}`, { metadata: [change] }))).toEqual({ kind: 'full' });
+      expect(await storage.append(createTestCommit(`over ${index}`, { metadata: [change] }))).toEqual({ kind: 'full' });
     }
     expect(await raw()).toEqual(before);
     const exchange: MetadataChange[] = [['tag:0', null], tag('one more'), ['tag:1', 'true']];
-    expect(await storage.append(commitOf('e2', { metadata: exchange }))).toMatchObject({ kind: 'appended' });
+    expect(await storage.append(createTestCommit('e2', { metadata: exchange }))).toMatchObject({ kind: 'appended' });
   });
 
   test('labels and fields of this package have limits of their own', async ({ storage }) => {
     const { labels, fields, reserved, bytes } = METADATA_LIMITS;
     const most = [...numbered('label', labels), ...numbered('field', fields)];
     await storage.create(creation());
-    expect(await storage.append(commitOf('e1', { metadata: most }))).toMatchObject({ kind: 'appended' });
+    expect(await storage.append(createTestCommit('e1', { metadata: most }))).toMatchObject({ kind: 'appended' });
     const own: MetadataChange[] = [['label:agents:x', '"y"'], ...numbered('field:agents', reserved - 1)];
-    expect(await storage.append(commitOf('e2', { metadata: own }))).toMatchObject({ kind: 'appended' });
+    expect(await storage.append(createTestCommit('e2', { metadata: own }))).toMatchObject({ kind: 'appended' });
     for (const [index, name] of ['field:agents:one more', 'label:agents:z', 'field:x'].entries()) {
-      expect(await storage.append(commitOf(`over ${index}`, { metadata: [[name, '1']] }))).toEqual({ kind: 'full' });
+      expect(await storage.append(createTestCommit(`over ${index}`, { metadata: [[name, '1']] }))).toEqual({
+        kind: 'full',
+      });
     }
     const handedOver = numbered('field:agents:handedOver', reserved);
-    expect(await storage.append(commitOf('handed over', { metadata: handedOver }))).toMatchObject({ kind: 'appended' });
+    expect(await storage.append(createTestCommit('handed over', { metadata: handedOver }))).toMatchObject({
+      kind: 'appended',
+    });
     const another: MetadataChange = ['field:agents:handedOver:another', '1'];
-    expect(await storage.append(commitOf('another', { metadata: [another] }))).toEqual({ kind: 'full' });
+    expect(await storage.append(createTestCommit('another', { metadata: [another] }))).toEqual({ kind: 'full' });
     const large: MetadataChange[] = ['field:agents:1', 'field:agents:handedOver:1', 'title'].map((name) => [
       name,
       text(bytes - 2_500),
     ]);
-    expect(await storage.append(commitOf('e3', { metadata: large }))).toMatchObject({ kind: 'appended' });
+    expect(await storage.append(createTestCommit('e3', { metadata: large }))).toMatchObject({ kind: 'appended' });
     const larger: MetadataChange = ['field:agents:2', text(bytes)];
-    expect(await storage.append(commitOf('e4', { metadata: [larger] }))).toEqual({ kind: 'full' });
+    expect(await storage.append(createTestCommit('e4', { metadata: [larger] }))).toEqual({ kind: 'full' });
   });
 
   test('the limit counts UTF-8 bytes, including separators', async ({ storage }) => {
     await storage.create(creation());
     const room = METADATA_LIMITS.bytes - Buffer.byteLength('title\n""\n');
     const exactly: MetadataChange = ['title', `"${'é'.repeat(Math.floor(room / 2))}"`];
-    expect(await storage.append(commitOf('e1', { metadata: [['title', text(room + 3)]] }))).toEqual({ kind: 'full' });
-    expect(await storage.append(commitOf('e2', { metadata: [exactly] }))).toMatchObject({ kind: 'appended' });
-    expect(await storage.append(commitOf('e3', { metadata: [['status', '1']] }))).toEqual({ kind: 'full' });
+    expect(await storage.append(createTestCommit('e1', { metadata: [['title', text(room + 3)]] }))).toEqual({
+      kind: 'full',
+    });
+    expect(await storage.append(createTestCommit('e2', { metadata: [exactly] }))).toMatchObject({ kind: 'appended' });
+    expect(await storage.append(createTestCommit('e3', { metadata: [['status', '1']] }))).toEqual({ kind: 'full' });
   });
 
   test('the limit is the last precondition, and stored events are checked before it', async ({ storage }) => {
     await storage.create(creation());
     const most = numbered('tag', METADATA_LIMITS.tags);
-    await storage.append(commitOf('e1', { metadata: most }));
+    await storage.append(createTestCommit('e1', { metadata: most }));
     const over = { metadata: [tag('one more')] };
-    expect(await storage.append(commitOf('e1', over))).toMatchObject({ kind: 'seen' });
+    expect(await storage.append(createTestCommit('e1', over))).toMatchObject({ kind: 'seen' });
     const stale = { ...over, preconditions: { expectedVersion: 0 } };
-    expect(await storage.append(commitOf('e2', stale))).toMatchObject({ kind: 'stale' });
+    expect(await storage.append(createTestCommit('e2', stale))).toMatchObject({ kind: 'stale' });
     const overtaken = { ...over, preconditions: { lastSeq: 0 } };
-    expect(await storage.append(commitOf('e2', overtaken))).toMatchObject({ kind: 'overtaken' });
+    expect(await storage.append(createTestCommit('e2', overtaken))).toMatchObject({ kind: 'overtaken' });
     const other = { ...over, preconditions: { incarnation: 'another' } };
-    expect(await storage.append(commitOf('e2', other))).toMatchObject({ kind: 'missing' });
+    expect(await storage.append(createTestCommit('e2', other))).toMatchObject({ kind: 'missing' });
   });
 
   test('a commit without changes of metadata leaves it, also if it is long', async ({ storage }) => {
     const long = `title\n"${'x'.repeat(2_000)}"\n`;
     await storage.create(creation({ metadata: long }));
-    await storage.append(commitOf('e1', { metadata: [] }));
-    await storage.append(commitOf('e2', { metadata: [] }));
+    await storage.append(createTestCommit('e1', { metadata: [] }));
+    await storage.append(createTestCommit('e2', { metadata: [] }));
     expect((await readSession(storage)).metadata).toBe(long);
   });
 
   test('a repeated commit does not change metadata again', async ({ storage }) => {
     await storage.create(creation());
-    await storage.append(commitOf('e1', { metadata: [tag('a')] }));
-    await storage.append(commitOf('e2', { metadata: [['tag:a', null]] }));
-    expect(await storage.append(commitOf('e1', { metadata: [tag('a')] }))).toMatchObject({ kind: 'seen' });
+    await storage.append(createTestCommit('e1', { metadata: [tag('a')] }));
+    await storage.append(createTestCommit('e2', { metadata: [['tag:a', null]] }));
+    expect(await storage.append(createTestCommit('e1', { metadata: [tag('a')] }))).toMatchObject({ kind: 'seen' });
     expect((await readSession(storage)).metadata).toBe('');
   });
 
@@ -170,7 +188,7 @@ export const metadata = topic<StorageFixture>('metadata', (test) => {
     clock.advance(11_000);
     await storage.create(creation());
     expect((await readSession(storage)).metadata).toBe('');
-    await storage.append(commitOf('e1', { metadata: [tag('a')] }));
+    await storage.append(createTestCommit('e1', { metadata: [tag('a')] }));
     await storage.delete(KEY);
     await storage.create(creation());
     expect((await readSession(storage)).metadata).toBe('');

@@ -1,14 +1,23 @@
 import { ownEntries } from '../../sessions/storage/state-entries.js';
 import type { OwnState } from '../../sessions/storage/session-storage.js';
 import { topic } from '../contract-runner.js';
-import { KEY, type StorageFixture, commitOf, creation, parsed, readSession, together, upsert } from './support.js';
+import {
+  KEY,
+  type StorageFixture,
+  createTestCommit,
+  creation,
+  parsed,
+  readSession,
+  together,
+  upsert,
+} from './support.js';
 
 /** A store may keep a small state in another way than a large one. */
 const MANY = Array.from({ length: 40 }, (_, index) => `key-${index}`);
 const VALUE = 'é'.repeat(40);
 
 /** A store may format JSON in its own way. */
-function valuesOf(state: OwnState | undefined): Map<string, unknown> {
+function parseStateValues(state: OwnState | undefined): Map<string, unknown> {
   return new Map(ownEntries(state).map(([name, value]) => [name, JSON.parse(value)]));
 }
 
@@ -18,11 +27,11 @@ export const ownState = topic<StorageFixture>("a session's own state", (test) =>
     const expected: Record<string, unknown> = { first: 1 };
     for (const name of MANY) {
       expected[name] = VALUE;
-      await storage.append(commitOf(name, { upserts: [upsert('session', name, VALUE)] }));
+      await storage.append(createTestCommit(name, { upserts: [upsert('session', name, VALUE)] }));
     }
     expect(parsed((await readSession(storage)).state.session)).toEqual(expected);
     const removals = MANY.slice(1).map((name) => ({ scope: 'session' as const, name }));
-    await storage.append(commitOf('less', { removals, upserts: [upsert('session', 'first', 2)] }));
+    await storage.append(createTestCommit('less', { removals, upserts: [upsert('session', 'first', 2)] }));
     expect(parsed((await readSession(storage)).state.session)).toEqual({ first: 2, 'key-0': VALUE });
     const { sessions } = await storage.list({ ...KEY, orderBy: 'lastUpdateTime', order: 'desc', limit: 10 });
     expect(sessions.map(({ state }) => parsed(state.session))).toEqual([{ first: 2, 'key-0': VALUE }]);
@@ -31,7 +40,7 @@ export const ownState = topic<StorageFixture>("a session's own state", (test) =>
   test('keeps every key that concurrent commits set, while it becomes large', async ({ storage }) => {
     await storage.create(creation());
     await together(MANY.length, async (index) =>
-      storage.append(commitOf(`e${index}`, { upserts: [upsert('session', MANY[index] ?? '', VALUE)] })),
+      storage.append(createTestCommit(`e${index}`, { upserts: [upsert('session', MANY[index] ?? '', VALUE)] })),
     );
     const { state } = await readSession(storage);
     expect(parsed(state.session)).toEqual(Object.fromEntries(MANY.map((name) => [name, VALUE])));
@@ -50,13 +59,13 @@ export const ownState = topic<StorageFixture>("a session's own state", (test) =>
       const [name, value] = entry;
       const key = { ...KEY, sessionId: `text-${place}` };
       await storage.create(creation({ key, upserts: [upsert('session', 'k', 1)] }));
-      await storage.append({ ...commitOf('e1'), key, upserts: [{ scope: 'session', name, value }] });
+      await storage.append({ ...createTestCommit('e1'), key, upserts: [{ scope: 'session', name, value }] });
       const read = await storage.read({ key, withState: true });
-      expect(valuesOf(read?.state?.session)).toEqual(valuesOf([['k', '1'], entry]));
+      expect(parseStateValues(read?.state?.session)).toEqual(parseStateValues([['k', '1'], entry]));
     }
     const upserts = entries.map(([name, value]) => ({ scope: 'session' as const, name, value }));
     await storage.create(creation({ upserts }));
     const read = await storage.read({ key: KEY, withState: true });
-    expect(valuesOf(read?.state?.session)).toEqual(valuesOf(entries));
+    expect(parseStateValues(read?.state?.session)).toEqual(parseStateValues(entries));
   });
 });

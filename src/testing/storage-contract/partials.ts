@@ -4,7 +4,7 @@ import { topic } from '../contract-runner.js';
 import {
   KEY,
   type StorageFixture,
-  commitOf,
+  createTestCommit,
   creation,
   lives,
   readPartials,
@@ -70,7 +70,7 @@ export const partials = topic<StorageFixture>('partial events', (test) => {
     expect(await turn.save(1, { content })).toEqual({ kind: 'saved', partial: expected });
     const { incarnation } = (await readSession(storage)).record;
     expect(await readPartials(storage, incarnation)).toEqual([expected]);
-    await storage.append(commitOf('e3'));
+    await storage.append(createTestCommit('e3'));
     for (let index = 2; index <= 12; index++) await turn.save(index);
     expect((await left(storage)).map(([number, seq]) => [number - PER_TURN, seq])).toEqual([
       [1, 2],
@@ -139,9 +139,9 @@ export const partials = topic<StorageFixture>('partial events', (test) => {
     for (const round of [1, 2]) {
       const outcomes = await Promise.all([
         turn.save(2 * round),
-        storage.append(commitOf(`t${round}`, { key: third })),
+        storage.append(createTestCommit(`t${round}`, { key: third })),
         other.save(round),
-        storage.append(commitOf(`e${round + 1}`)),
+        storage.append(createTestCommit(`e${round + 1}`)),
         turn.save(2 * round + 1),
       ]);
       expect(outcomes.map(({ kind }) => kind)).toEqual(['saved', 'appended', 'saved', 'appended', 'saved']);
@@ -171,17 +171,17 @@ export const partials = topic<StorageFixture>('partial events', (test) => {
     const turn = await Turn.begin(storage, 'one');
     for (const [place, messageId] of ['m1', 'm2', 'm1', 'm3'].entries()) await turn.save(place + 1, { messageId });
     const preconditions = { turnToken: turn.token };
-    await storage.append(commitOf('e2', { preconditions }));
+    await storage.append(createTestCommit('e2', { preconditions }));
     expect(await left(storage)).toHaveLength(4);
-    await storage.append(commitOf('e3', { preconditions, endsPartials: [] }));
-    await storage.append(commitOf('e3', { preconditions: { turnToken: 'lost' }, endsPartials: 'all' }));
-    await storage.append(commitOf('e4', { preconditions: { turnToken: 'lost' }, endsPartials: 'all' }));
+    await storage.append(createTestCommit('e3', { preconditions, endsPartials: [] }));
+    await storage.append(createTestCommit('e3', { preconditions: { turnToken: 'lost' }, endsPartials: 'all' }));
+    await storage.append(createTestCommit('e4', { preconditions: { turnToken: 'lost' }, endsPartials: 'all' }));
     expect(await left(storage)).toHaveLength(4);
-    await storage.append(commitOf('e4', { preconditions, endsPartials: ['m1', 'm3', 'none'] }));
+    await storage.append(createTestCommit('e4', { preconditions, endsPartials: ['m1', 'm3', 'none'] }));
     expect(await left(storage)).toEqual([[PER_TURN + 2, 1, '"2"']]);
     await turn.save(5, { messageId: 'm1' });
     expect(await left(storage, PER_TURN + 2)).toEqual([[PER_TURN + 5, 4, '"5"']]);
-    await storage.append(commitOf('e5', { preconditions, endsPartials: 'all', endsTurn: true }));
+    await storage.append(createTestCommit('e5', { preconditions, endsPartials: 'all', endsTurn: true }));
     expect(await left(storage)).toEqual([]);
   });
 

@@ -1,12 +1,22 @@
 import { topic } from '../contract-runner.js';
-import { APP, KEY, type StorageFixture, USER, commitOf, creation, lives, readSession, upsert } from './support.js';
+import {
+  APP,
+  KEY,
+  type StorageFixture,
+  USER,
+  createTestCommit,
+  creation,
+  lives,
+  readSession,
+  upsert,
+} from './support.js';
 
 export const purge = topic<StorageFixture>('purge', (test) => {
   test('a purge removes expired data, and returns the counts', async ({ storage, clock, raw }) => {
     const life = lives({ session: 10, user: 10, app: 10 });
     const upserts = [upsert('session', 'k', 1), upsert('user', 'k', 1), upsert('app', 'k', 1)];
     await storage.create(creation({ upserts, expiry: life }));
-    await storage.append(commitOf('e1', { expiry: life, event: { payload: '"canary"' } }));
+    await storage.append(createTestCommit('e1', { expiry: life, event: { payload: '"canary"' } }));
     clock.advanceSeconds(10);
     expect(await storage.purgeExpired(10)).toEqual({ sessions: 1, userStates: 1, appStates: 1 });
     const { text, ...counts } = await raw();
@@ -25,7 +35,7 @@ export const purge = topic<StorageFixture>('purge', (test) => {
         expiry: lives({ session: 20 }),
       }),
     );
-    await storage.append(commitOf('e1', { key: { ...KEY, sessionId: 's-2' }, expiry: lives({ session: 20 }) }));
+    await storage.append(createTestCommit('e1', { key: { ...KEY, sessionId: 's-2' }, expiry: lives({ session: 20 }) }));
     clock.advanceSeconds(10);
     expect(await storage.purgeExpired(10)).toEqual({ sessions: 1, userStates: 0, appStates: 0 });
     const left = await readSession(storage, { ...KEY, sessionId: 's-2' });
@@ -48,10 +58,10 @@ export const purge = topic<StorageFixture>('purge', (test) => {
 
   test('data of a new incarnation is not purged with the old one', async ({ storage, clock }) => {
     await storage.create(creation({ expiry: lives({ session: 10 }) }));
-    await storage.append(commitOf('old', { expiry: lives({ session: 10 }) }));
+    await storage.append(createTestCommit('old', { expiry: lives({ session: 10 }) }));
     clock.advanceSeconds(10);
     await storage.create(creation({ upserts: [upsert('session', 'k', 1)] }));
-    await storage.append(commitOf('new'));
+    await storage.append(createTestCommit('new'));
     await storage.purgeExpired(10);
     expect(await readSession(storage)).toMatchObject({ events: [{ id: 'new' }], state: { session: [['k', '1']] } });
   });

@@ -7,8 +7,8 @@ import { topic } from '../contract-runner.js';
 import {
   KEY,
   type StorageFixture,
-  batchOf,
-  commitOf,
+  createTestBatch,
+  createTestCommit,
   creation,
   readSession,
   upsert,
@@ -22,7 +22,7 @@ async function twelveEvents({ storage, clock }: StorageFixture): Promise<number>
   await storage.create(creation());
   for (let seq = 1; seq <= 12; seq++) {
     clock.advanceSeconds(1);
-    await storage.append(commitOf(`e${seq}`, { event: { anchor: seq % 4 === 1, timestamp: clock.now() } }));
+    await storage.append(createTestCommit(`e${seq}`, { event: { anchor: seq % 4 === 1, timestamp: clock.now() } }));
   }
   return start;
 }
@@ -60,7 +60,7 @@ export const readWindow = topic<StorageFixture>('windows of a read', (test) => {
     await storage.create(creation());
     const payload = JSON.stringify('x'.repeat(998));
     const events = Array.from({ length: 150 }, (_, index) => ({ id: `e${index}`, payload, anchor: index < 80 }));
-    await storage.append(batchOf(events));
+    await storage.append(createTestBatch(events));
     for (const keep of ['newest', 'oldest'] as const) {
       for (const maxBytes of [1, 1_500, 99_000, 200_000]) {
         for (const anchorsOnly of [false, true]) {
@@ -96,14 +96,14 @@ export const readWindow = topic<StorageFixture>('windows of a read', (test) => {
   test('an event of a group is found in both directions, also in the first log and after a trim', async ({
     storage,
   }) => {
-    const events = batchOf([1, 2, 3, 4, 5].map((seq) => ({ id: `e${seq}`, group: groupAt(seq) }))).events.map(
+    const events = createTestBatch([1, 2, 3, 4, 5].map((seq) => ({ id: `e${seq}`, group: groupAt(seq) }))).events.map(
       (event) => ({ ...event, appendedAt: 0, highWater: 0 }),
     );
     const log = { ...EMPTY_LOG, events, tipSeq: 5 };
     await storage.create(creation({ log }));
-    for (const seq of [6, 7]) await storage.append(commitOf(`e${seq}`, { event: { group: groupAt(seq) } }));
-    await storage.append(batchOf([8, 9, 10].map((seq) => ({ id: `e${seq}`, group: groupAt(seq) }))));
-    await storage.append(commitOf('e11'));
+    for (const seq of [6, 7]) await storage.append(createTestCommit(`e${seq}`, { event: { group: groupAt(seq) } }));
+    await storage.append(createTestBatch([8, 9, 10].map((seq) => ({ id: `e${seq}`, group: groupAt(seq) }))));
+    await storage.append(createTestCommit('e11'));
     const { incarnation } = (await storage.read({ key: KEY }))?.record ?? {};
     const expectAll = async (): Promise<void> => {
       for (const [from, next, previous] of [
@@ -175,9 +175,9 @@ export const readWindow = topic<StorageFixture>('windows of a read', (test) => {
   test('a window since a time also holds later events with an earlier time', async (fixture) => {
     const start = await twelveEvents(fixture);
     const { storage } = fixture;
-    await storage.append(commitOf('future', { event: { timestamp: start + 60_000 } }));
-    await storage.append(commitOf('past', { event: { timestamp: start } }));
-    await storage.append(commitOf('later', { event: { timestamp: start + 61_000 } }));
+    await storage.append(createTestCommit('future', { event: { timestamp: start + 60_000 } }));
+    await storage.append(createTestCommit('past', { event: { timestamp: start } }));
+    await storage.append(createTestCommit('later', { event: { timestamp: start + 61_000 } }));
     await expectAtLeast(storage, { since: start + 60_000 }, [13, 15]);
   });
 
@@ -185,9 +185,9 @@ export const readWindow = topic<StorageFixture>('windows of a read', (test) => {
     await twelveEvents(fixture);
     const { storage } = fixture;
     await storage.append(
-      commitOf('summary', { marks: { hidden: [], viewFromSeq: 8, summarySeq: OWN_SEQ, covered: NO_COUNTS } }),
+      createTestCommit('summary', { marks: { hidden: [], viewFromSeq: 8, summarySeq: OWN_SEQ, covered: NO_COUNTS } }),
     );
-    await storage.append(commitOf('e14'));
+    await storage.append(createTestCommit('e14'));
     await expectAtLeast(storage, { inView: true }, [9, 10, 11, 12, 14]);
     await expectAtLeast(storage, { inView: true, limit: 2 }, [14]);
     await expectAtLeast(storage, {}, [1, 8, 14]);
@@ -198,7 +198,7 @@ export const readWindow = topic<StorageFixture>('windows of a read', (test) => {
     const { storage } = fixture;
     expect(await storage.read({ key: KEY, withSummary: true })).not.toHaveProperty('summary');
     await storage.append(
-      commitOf('summary', {
+      createTestCommit('summary', {
         event: { payload: '"sum"' },
         marks: { hidden: [], viewFromSeq: 8, summarySeq: OWN_SEQ, covered: NO_COUNTS },
       }),
@@ -225,7 +225,7 @@ export const readWindow = topic<StorageFixture>('windows of a read', (test) => {
     ];
     for (const key of [KEY, ...others]) {
       await storage.create(creation({ key }));
-      await storage.append(commitOf(JSON.stringify(key).slice(0, 80), { key }));
+      await storage.append(createTestCommit(JSON.stringify(key).slice(0, 80), { key }));
     }
     for (const key of [KEY, ...others]) {
       expect((await readSession(storage, key)).events.map(({ id }) => id)).toEqual([JSON.stringify(key).slice(0, 80)]);

@@ -6,7 +6,7 @@ import {
   KEY,
   type StorageFixture,
   USER,
-  commitOf,
+  createTestCommit,
   creation,
   parsed,
   readSession,
@@ -67,7 +67,7 @@ export const scopes = topic<StorageFixture>('shared state', (test) => {
     await together(10, async (index) =>
       index % 2 === 0
         ? storage.writeState(toUser({ upserts: [upsert('user', `k${index}`, index)] }))
-        : storage.append(commitOf(`e${index}`, { upserts: [upsert('user', `k${index}`, index)] })),
+        : storage.append(createTestCommit(`e${index}`, { upserts: [upsert('user', `k${index}`, index)] })),
     );
     const expected = Object.fromEntries(Array.from({ length: 10 }, (_, index) => [`k${index}`, index]));
     expect(parsed(await storage.readState(USER))).toEqual(expected);
@@ -85,7 +85,7 @@ export const scopes = topic<StorageFixture>('shared state', (test) => {
 
   test('state without keys stores nothing', async ({ storage, raw }) => {
     await storage.create(creation({ upserts: [upsert('user', 'k', 1)] }));
-    await storage.append(commitOf('e1', { removals: [{ scope: 'user', name: 'k' }] }));
+    await storage.append(createTestCommit('e1', { removals: [{ scope: 'user', name: 'k' }] }));
     expect((await raw()).stateEntries).toBe(0);
     expect((await storage.read({ key: KEY, withState: true }))?.scopeExpiry?.user).toBeUndefined();
   });

@@ -4,7 +4,17 @@ import type { StateLimits } from '../../sessions/domain/state-size.js';
 import { ownEntries } from '../../sessions/storage/state-entries.js';
 import type { SessionStorage, StateEntries } from '../../sessions/storage/session-storage.js';
 import { topic } from '../contract-runner.js';
-import { APP, FOREVER, KEY, type StorageFixture, USER, commitOf, creation, lives, together } from './support.js';
+import {
+  APP,
+  FOREVER,
+  KEY,
+  type StorageFixture,
+  USER,
+  createTestCommit,
+  creation,
+  lives,
+  together,
+} from './support.js';
 
 const LIMITS: StateLimits = { session: 100, user: 60, app: 40 };
 const OWNERS = { user: USER, app: APP } as const;
@@ -24,7 +34,7 @@ function removal(scope: Scope, name: string): Removal {
 }
 
 function limited(id: string, changes: Partial<Commit>): Commit {
-  return commitOf(id, { maxStateBytes: LIMITS, ...changes });
+  return createTestCommit(id, { maxStateBytes: LIMITS, ...changes });
 }
 
 async function namesIn(storage: SessionStorage, scope: Scope): Promise<string[]> {
@@ -83,7 +93,7 @@ export const stateLimits = topic<StorageFixture>('limits of state', (test) => {
     test(`state of the ${scope} that is too large already may become smaller`, async ({ storage }) => {
       await storage.create(creation());
       const twice = 2 * LIMITS[scope];
-      await storage.append(commitOf('e1', { upserts: [sized(scope, 'a', twice), sized(scope, 'b', twice)] }));
+      await storage.append(createTestCommit('e1', { upserts: [sized(scope, 'a', twice), sized(scope, 'b', twice)] }));
       const larger = limited('e2', { upserts: [sized(scope, 'c', 4)] });
       expect(await storage.append(larger)).toEqual(full(scope, 2 * twice + 4));
       const smaller = limited('e2', { upserts: [sized(scope, 'a', twice - 1)] });
@@ -109,7 +119,7 @@ export const stateLimits = topic<StorageFixture>('limits of state', (test) => {
     test(`state of the ${scope} that is too large is not read`, async ({ storage }) => {
       await storage.create(creation());
       const bytes = LIMITS[scope] + 1;
-      await storage.append(commitOf('e1', { upserts: [sized(scope, 'a', bytes)] }));
+      await storage.append(createTestCommit('e1', { upserts: [sized(scope, 'a', bytes)] }));
       const wanted = { key: KEY, withState: true };
       await refused(storage.read({ ...wanted, maxStateBytes: LIMITS }), `has ${bytes} bytes`);
       const parts = { withBase: true, withMetadata: true, withSharedWrites: true, checkpointAt: 1 };
@@ -197,17 +207,21 @@ export const stateLimits = topic<StorageFixture>('limits of state', (test) => {
     await storage.create(creation());
     const upserts = [{ scope: 'session', name: 'é', value: '"😀"' } as const];
     const most = { ...LIMITS, session: 8 };
-    expect(await storage.append(commitOf('e1', { upserts, maxStateBytes: { ...most, session: 7 } }))).toMatchObject({
+    expect(
+      await storage.append(createTestCommit('e1', { upserts, maxStateBytes: { ...most, session: 7 } })),
+    ).toMatchObject({
       kind: 'stateFull',
       excess: { bytes: 8 },
     });
-    expect(await storage.append(commitOf('e1', { upserts, maxStateBytes: most }))).toMatchObject({ kind: 'appended' });
+    expect(await storage.append(createTestCommit('e1', { upserts, maxStateBytes: most }))).toMatchObject({
+      kind: 'appended',
+    });
     expect(await storage.read({ key: KEY, withState: true, maxStateBytes: most })).toBeDefined();
   });
 
   test('a commit obeys the limits of all scopes or writes to none', async ({ storage, raw }) => {
     await storage.create(creation());
-    await storage.append(commitOf('e1', { upserts: SCOPES.map((scope) => sized(scope, 'a', 10)) }));
+    await storage.append(createTestCommit('e1', { upserts: SCOPES.map((scope) => sized(scope, 'a', 10)) }));
     const before = await raw();
     for (const scope of SCOPES) {
       const upserts = SCOPES.map((one) => sized(one, 'b', one === scope ? LIMITS[scope] : 10));

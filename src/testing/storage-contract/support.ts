@@ -45,15 +45,15 @@ export function creation(changes: Partial<CreateRequest> = {}): CreateRequest {
 }
 
 /** A commit of one event, with defaults for everything that is not given. */
-export function commitOf(
+export function createTestCommit(
   id: string,
   { event, ...changes }: Partial<Omit<Commit, 'events'>> & { event?: Partial<CommitEvent> } = {},
 ): Commit {
-  return batchOf([{ id, ...event }], changes);
+  return createTestBatch([{ id, ...event }], changes);
 }
 
 /** A commit of several events, with defaults for everything that is not given. */
-export function batchOf(
+export function createTestBatch(
   events: readonly (Pick<CommitEvent, 'id'> & Partial<CommitEvent>)[],
   changes: Partial<Omit<Commit, 'events'>> = {},
 ): Commit {
@@ -87,7 +87,7 @@ export function upsert(scope: Upsert['scope'], name: string, value: unknown): Up
 /** Creates the session of {@link KEY} with this many events: `e1`, `e2` … */
 export async function sessionWithEvents(storage: SessionStorage, count: number): Promise<void> {
   await storage.create(creation());
-  for (let seq = 1; seq <= count; seq++) await storage.append(commitOf(`e${seq}`));
+  for (let seq = 1; seq <= count; seq++) await storage.append(createTestCommit(`e${seq}`));
 }
 
 /** Digests for a trim: `digest of e1`, `digest of e2` … */

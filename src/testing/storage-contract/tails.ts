@@ -4,8 +4,8 @@ import { topic } from '../contract-runner.js';
 import {
   KEY,
   type StorageFixture,
-  batchOf,
-  commitOf,
+  createTestBatch,
+  createTestCommit,
   creation,
   digestsOf,
   lives,
@@ -32,18 +32,18 @@ async function tailsOf(
 
 type Five = [number, number, number, number, number];
 
-function idsOf(tail: LogTail | undefined): readonly string[] | undefined {
+function getTailEventIds(tail: LogTail | undefined): readonly string[] | undefined {
   return tail?.events.map(({ id }) => id);
 }
 
 export const tails = topic<StorageFixture>('what is new in several logs', (test) => {
   test('is read in the order that was asked for, from each position', async ({ storage }) => {
     await sessionWithEvents(storage, 2);
-    await storage.append(commitOf('e3', { event: { payload: JSON.stringify({ id: 'e3', text: TEXT }) } }));
+    await storage.append(createTestCommit('e3', { event: { payload: JSON.stringify({ id: 'e3', text: TEXT }) } }));
     await storage.create(creation({ key: OTHER }));
-    await storage.append(commitOf('o1', { key: OTHER }));
+    await storage.append(createTestCommit('o1', { key: OTHER }));
     const found = await tailsOf(storage, [{ key: OTHER }, { afterSeq: 1 }, { afterSeq: 3 }, { afterSeq: 2 }]);
-    expect(found.map(idsOf)).toEqual([['o1'], ['e2', 'e3'], [], ['e3']]);
+    expect(found.map(getTailEventIds)).toEqual([['o1'], ['e2', 'e3'], [], ['e3']]);
     expect(found.map((tail) => tail?.lastSeq)).toEqual([1, 3, 3, 3]);
     const { events } = await readSession(storage);
     expect(found[1]?.events).toEqual(events.slice(1));
@@ -60,16 +60,16 @@ export const tails = topic<StorageFixture>('what is new in several logs', (test)
     clock.advance(1_000);
     expect((await tailsOf(storage, logs)).map((tail) => tail?.lastSeq)).toEqual([undefined, 0]);
     await storage.create(creation());
-    await storage.append(commitOf('new'));
-    expect((await tailsOf(storage, logs)).map(idsOf)).toEqual([undefined, []]);
+    await storage.append(createTestCommit('new'));
+    expect((await tailsOf(storage, logs)).map(getTailEventIds)).toEqual([undefined, []]);
   });
 
   test('has events without a gap, at most as many as asked for, and may leave out large ones', async ({ storage }) => {
     await sessionWithEvents(storage, 2);
     const large = JSON.stringify({ id: 'e3', text: 'x'.repeat(500_000) });
-    await storage.append(batchOf([{ id: 'e3', payload: large }, { id: 'e4' }, { id: 'e5' }]));
+    await storage.append(createTestBatch([{ id: 'e3', payload: large }, { id: 'e4' }, { id: 'e5' }]));
     const found = await tailsOf(storage, [{}, { afterSeq: 2 }, { afterSeq: 3, limit: 1 }]);
-    const [first = [], second = [], third] = found.map(idsOf);
+    const [first = [], second = [], third] = found.map(getTailEventIds);
     expect(first).toEqual(['e1', 'e2', 'e3', 'e4'].slice(0, Math.max(2, first.length)));
     expect(second).toEqual(['e3', 'e4', 'e5'].slice(0, second.length));
     expect(third).toEqual(['e4']);
@@ -82,7 +82,7 @@ export const tails = topic<StorageFixture>('what is new in several logs', (test)
     const trim = { key: KEY, incarnation, firstSeq: 1, marksSeq, newFirstSeq: 4, baseState: '{}' };
     await storage.trim({ ...trim, digests: digestsOf(1, 4) });
     const found = await tailsOf(storage, [{ afterSeq: 2 }, { afterSeq: 3 }]);
-    expect(found.map(idsOf)).toEqual([[], ['e4', 'e5', 'e6']]);
+    expect(found.map(getTailEventIds)).toEqual([[], ['e4', 'e5', 'e6']]);
   });
 
   test('without events and partial events, tells where the log ends, and how long it lives', async ({
@@ -151,7 +151,7 @@ export const tails = topic<StorageFixture>('what is new in several logs', (test)
     await storage.create(creation({ key: OTHER, baseState: '{"a":1}' }));
     const texts = ['"ä"', '"😀\\n"', `"${'x'.repeat(9_000)}"`, '"d"'];
     for (const [index, payload] of texts.entries())
-      await storage.append(commitOf(`e${index + 1}`, { event: { payload } }));
+      await storage.append(createTestCommit(`e${index + 1}`, { event: { payload } }));
     const bytes = async (logs: readonly Partial<TailRequest>[]) =>
       (
         await tailsOf(

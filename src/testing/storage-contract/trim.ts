@@ -1,6 +1,14 @@
 import type { AppendOutcome, StoredEvent } from '../../sessions/domain/commit.js';
 import { topic } from '../contract-runner.js';
-import { KEY, type StorageFixture, batchOf, commitOf, digestsOf, readSession, sessionWithEvents } from './support.js';
+import {
+  KEY,
+  type StorageFixture,
+  createTestBatch,
+  createTestCommit,
+  digestsOf,
+  readSession,
+  sessionWithEvents,
+} from './support.js';
 
 async function trimmed({ storage }: StorageFixture, newFirstSeq: number): Promise<void> {
   const { incarnation, firstSeq, marksSeq } = (await readSession(storage)).record;
@@ -17,8 +25,8 @@ export const trim = topic<StorageFixture>('trim', (test) => {
   test('no read returns trimmed events, and the base state is the new one', async (fixture) => {
     const { storage, raw } = fixture;
     await sessionWithEvents(storage, 2);
-    await storage.append(commitOf('e3', { event: { payload: '"canary"' } }));
-    await storage.append(commitOf('e4'));
+    await storage.append(createTestCommit('e3', { event: { payload: '"canary"' } }));
+    await storage.append(createTestCommit('e4'));
     await trimmed(fixture, 4);
     const { record, events, baseState } = await readSession(storage);
     expect(record).toMatchObject({ firstSeq: 4, lastSeq: 4 });
@@ -32,11 +40,11 @@ export const trim = topic<StorageFixture>('trim', (test) => {
     const { storage } = fixture;
     await sessionWithEvents(storage, 3);
     await trimmed(fixture, 3);
-    expect(await storage.append(commitOf('e1'))).toMatchObject({
+    expect(await storage.append(createTestCommit('e1'))).toMatchObject({
       kind: 'seen',
       events: [{ seq: 1, id: 'e1', digest: 'digest of e1', payload: null }],
     });
-    expect(await storage.append(commitOf('e4'))).toMatchObject({ kind: 'appended', record: { lastSeq: 4 } });
+    expect(await storage.append(createTestCommit('e4'))).toMatchObject({ kind: 'appended', record: { lastSeq: 4 } });
   });
 
   test('each of a thousand trimmed events keeps its own digest, also after the next trim', async (fixture) => {
@@ -44,15 +52,15 @@ export const trim = topic<StorageFixture>('trim', (test) => {
     await sessionWithEvents(storage, 0);
     const ids = Array.from({ length: 1_010 }, (_, index) => `e${index + 1}`);
     for (let from = 0; from < ids.length; from += 101) {
-      await storage.append(batchOf(ids.slice(from, from + 101).map((id) => ({ id }))));
+      await storage.append(createTestBatch(ids.slice(from, from + 101).map((id) => ({ id }))));
     }
     await trimmed(fixture, 1_001);
     await trimmed(fixture, 1_006);
     for (const id of ['e1', 'e99', 'e100', 'e101', 'e500', 'e1000', 'e1001', 'e1005']) {
-      const [event] = outcomeEvents(await storage.append(commitOf(id)));
+      const [event] = outcomeEvents(await storage.append(createTestCommit(id)));
       expect(event).toMatchObject({ id, digest: `digest of ${id}`, payload: null });
     }
-    const [retained] = outcomeEvents(await storage.append(commitOf('e1006')));
+    const [retained] = outcomeEvents(await storage.append(createTestCommit('e1006')));
     expect(retained).toMatchObject({ seq: 1_006, payload: '{"id":"e1006"}' });
   });
 
@@ -61,7 +69,7 @@ export const trim = topic<StorageFixture>('trim', (test) => {
     await sessionWithEvents(storage, 3);
     await trimmed(fixture, 4);
     expect((await readSession(storage)).events).toEqual([]);
-    await storage.append(commitOf('e4'));
+    await storage.append(createTestCommit('e4'));
     expect((await readSession(storage)).events.map(({ seq }) => seq)).toEqual([4]);
   });
 

@@ -4,7 +4,7 @@ import type { SessionStorage } from '../../sessions/storage/session-storage.js';
 import {
   KEY,
   type StorageFixture,
-  commitOf,
+  createTestCommit,
   creation,
   lives,
   readSession,
@@ -27,14 +27,16 @@ async function begun(storage: SessionStorage, changes: Partial<TurnBeginning> = 
   return outcome.turn;
 }
 
-const under = (id: string, { token }: StoredTurn) => commitOf(id, { preconditions: { turnToken: token } });
+const under = (id: string, { token }: StoredTurn) => createTestCommit(id, { preconditions: { turnToken: token } });
 
 export const turns = topic<StorageFixture>('turns', (test) => {
   test('a new session has no turn, and refuses any token', async ({ storage }) => {
     await storage.create(creation());
     expect((await readSession(storage)).record).toMatchObject({ turn: NO_TURN, turnsOnly: false });
     const token = 'any';
-    expect(await storage.append(commitOf('e1', { preconditions: { turnToken: token } }))).toEqual({ kind: 'turnLost' });
+    expect(await storage.append(createTestCommit('e1', { preconditions: { turnToken: token } }))).toEqual({
+      kind: 'turnLost',
+    });
     expect(await storage.turn({ action: 'renew', key: KEY, token, ttlMs: 1_000 })).toEqual({ kind: 'lost' });
     expect(await storage.turn({ action: 'end', key: KEY, token })).toEqual({ kind: 'lost' });
   });
@@ -81,7 +83,7 @@ export const turns = topic<StorageFixture>('turns', (test) => {
     await storage.turn({ action: 'end', key: KEY, token: second.token });
     const third = beginning();
     expect(await storage.turn(third)).toMatchObject({ turn: { number: 3 }, takesOver: false });
-    await storage.append(commitOf('e1', { preconditions: { turnToken: third.token }, endsTurn: true }));
+    await storage.append(createTestCommit('e1', { preconditions: { turnToken: third.token }, endsTurn: true }));
     expect(await storage.turn(beginning())).toMatchObject({ turn: { number: 4 }, takesOver: false });
   });
 
@@ -179,13 +181,15 @@ export const turns = topic<StorageFixture>('turns', (test) => {
 
   test('a commit without a turn can end the one that is held, and none if there is none', async ({ storage }) => {
     await storage.create(creation());
-    expect(await storage.append({ ...commitOf('e0'), endsTurn: true })).toMatchObject({
+    expect(await storage.append({ ...createTestCommit('e0'), endsTurn: true })).toMatchObject({
       kind: 'appended',
       record: { turn: NO_TURN },
     });
     const turn = await begun(storage);
     const ended = { ...turn, expiresAt: 0 };
-    expect(await storage.append({ ...commitOf('e1'), endsTurn: true })).toMatchObject({ record: { turn: ended } });
+    expect(await storage.append({ ...createTestCommit('e1'), endsTurn: true })).toMatchObject({
+      record: { turn: ended },
+    });
     expect((await readSession(storage)).record.turn).toEqual(ended);
     expect(await storage.append(under('e2', turn))).toEqual({ kind: 'turnLost' });
     expect(await begun(storage, { holder: 'two' })).toMatchObject({ number: 2 });
@@ -198,25 +202,27 @@ export const turns = topic<StorageFixture>('turns', (test) => {
     await storage.turn({ action: 'end', key: KEY, token: turn.token });
     expect(await storage.append(under('e1', turn))).toMatchObject({ kind: 'seen', events: [{ seq: 1 }] });
     const preconditions = { turnToken: turn.token, expectedVersion: 0 };
-    expect(await storage.append(commitOf('e2', { preconditions }))).toEqual({ kind: 'turnLost' });
+    expect(await storage.append(createTestCommit('e2', { preconditions }))).toEqual({ kind: 'turnLost' });
   });
 
   test('a held turn does not block commits without a turn', async ({ storage }) => {
     await storage.create(creation());
     await begun(storage);
-    expect(await storage.append(commitOf('e1'))).toMatchObject({ kind: 'appended' });
+    expect(await storage.append(createTestCommit('e1'))).toMatchObject({ kind: 'appended' });
   });
 
   test('a session with turnsOnly refuses commits without a turn, except summaries', async ({ storage, raw }) => {
     await storage.create(creation({ turnsOnly: true }));
     const before = await raw();
-    expect(await storage.append(commitOf('e1'))).toEqual({ kind: 'turnRequired' });
+    expect(await storage.append(createTestCommit('e1'))).toEqual({ kind: 'turnRequired' });
     expect(await raw()).toEqual(before);
     const turn = await begun(storage);
-    expect(await storage.append(commitOf('e1'))).toEqual({ kind: 'turnRequired' });
+    expect(await storage.append(createTestCommit('e1'))).toEqual({ kind: 'turnRequired' });
     expect(await storage.append(under('e1', turn))).toMatchObject({ kind: 'appended', record: { turnsOnly: true } });
-    expect(await storage.append(commitOf('summary', { expiry: undefined }))).toMatchObject({ kind: 'appended' });
-    expect(await storage.append(commitOf('e1'))).toMatchObject({ kind: 'seen' });
+    expect(await storage.append(createTestCommit('summary', { expiry: undefined }))).toMatchObject({
+      kind: 'appended',
+    });
+    expect(await storage.append(createTestCommit('e1'))).toMatchObject({ kind: 'seen' });
   });
 
   test('a turn changes nothing else in the session', async ({ storage, clock }) => {

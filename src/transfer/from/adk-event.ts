@@ -1,5 +1,5 @@
 import type { ForeignEvent } from '../foreign-log.js';
-import { recordOf, timeOf } from './foreign-database.js';
+import { parseForeignObject, parseForeignTime } from './foreign-database.js';
 
 /** Below these paths, keys belong to apps and stay as they are. */
 const KEPT = new Set([
@@ -33,14 +33,14 @@ const BYTES = new Set([
 export function eventOfSnakeCase(given: Readonly<Record<string, unknown>>): ForeignEvent {
   const { actions, timestamp, ...event } = camelCased(given, '') as Record<string, unknown>;
   // A compaction of ADK covers a range of times, and several are shown together: it is no summary as there are here.
-  const { compaction, rewindBeforeInvocationId, ...others } = recordOf(actions);
+  const { compaction, rewindBeforeInvocationId, ...others } = parseForeignObject(actions);
   const rewindBefore = typeof rewindBeforeInvocationId === 'string' ? rewindBeforeInvocationId : undefined;
   const kept: object = {
     ...others,
     ...(compaction === undefined ? {} : { adkCompaction: compaction }),
     ...(rewindBefore !== undefined && { rewindBeforeInvocationId: rewindBefore }),
   };
-  return { ...event, timestamp: timeOf(timestamp), actions: kept, rewindBefore };
+  return { ...event, timestamp: parseForeignTime(timestamp), actions: kept, rewindBefore };
 }
 
 function camelCased(value: unknown, path: string): unknown {

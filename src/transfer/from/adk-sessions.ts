@@ -5,12 +5,12 @@ import { eventOfColumns } from './event-columns.js';
 import {
   type ForeignDatabase,
   type ForeignRow,
-  columnsOf,
+  readColumnNames,
   query,
-  recordOf,
-  rowsOf,
-  timeOf,
-  textOf,
+  parseForeignObject,
+  readForeignRows,
+  parseForeignTime,
+  toForeignText,
 } from './foreign-database.js';
 import type { ForeignEvent } from '../foreign-log.js';
 import { foreignRecords, recordsOrBad, stateRecord } from '../foreign-session.js';
@@ -24,7 +24,7 @@ import { foreignRecords, recordsOrBad, stateRecord } from '../foreign-session.js
  * await importRecords(storage, adkSessions({ dialect: 'postgres', query: (sql, values) => adk.query(sql, values) }));
  */
 export async function* adkSessions(database: ForeignDatabase): AsyncGenerator<TransferRecord> {
-  const columns = await columnsOf(database, 'events');
+  const columns = await readColumnNames(database, 'events');
   if (!columns.has('invocation_id')) throw new TransferFileError('the database has no tables of ADK');
   const readEvent = columns.has('event_data') ? eventOfData : eventOfColumns;
   yield* sessionsWithColumns(database, readEvent);
@@ -38,29 +38,33 @@ export async function* sessionsWithColumns(
 ): AsyncGenerator<TransferRecord> {
   // Events of the same time have an order of their own in SQLite only.
   const ties = database.dialect === 'sqlite' ? 'rowid' : 'id';
-  for await (const session of rowsOf(database, 'SELECT * FROM sessions ORDER BY app_name, user_id, id')) {
-    const key = { appName: textOf(session.app_name), userId: textOf(session.user_id), sessionId: textOf(session.id) };
+  for await (const session of readForeignRows(database, 'SELECT * FROM sessions ORDER BY app_name, user_id, id')) {
+    const key = {
+      appName: toForeignText(session.app_name),
+      userId: toForeignText(session.user_id),
+      sessionId: toForeignText(session.id),
+    };
     const statement = `SELECT * FROM events WHERE app_name = ? AND user_id = ? AND session_id = ? ORDER BY timestamp, ${ties}`;
     yield* recordsOrBad(key, () =>
       foreignRecords({
         ...key,
-        createTime: timeOf(session.create_time) ?? 0,
-        lastUpdateTime: timeOf(session.update_time),
-        state: recordOf(session.state),
+        createTime: parseForeignTime(session.create_time) ?? 0,
+        lastUpdateTime: parseForeignTime(session.update_time),
+        state: parseForeignObject(session.state),
         async *events() {
           yield* earlierEvents(session);
-          yield* inOrder(rowsOf(database, statement, [key.appName, key.userId, key.sessionId]), readEvent);
+          yield* inOrder(readForeignRows(database, statement, [key.appName, key.userId, key.sessionId]), readEvent);
         },
       }),
     );
   }
-  for await (const row of rowsOf(database, 'SELECT * FROM user_states ORDER BY app_name, user_id')) {
-    const owner = { appName: textOf(row.app_name), userId: textOf(row.user_id) };
-    yield* recordsOrBad(owner, () => [stateRecord(owner, recordOf(row.state))]);
+  for await (const row of readForeignRows(database, 'SELECT * FROM user_states ORDER BY app_name, user_id')) {
+    const owner = { appName: toForeignText(row.app_name), userId: toForeignText(row.user_id) };
+    yield* recordsOrBad(owner, () => [stateRecord(owner, parseForeignObject(row.state))]);
   }
   for (const row of await query(database, 'SELECT * FROM app_states')) {
-    const owner = { appName: textOf(row.app_name) };
-    yield* recordsOrBad(owner, () => [stateRecord(owner, recordOf(row.state))]);
+    const owner = { appName: toForeignText(row.app_name) };
+    yield* recordsOrBad(owner, () => [stateRecord(owner, parseForeignObject(row.state))]);
   }
 }
 
@@ -72,7 +76,7 @@ async function* inOrder(
   let [moment, events]: [number | undefined, ForeignEvent[]] = [undefined, []];
   const sorted = (): ForeignEvent[] => events.toSorted((a, b) => (a.timestamp ?? 0) - (b.timestamp ?? 0));
   for await (const row of rows) {
-    const time = timeOf(row.timestamp);
+    const time = parseForeignTime(row.timestamp);
     if (time !== moment) {
       yield* sorted();
       [moment, events] = [time, []];
@@ -83,11 +87,11 @@ async function* inOrder(
 }
 
 function eventOfData(row: ForeignRow): ForeignEvent {
-  const event = eventOfSnakeCase(recordOf(row.event_data));
+  const event = eventOfSnakeCase(parseForeignObject(row.event_data));
   return {
     ...event,
-    id: textOf(row.id),
-    invocationId: textOf(row.invocation_id),
-    timestamp: event.timestamp ?? timeOf(row.timestamp),
+    id: toForeignText(row.id),
+    invocationId: toForeignText(row.invocation_id),
+    timestamp: event.timestamp ?? parseForeignTime(row.timestamp),
   };
 }

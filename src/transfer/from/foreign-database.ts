@@ -16,7 +16,7 @@ export interface ForeignDatabase {
 const ROWS_PER_PAGE = 500;
 
 /** Reads the rows of a query that has an order, page by page. Its parameters are written as `?`. */
-export async function* rowsOf(
+export async function* readForeignRows(
   database: ForeignDatabase,
   statement: string,
   parameters: readonly string[] = [],
@@ -42,7 +42,7 @@ export async function query(
 }
 
 /** The names of the columns of a table; none if there is no such table. */
-export async function columnsOf(database: ForeignDatabase, table: string): Promise<ReadonlySet<string>> {
+export async function readColumnNames(database: ForeignDatabase, table: string): Promise<ReadonlySet<string>> {
   const rows =
     database.dialect === 'sqlite'
       ? await query(database, `SELECT name AS column_name FROM pragma_table_info('${table}')`)
@@ -57,20 +57,20 @@ export async function columnsOf(database: ForeignDatabase, table: string): Promi
 }
 
 /** The text of a value that is text or a number, or else `missing`. */
-export function textOf(value: unknown, missing = ''): string {
+export function toForeignText(value: unknown, missing = ''): string {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'bigint' ? String(value) : missing;
 }
 
 /** The bytes of a value, as drivers return them. */
-export function bytesOf(value: unknown): Uint8Array | undefined {
+export function toBytes(value: unknown): Uint8Array | undefined {
   if (types.isUint8Array(value)) return value;
   return types.isAnyArrayBuffer(value) ? new Uint8Array(value) : undefined;
 }
 
 /** A value of a JSON column: some drivers parse it, and some return its text. */
-export function jsonOf(value: unknown): unknown {
-  const bytes = bytesOf(value);
-  if (bytes) return jsonOf(Buffer.from(bytes).toString());
+export function parseJsonColumn(value: unknown): unknown {
+  const bytes = toBytes(value);
+  if (bytes) return parseJsonColumn(Buffer.from(bytes).toString());
   if (typeof value !== 'string') return value ?? undefined;
   try {
     return JSON.parse(value) as unknown;
@@ -80,8 +80,8 @@ export function jsonOf(value: unknown): unknown {
 }
 
 /** An object of a JSON column. */
-export function recordOf(value: unknown): Record<string, unknown> {
-  const parsed = jsonOf(value);
+export function parseForeignObject(value: unknown): Record<string, unknown> {
+  const parsed = parseJsonColumn(value);
   const isObject = typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed);
   return isObject ? (parsed as Record<string, unknown>) : {};
 }
@@ -90,15 +90,15 @@ export function recordOf(value: unknown): Record<string, unknown> {
 const FEWEST_MILLISECONDS = 1e11;
 
 /** A time of a column or a field, in milliseconds. Text without a time zone is in UTC. */
-export function timeOf(value: unknown): number | undefined {
-  if (value instanceof Date) return timeOf(value.getTime());
-  if (typeof value === 'bigint') return timeOf(Number(value));
+export function parseForeignTime(value: unknown): number | undefined {
+  if (value instanceof Date) return parseForeignTime(value.getTime());
+  if (typeof value === 'bigint') return parseForeignTime(Number(value));
   if (typeof value === 'number') {
     if (!Number.isFinite(value) || value < 0) return undefined;
     return Math.round(value < FEWEST_MILLISECONDS ? value * 1_000 : value);
   }
   if (typeof value !== 'string' || value === '') return undefined;
-  if (/^\d+(\.\d+)?$/.test(value)) return timeOf(Number(value));
+  if (/^\d+(\.\d+)?$/.test(value)) return parseForeignTime(Number(value));
   const zoned = /(Z|[+-]\d{2}:?\d{2}|[+-]\d{2})$/.test(value) ? value : `${value}Z`;
   const time = Date.parse(zoned.replace(' ', 'T').replace(/([+-]\d{2})$/, '$1:00'));
   return Number.isNaN(time) ? undefined : time;

@@ -4,7 +4,7 @@ export interface ForeignRedisNode {
 }
 
 /** The keys of a pattern, each once. */
-export async function* keysOf(nodes: readonly ForeignRedisNode[], pattern: string): AsyncGenerator<string> {
+export async function* scanRedisKeys(nodes: readonly ForeignRedisNode[], pattern: string): AsyncGenerator<string> {
   const seen = new Set<string>();
   for (const node of nodes) {
     let cursor = '0';

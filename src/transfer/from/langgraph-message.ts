@@ -3,7 +3,7 @@ import { eventFields } from '../../adapters/langgraph/message-fields.js';
 import { linkedItem } from '../../adapters/langgraph/message-item.js';
 import { recordFields } from '../../adapters/langgraph/thread-records.js';
 import type { Part } from '../../index.js';
-import { recordOf, textOf } from './foreign-database.js';
+import { parseForeignObject, toForeignText } from './foreign-database.js';
 import type { ForeignEvent } from '../foreign-log.js';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -13,11 +13,11 @@ type Fields = Readonly<Record<string, unknown>>;
  * adapter makes of it, which reads the first back as it was.
  */
 export function eventOfMessage(message: Fields): ForeignEvent {
-  const args = message.kwargs === undefined ? message : recordOf(message.kwargs);
+  const args = message.kwargs === undefined ? message : parseForeignObject(message.kwargs);
   // A message that was made of blocks was given no content.
   const fields = { ...args, content: args.content ?? args.content_blocks };
   const id = typeof args.id === 'string' && args.id !== '' ? args.id : undefined;
-  const said = eventFields(kindOf(message, args), fields);
+  const said = eventFields(findMessageKind(message, args), fields);
   return { id, ...said, ...wholeOf(message, fields, said.content?.parts ?? []) };
 }
 
@@ -32,10 +32,10 @@ const KINDS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** A constructor has a name, fields have a kind; Python takes the name as the kind of a chunk. */
-function kindOf(message: Fields, fields: Fields): string {
+function findMessageKind(message: Fields, fields: Fields): string {
   const path: unknown = message.id;
-  const type = textOf(fields.type, 'system');
-  const names = [Array.isArray(path) ? textOf(path.at(-1)) : '', type];
+  const type = toForeignText(fields.type, 'system');
+  const names = [Array.isArray(path) ? toForeignText(path.at(-1)) : '', type];
   return names.map((name) => KINDS.get(name.replace(/Chunk$/, ''))).find((kind) => kind !== undefined) ?? type;
 }
 
@@ -50,5 +50,5 @@ function wholeOf(message: Fields, { content }: Fields, parts: readonly Part[]): 
 /** Whether blocks are left that are no parts, and no calls, which a message has beside its content. */
 function hasUnknownBlocks(content: unknown): boolean {
   const blocks: readonly unknown[] = Array.isArray(content) ? content : [];
-  return blocks.some((block) => contentParts([block]).length === 0 && recordOf(block).type !== 'tool_use');
+  return blocks.some((block) => contentParts([block]).length === 0 && parseForeignObject(block).type !== 'tool_use');
 }

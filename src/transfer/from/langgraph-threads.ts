@@ -3,14 +3,14 @@ import type { TransferRecord } from '../transfer-records.js';
 import {
   type ForeignDatabase,
   type ForeignRow,
-  bytesOf,
-  columnsOf,
-  jsonOf,
+  toBytes,
+  readColumnNames,
+  parseJsonColumn,
   query,
-  recordOf,
-  rowsOf,
-  timeOf,
-  textOf,
+  parseForeignObject,
+  readForeignRows,
+  parseForeignTime,
+  toForeignText,
 } from './foreign-database.js';
 import { foreignRecords, recordsOrBad } from '../foreign-session.js';
 import { eventOfMessage } from './langgraph-message.js';
@@ -41,25 +41,26 @@ export async function* langGraphThreads(
   database: ForeignDatabase,
   { channel = 'messages', ...options }: LangGraphOptions,
 ): AsyncGenerator<TransferRecord> {
-  const hasBlobs = (await columnsOf(database, 'checkpoint_blobs')).size > 0;
+  const hasBlobs = (await readColumnNames(database, 'checkpoint_blobs')).size > 0;
   const threads = `SELECT thread_id, MIN(checkpoint_id) AS oldest, MAX(checkpoint_id) AS newest FROM checkpoints
     WHERE checkpoint_ns = '' GROUP BY thread_id ORDER BY thread_id`;
-  for await (const { thread_id: threadId, oldest, newest } of rowsOf(database, threads)) {
-    const sessionId = textOf(threadId);
+  for await (const { thread_id: threadId, oldest, newest } of readForeignRows(database, threads)) {
+    const sessionId = toForeignText(threadId);
     const userId = typeof options.userId === 'string' ? options.userId : options.userId(sessionId);
     const key = { appName: options.appName, userId, sessionId };
-    const read = (id: unknown): Promise<Checkpoint> => readCheckpoint(database, sessionId, textOf(id), options.decode);
+    const read = (id: unknown): Promise<Checkpoint> =>
+      readCheckpoint(database, sessionId, toForeignText(id), options.decode);
     yield* recordsOrBad(key, async function* () {
       const [first, last] = [await read(oldest), await read(newest)];
       const stored = hasBlobs ? await blobOf(database, sessionId, last, channel, options.decode) : undefined;
-      const messages = stored ?? recordOf(last.channel_values)[channel] ?? [];
+      const messages = stored ?? parseForeignObject(last.channel_values)[channel] ?? [];
       if (!Array.isArray(messages))
         throw new TransferFileError(`the channel ${JSON.stringify(channel)} has no list of messages`);
       yield* foreignRecords({
         ...key,
-        createTime: timeOf(first.ts) ?? 0,
-        lastUpdateTime: timeOf(last.ts),
-        events: () => messages.map((message) => eventOfMessage(recordOf(message))),
+        createTime: parseForeignTime(first.ts) ?? 0,
+        lastUpdateTime: parseForeignTime(last.ts),
+        events: () => messages.map((message) => eventOfMessage(parseForeignObject(message))),
       });
     });
   }
@@ -84,8 +85,8 @@ async function readCheckpoint(
   );
   const { type, checkpoint } = row ?? {};
   // PostgreSQL has it as JSON, and the type says how other values are stored.
-  const bytes = bytesOf(checkpoint);
-  return recordOf(bytes ? decoded(textOf(type, 'json'), bytes, decode) : checkpoint);
+  const bytes = toBytes(checkpoint);
+  return parseForeignObject(bytes ? decoded(toForeignText(type, 'json'), bytes, decode) : checkpoint);
 }
 
 /** On PostgreSQL, values of channels are in a table of their own, by their versions. */
@@ -96,19 +97,19 @@ async function blobOf(
   channel: string,
   decode: LangGraphDecoder | undefined,
 ): Promise<unknown> {
-  const version = recordOf(versions)[channel];
+  const version = parseForeignObject(versions)[channel];
   if (version === undefined) return undefined;
   const [row]: readonly ForeignRow[] = await query(
     database,
     "SELECT type, blob FROM checkpoint_blobs WHERE thread_id = ? AND checkpoint_ns = '' AND channel = ? AND version = ?",
-    [threadId, channel, textOf(version)],
+    [threadId, channel, toForeignText(version)],
   );
-  const bytes = bytesOf(row?.blob);
-  return bytes && decoded(textOf(row?.type), bytes, decode);
+  const bytes = toBytes(row?.blob);
+  return bytes && decoded(toForeignText(row?.type), bytes, decode);
 }
 
 function decoded(type: string, bytes: Uint8Array, decode: LangGraphDecoder | undefined): unknown {
-  if (type === 'json') return jsonOf(bytes);
+  if (type === 'json') return parseJsonColumn(bytes);
   if (type === 'empty' || type === 'null') return undefined;
   if (!decode) throw new TransferFileError(`a value is stored as ${JSON.stringify(type)}: give \`decode\` for it`);
   return decode(type, bytes);

@@ -1,18 +1,18 @@
 import { itemEvents } from '../../adapters/openai-agents/item-events.js';
-import { entriesOf, fieldsOf } from '../../adapters/openai-agents/said-item.js';
+import { toContentEntries, toContentEntry } from '../../adapters/openai-agents/said-item.js';
 import { isPlainObject } from '../../adapter.js';
 import type { Part } from '../../index.js';
-import { jsonOf } from './foreign-database.js';
+import { parseJsonColumn } from './foreign-database.js';
 import type { ForeignEvent } from '../foreign-log.js';
 
 type Item = Readonly<Record<string, unknown>>;
 
 /** An item of the OpenAI Agents SDK as events: those that the adapter for its TypeScript version makes, if it is of that. */
 export function eventsOfItem(given: object): ForeignEvent[] {
-  const item = fieldsOf(given);
+  const item = toContentEntry(given);
   if (isOfPython(item)) return [eventOfPythonItem(item)];
   const [first, ...others] = itemEvents(given, { agent: 'agent' });
-  return [{ ...first, id: idOf(item) }, ...others];
+  return [{ ...first, id: readItemId(item) }, ...others];
 }
 
 const PYTHON_FIELDS = ['image_url', 'file_id', 'file_data', 'file_url'];
@@ -38,9 +38,10 @@ const PYTHON_TYPES = new Set([
 
 /** Items for Python have the names of OpenAI's Responses API. */
 function isOfPython(item: Item): boolean {
-  const type = textOf(item.type);
+  const type = toTextOrEmpty(item.type);
   if (type === 'reasoning') return item.summary !== undefined || !Array.isArray(item.content);
-  if (entriesOf(item.content).some((entry) => PYTHON_FIELDS.some((name) => Object.hasOwn(entry, name)))) return true;
+  if (toContentEntries(item.content).some((entry) => PYTHON_FIELDS.some((name) => Object.hasOwn(entry, name))))
+    return true;
   if (item.callId !== undefined) return false;
   if (item.call_id !== undefined) return !type.startsWith('tool_search');
   return PYTHON_TYPES.has(type) || (type.endsWith('_call') && !CALLS_OF_TYPESCRIPT.has(type));
@@ -51,21 +52,23 @@ function isOfPython(item: Item): boolean {
  * kept as they are in `customMetadata.openai`.
  */
 export function eventOfPythonItem(item: Item): ForeignEvent {
-  const id = idOf(item);
-  const callId = textOf(item.call_id ?? item.callId);
+  const id = readItemId(item);
+  const callId = toTextOrEmpty(item.call_id ?? item.callId);
   switch (item.type ?? 'message') {
     case 'message':
-      return { id, ...messageOf(item) };
+      return { id, ...toMessageEvent(item) };
     case 'function_call':
-      return byAgent(id, [{ functionCall: { id: callId, name: textOf(item.name), args: argsOf(item.arguments) } }]);
+      return byAgent(id, [
+        { functionCall: { id: callId, name: toTextOrEmpty(item.name), args: argsOf(item.arguments) } },
+      ]);
     case 'function_call_output':
     case 'function_call_result':
       return byAgent(id, [
         {
           functionResponse: {
             id: callId,
-            name: textOf(item.name ?? 'tool'),
-            response: { output: outputOf(item.output) },
+            name: toTextOrEmpty(item.name ?? 'tool'),
+            response: { output: parseItemOutput(item.output) },
           },
         },
       ]);
@@ -74,14 +77,14 @@ export function eventOfPythonItem(item: Item): ForeignEvent {
   }
 }
 
-function idOf({ id }: Item): string | undefined {
+function readItemId({ id }: Item): string | undefined {
   return typeof id === 'string' && id !== '' ? id : undefined;
 }
 
-function messageOf(item: Item): ForeignEvent {
-  const role = textOf(item.role ?? 'user');
+function toMessageEvent(item: Item): ForeignEvent {
+  const role = toTextOrEmpty(item.role ?? 'user');
   const content: unknown = typeof item.content === 'string' ? [{ type: 'text', text: item.content }] : item.content;
-  const parts = entriesOf(content).flatMap((part): Part[] =>
+  const parts = toContentEntries(content).flatMap((part): Part[] =>
     typeof part.text === 'string'
       ? [{ text: part.text }]
       : typeof part.refusal === 'string'
@@ -105,7 +108,7 @@ function byAgent(id: string | undefined, parts: Part[]): ForeignEvent {
 /** Arguments that are no JSON object are kept as text. */
 function argsOf(value: unknown): Record<string, unknown> {
   try {
-    const parsed = jsonOf(value);
+    const parsed = parseJsonColumn(value);
     if (isPlainObject(parsed)) return parsed;
   } catch {
     // A model may write arguments that do not parse.
@@ -113,11 +116,11 @@ function argsOf(value: unknown): Record<string, unknown> {
   return { arguments: value ?? null };
 }
 
-function outputOf(value: unknown): unknown {
-  const { type, text } = fieldsOf(value);
+function parseItemOutput(value: unknown): unknown {
+  const { type, text } = toContentEntry(value);
   return type === 'text' ? text : (value ?? null);
 }
 
-function textOf(value: unknown): string {
+function toTextOrEmpty(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }

@@ -1,7 +1,13 @@
 import type { UserKey } from '../../index.js';
 import { RESERVED } from '../../adapter.js';
 import type { TransferRecord } from '../transfer-records.js';
-import { type ForeignDatabase, recordOf, rowsOf, timeOf, textOf } from './foreign-database.js';
+import {
+  type ForeignDatabase,
+  parseForeignObject,
+  readForeignRows,
+  parseForeignTime,
+  toForeignText,
+} from './foreign-database.js';
 import type { ForeignEvent } from '../foreign-log.js';
 import { foreignRecords, recordsOrBad } from '../foreign-session.js';
 import { eventOfPythonItem, eventsOfItem } from './openai-item.js';
@@ -21,22 +27,22 @@ export interface OpenAiOwner {
  * await importRecords(storage, openAiSessions(openai, { appName: 'shop', userId: 'ann' }));
  */
 export async function* openAiSessions(database: ForeignDatabase, owner: OpenAiOwner): AsyncGenerator<TransferRecord> {
-  for await (const row of rowsOf(database, 'SELECT * FROM agent_sessions ORDER BY session_id')) {
-    const sessionId = textOf(row.session_id);
+  for await (const row of readForeignRows(database, 'SELECT * FROM agent_sessions ORDER BY session_id')) {
+    const sessionId = toForeignText(row.session_id);
     const userId = typeof owner.userId === 'string' ? owner.userId : owner.userId(sessionId);
     const key = { appName: owner.appName, userId, sessionId };
     const session = {
       ...key,
-      createTime: timeOf(row.created_at) ?? 0,
-      lastUpdateTime: timeOf(row.updated_at),
+      createTime: parseForeignTime(row.created_at) ?? 0,
+      lastUpdateTime: parseForeignTime(row.updated_at),
       async *events(): AsyncGenerator<ForeignEvent> {
         const statement = 'SELECT * FROM agent_messages WHERE session_id = ? ORDER BY id';
-        for await (const message of rowsOf(database, statement, [sessionId])) {
-          const event = eventOfPythonItem(recordOf(message.message_data));
+        for await (const message of readForeignRows(database, statement, [sessionId])) {
+          const event = eventOfPythonItem(parseForeignObject(message.message_data));
           yield {
             ...event,
-            id: event.id ?? RESERVED.ids.importedItem + textOf(message.id),
-            timestamp: timeOf(message.created_at),
+            id: event.id ?? RESERVED.ids.importedItem + toForeignText(message.id),
+            timestamp: parseForeignTime(message.created_at),
           };
         }
       },

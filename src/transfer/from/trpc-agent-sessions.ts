@@ -7,14 +7,14 @@ import { eventOfColumns } from './event-columns.js';
 import {
   type ForeignDatabase,
   type ForeignRow,
-  columnsOf,
-  jsonOf,
-  recordOf,
-  timeOf,
-  textOf,
+  readColumnNames,
+  parseJsonColumn,
+  parseForeignObject,
+  parseForeignTime,
+  toForeignText,
 } from './foreign-database.js';
 import type { ForeignEvent } from '../foreign-log.js';
-import { type ForeignRedisNode, keysOf } from './foreign-redis.js';
+import { type ForeignRedisNode, scanRedisKeys } from './foreign-redis.js';
 import { foreignRecords, recordsOrBad, stateRecord } from '../foreign-session.js';
 
 /** Marks a summary in `model_flags`. */
@@ -26,13 +26,13 @@ const SUMMARY_FLAG = 2;
  * @example await importRecords(storage, trpcAgentSessions({ dialect: 'mysql', query: (sql, values) => trpc.query(sql, values) }));
  */
 export async function* trpcAgentSessions(database: ForeignDatabase): AsyncGenerator<TransferRecord> {
-  const columns = await columnsOf(database, 'sessions');
+  const columns = await readColumnNames(database, 'sessions');
   if (!columns.has('conversation_count')) throw new TransferFileError('the database has no tables of tRPC-Agent');
   yield* sessionsWithColumns(database, eventOfColumns, historyOf);
 }
 
 function historyOf(session: ForeignRow): ForeignEvent[] {
-  return eventsOf(jsonOf(session.historical_events));
+  return parseForeignEvents(parseJsonColumn(session.historical_events));
 }
 
 /** What this needs of a client of Redis, such as one of ioredis. */
@@ -59,23 +59,23 @@ export async function* trpcAgentRedisSessions(
   nodes: readonly ForeignRedisNode[] = [redis],
 ): AsyncGenerator<TransferRecord> {
   const [users, apps] = [new Map<string, Owner>(), new Map<string, Owner>()];
-  for await (const key of keysOf(nodes, 'session:*')) {
+  for await (const key of scanRedisKeys(nodes, 'session:*')) {
     yield* recordsOrBad({}, async function* () {
       const text = await textAt(redis, key);
       if (text === null) return;
-      const session = fieldsOf(text);
-      const [appName, userId] = [textOf(session.appName), textOf(session.userId)];
-      const expiresAt = await expiryOf(redis, key);
-      yield* recordsOrBad({ appName, userId, sessionId: textOf(session.id) }, () => {
+      const session = parseSessionFields(text);
+      const [appName, userId] = [toForeignText(session.appName), toForeignText(session.userId)];
+      const expiresAt = await readKeyExpiry(redis, key);
+      yield* recordsOrBad({ appName, userId, sessionId: toForeignText(session.id) }, () => {
         users.set(`user_state:${appName}:${userId}`, { appName, userId });
         apps.set(`app_state:${appName}`, { appName });
-        return foreignRecords(sessionOf(session, { appName, userId }, expiresAt));
+        return foreignRecords(toForeignSession(session, { appName, userId }, expiresAt));
       });
     });
   }
   for (const [key, owner] of [...users, ...apps]) {
     const state = await redis.hgetall(key);
-    if (Object.keys(state).length > 0) yield stateRecord(owner, state, await expiryOf(redis, key));
+    if (Object.keys(state).length > 0) yield stateRecord(owner, state, await readKeyExpiry(redis, key));
   }
 }
 
@@ -89,39 +89,41 @@ async function textAt(redis: ForeignRedis, key: string): Promise<string | null> 
   }
 }
 
-async function expiryOf(redis: ForeignRedis, key: string): Promise<number | undefined> {
+async function readKeyExpiry(redis: ForeignRedis, key: string): Promise<number | undefined> {
   const ttlMs = await redis.pttl(key);
   return ttlMs > 0 ? Date.now() + ttlMs : undefined;
 }
 
 /** The fields of a stored session. tRPC-Agent writes `app_name`, and reads `appName` as well. */
-function fieldsOf(text: string): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(recordOf(text)).map(([name, value]) => [camelCasedName(name), value]));
+function parseSessionFields(text: string): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(parseForeignObject(text)).map(([name, value]) => [camelCasedName(name), value]),
+  );
 }
 
-function sessionOf(
+function toForeignSession(
   session: Readonly<Record<string, unknown>>,
   user: { readonly appName: string; readonly userId: string },
   expiresAt: number | undefined,
 ): Parameters<typeof foreignRecords>[0] {
-  const [history, active] = [eventsOf(session.historicalEvents), eventsOf(session.events)];
+  const [history, active] = [parseForeignEvents(session.historicalEvents), parseForeignEvents(session.events)];
   const events = [...history, ...active.map((event, index) => (index === 0 ? asSummary(event) : event))];
   // The layout has no time of creation, and an append leaves the time of the last update as it was.
-  const times = [timeOf(session.lastUpdateTime), ...events.map(({ timestamp }) => timestamp)];
+  const times = [parseForeignTime(session.lastUpdateTime), ...events.map(({ timestamp }) => timestamp)];
   const known = times.filter((time) => time !== undefined);
   return {
     ...user,
-    sessionId: textOf(session.id),
+    sessionId: toForeignText(session.id),
     createTime: known.reduce((a, b) => Math.min(a, b), known[0] ?? 0),
     lastUpdateTime: known.reduce((a, b) => Math.max(a, b), 0),
     expiresAt,
-    state: recordOf(session.state),
+    state: parseForeignObject(session.state),
     events: () => events,
   };
 }
 
-function eventsOf(value: unknown): ForeignEvent[] {
-  return Array.isArray(value) ? value.map((event) => eventOfSnakeCase(recordOf(event))) : [];
+function parseForeignEvents(value: unknown): ForeignEvent[] {
+  return Array.isArray(value) ? value.map((event) => eventOfSnakeCase(parseForeignObject(event))) : [];
 }
 
 /** A summary that comes first stands for all before it. Others are ordinary events, as tRPC-Agent shows them. */

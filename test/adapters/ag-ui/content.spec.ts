@@ -1,6 +1,6 @@
 import type { Message } from '@ag-ui/core';
 import { MessageSchema } from '@ag-ui/core/schemas';
-import { messagesOf } from '../../../src/adapters/ag-ui/event-messages.js';
+import { toAgUiMessages } from '../../../src/adapters/ag-ui/event-messages.js';
 import { newContent } from '../../../src/adapters/ag-ui/input-content.js';
 import type { Part } from '../../../src/index.js';
 
@@ -13,7 +13,7 @@ const storedOf = (content: unknown): Part[] =>
 /** The messages that a client gets of what it sent. */
 function readBack(...messages: Message[]): Message[] {
   const content = newContent(messages as User[], () => 'draw');
-  const read = messagesOf({ id: 'm1', author: 'user', content });
+  const read = toAgUiMessages({ id: 'm1', author: 'user', content });
   return read.map((message) => MessageSchema.parse(message) as Message);
 }
 
@@ -80,7 +80,7 @@ describe('Parts of messages of AG-UI', () => {
     const response = { error: 'BOOM' };
     const functionResponse = { id: 'c1', name: 'draw', response };
     expect(
-      messagesOf({ id: 'e1', author: 'support', content: { role: 'user', parts: [{ functionResponse }] } }),
+      toAgUiMessages({ id: 'e1', author: 'support', content: { role: 'user', parts: [{ functionResponse }] } }),
     ).toMatchObject([{ role: 'tool', toolCallId: 'c1', error: 'BOOM' }]);
   });
 });

@@ -2,7 +2,7 @@ import { EventType } from '@ag-ui/core';
 import { AgentsModule, AgentSessions } from '../../../src/agents/index.js';
 import { AgUiModule } from '../../../src/adapters/ag-ui/index.js';
 import { InMemorySessionStorage } from '../../../src/index.js';
-import { RUNS_AS_AG_UI, checkedInput, placeOf } from '../../../src/adapters/ag-ui/run-input.js';
+import { RUNS_AS_AG_UI, checkedInput, readThreadSession } from '../../../src/adapters/ag-ui/run-input.js';
 import { type AccessUser, clientAccess } from '../../../src/sessions/rest/index.js';
 import { RestApp, frameworks } from '../../rest/rest-app.js';
 import { until } from '../../support/until.js';
@@ -28,7 +28,7 @@ describe('The input of a run', () => {
       },
       runId: 'r1',
     };
-    expect(placeOf(body, { appName: 'shop', userId: 'ann' })).toEqual(KEY);
+    expect(readThreadSession(body, { appName: 'shop', userId: 'ann' })).toEqual(KEY);
     RUNS_AS_AG_UI(body);
     expect(checkedInput(body)).toMatchObject({ threadId: 't1', messages: [] });
     expect(reads).toBe(1);

@@ -10,7 +10,7 @@ import {
 } from 'ai';
 import type { MockLanguageModelV3 } from 'ai/test';
 import { z } from 'zod';
-import { entriesOf } from '../../../src/adapters/ai-sdk/ui-messages.js';
+import { toChatEntries } from '../../../src/adapters/ai-sdk/ui-messages.js';
 import type { ChatHandler } from '../../../src/adapters/ai-sdk/index.js';
 import type { ModelRequestReport } from '../../../src/index.js';
 import { InMemorySessionStorage } from '../../../src/sessions/storage/in-memory/in-memory-session-storage.js';
@@ -59,7 +59,9 @@ async function stored(
       const report = await sessions.getModelRequest({ ...KEY, seq });
       if (!report) throw new Error(`Event ${seq} says nothing about its request`);
       const given = report.given.flatMap(([from, to]) => log.filter((event) => event.seq >= from && event.seq <= to));
-      const said = entriesOf(given, { toolNames: known && new Set(Object.keys(known)) }).map(({ message }) => message);
+      const said = toChatEntries(given, { toolNames: known && new Set(Object.keys(known)) }).map(
+        ({ message }) => message,
+      );
       const judge = model();
       const system = report.instructions?.value as string | undefined;
       const messages = await convertToModelMessages(said, { tools: known });

@@ -75,11 +75,12 @@ async function auditHeads(
   const problems: StoreProblem[] = [];
   for (const places of sessions) {
     const isKnownWhenDue = await unlessDamaged(async () => !isOverlooked(places, seen));
-    if (isKnownWhenDue === 'damaged') problems.push(problemOf(places.session, 'RECORD_UNREADABLE', 'its head'));
+    if (isKnownWhenDue === 'damaged')
+      problems.push(createComponentProblem(places.session, 'RECORD_UNREADABLE', 'its head'));
     if (isKnownWhenDue !== false) continue;
     if (repair) await putDue(entries, places);
     const detail = 'would not be removed when it expires';
-    problems.push({ ...problemOf(places.session, 'INDEX_DIFFERS', detail), isRepaired: repair });
+    problems.push({ ...createComponentProblem(places.session, 'INDEX_DIFFERS', detail), isRepaired: repair });
   }
   return problems;
 }
@@ -130,10 +131,10 @@ async function auditParts(
     const head = await unlessDamaged(async () => liveHead(seen.at(places.head), seen.now));
     if (head === 'damaged') continue;
     if (head?.incarnation !== part.incarnation) {
-      if (!seen.at(places.due)) problems.push(problemOf(part.session, 'ORPHAN', `${name} without a head`));
+      if (!seen.at(places.due)) problems.push(createComponentProblem(part.session, 'ORPHAN', `${name} without a head`));
     } else if (place && part.entries > 0) {
       const isRead = await unlessDamaged(() => components.read(place));
-      if (isRead === 'damaged') problems.push(problemOf(part.session, 'RECORD_UNREADABLE', name));
+      if (isRead === 'damaged') problems.push(createComponentProblem(part.session, 'RECORD_UNREADABLE', name));
     }
   }
   return problems;
@@ -181,6 +182,6 @@ async function unlessDamaged<Result>(work: () => Promise<Result>): Promise<Resul
   }
 }
 
-function problemOf(session: string, code: StoreProblem['code'], what: string): StoreProblem {
+function createComponentProblem(session: string, code: StoreProblem['code'], what: string): StoreProblem {
   return { code, ...sessionOfComponents(session), detail: `components of ${JSON.stringify(session)}: ${what}` };
 }

@@ -27,7 +27,10 @@ export async function tidySession(entries: KnownEntries, places: SessionPlaces, 
     before = seen;
     const incarnation = liveHead(seen.at(places.head), seen.now)?.incarnation;
     const garbage = page.filter((part) => incarnationIn(part) !== incarnation);
-    const batches = inBatches([...removed, ...garbage.flatMap((part) => entriesOf(places, part))], REMOVED_AT_ONCE);
+    const batches = inBatches(
+      [...removed, ...garbage.flatMap((part) => listPartPlaces(places, part))],
+      REMOVED_AT_ONCE,
+    );
     for (const batch of batches.slice(0, -1)) await removeUnchanged(entries, batch);
     removed = batches.at(-1) ?? [];
   }
@@ -54,7 +57,7 @@ function incarnationIn(part: StoredEntry): number | 'damaged' {
 }
 
 /** The text entries of a part, then the part, so that what is left can be found. */
-function entriesOf(places: SessionPlaces, { space, name, stamp, text }: StoredEntry): readonly StampedPlace[] {
+function listPartPlaces(places: SessionPlaces, { space, name, stamp, text }: StoredEntry): readonly StampedPlace[] {
   const part = readable({ text });
   return [...(part ? textPlacesOf(places, part) : []), { space, name, stamp }];
 }
@@ -69,7 +72,7 @@ function readable(stored: Pick<StoredEntry, 'text'>): ReturnType<typeof partIn> 
 }
 
 async function removeUnchanged(entries: KnownEntries, places: readonly StampedPlace[]): Promise<void> {
-  await decide(entries, { places, begin: viewOf(0, places) }, (seen) => {
+  await decide(entries, { places, begin: createExpectedView(0, places) }, (seen) => {
     const writes = removals(places, seen);
     return { ...(writes.length > 0 && { writes }), answer: noAnswer };
   });
@@ -86,7 +89,11 @@ interface Settlement {
 
 async function settle(entries: KnownEntries, { places, due, removed, before }: Settlement): Promise<boolean> {
   const { head: headPlace, due: duePlace } = places;
-  const begin = viewOf(before.now, [...removed, due]).after(before.now, [headPlace], [before.at(headPlace)]);
+  const begin = createExpectedView(before.now, [...removed, due]).after(
+    before.now,
+    [headPlace],
+    [before.at(headPlace)],
+  );
   return decide(entries, { places: [headPlace, duePlace, ...removed], begin }, (seen) => {
     const stored = seen.at(headPlace);
     const head = liveHead(stored, seen.now);
@@ -111,7 +118,7 @@ function removals(places: readonly StampedPlace[], seen: EntryView): EntryWrite[
 }
 
 /** What is expected at these places. */
-function viewOf(now: number, places: readonly StampedPlace[]): EntryView {
+function createExpectedView(now: number, places: readonly StampedPlace[]): EntryView {
   const entries = places.map((place): StoredEntry => ({ rank: PARKED, since: 0, text: '', ...place }));
   return EntryView.of(now, places, entries);
 }

@@ -49,14 +49,14 @@ export function parsedSearchCursor(text: unknown, { words, match, hasIndex }: Se
     Array.isArray(scan) &&
     rest.length === 0;
   if (!fits) return refuse();
-  const cursor: SearchCursor = { weights, position: positionOf(position), scan: scanOf(scan) };
+  const cursor: SearchCursor = { weights, position: parseSearchPosition(position), scan: scanOf(scan) };
   const isWeighed = weights.length === (match === 'all' ? 1 : words) && weights.some((weight) => weight > 0);
   const goesOn = cursor.position ? isWeighed : weights.length === 0 && cursor.scan !== undefined;
   // An index has no parts, and what is read has no other place.
   return goesOn && hasIndex === (cursor.scan === undefined) ? cursor : refuse();
 }
 
-function positionOf([weight, at, sessionId, seq, ...rest]: readonly unknown[]): SearchPosition | undefined {
+function parseSearchPosition([weight, at, sessionId, seq, ...rest]: readonly unknown[]): SearchPosition | undefined {
   if (weight === undefined) return undefined;
   const fits = isCount(weight) && Number.isSafeInteger(at) && isId(sessionId) && isCount(seq) && rest.length === 0;
   return fits ? { weight, at: at as number, sessionId, seq } : refuse();

@@ -31,7 +31,7 @@ function weightOfWord(count: number): number {
 }
 
 /** The groups of a search by the words that events have. */
-export function groupsOf<Word>(
+export function createSearchGroups<Word>(
   words: readonly Word[],
   match: SearchMatch,
   weights: readonly number[],
@@ -54,7 +54,7 @@ export function comparePositions(one: SearchPosition, other: SearchPosition): nu
 }
 
 /** What an event has of all that there is, from 0 to 1. */
-export function scoreOf(weight: number, groups: readonly Pick<WeightedGroup<unknown>, 'weight'>[]): number {
+export function computeSearchScore(weight: number, groups: readonly Pick<WeightedGroup<unknown>, 'weight'>[]): number {
   const whole = groups.reduce((sum, group) => sum + group.weight, 0);
   return Math.round((weight / whole) * FULL_WEIGHT) / FULL_WEIGHT;
 }

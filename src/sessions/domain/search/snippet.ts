@@ -9,14 +9,14 @@ const AFTER = 140;
  * @example snippetOf('Hello, where is my order?', [{ word: 'order', isBeginning: true }]);
  */
 export function snippetOf(text: string, words: readonly SearchedWord[]): string {
-  const at = placeOf(text, words);
+  const at = findFirstMatch(text, words);
   const from = at > BEFORE ? wordStart(text, at - BEFORE) : 0;
   const to = Math.min(text.length, from + BEFORE + AFTER);
   const part = text.slice(from, to).replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, '');
   return `${from > 0 ? '… ' : ''}${part.trim()}${to < text.length ? ' …' : ''}`;
 }
 
-function placeOf(text: string, words: readonly SearchedWord[]): number {
+function findFirstMatch(text: string, words: readonly SearchedWord[]): number {
   for (const { index, 0: found } of text.matchAll(WORD)) {
     const folded = foldText(found);
     const place = words.map(({ word }) => folded.indexOf(word)).find((inside) => inside >= 0);

@@ -36,7 +36,7 @@ export function foldText(text: string): string {
  */
 export function wordsOfText(text: string): Set<string> {
   const parted = withoutHumps(text);
-  const runs = new Set([...runsOf(foldText(text)), ...(parted === text ? [] : runsOf(foldText(parted)))]);
+  const runs = new Set([...splitIntoRuns(foldText(text)), ...(parted === text ? [] : splitIntoRuns(foldText(parted)))]);
   return new Set([...runs].flatMap(wordsOfRun));
 }
 
@@ -49,12 +49,12 @@ export function wordsFoundIn(text: string, searched: readonly SearchedWord[]): S
   const folded = foldText(text);
   const possible = searched.filter(({ word }) => folded.includes(word));
   if (possible.length === 0) return [];
-  const whole = new SplitRuns(runsOf(folded));
+  const whole = new SplitRuns(splitIntoRuns(folded));
   let parted: SplitRuns | undefined;
   // Of scripts without spaces, each pair of characters is a word.
   return possible.filter((each) => {
     if (IS_UNSPACED.test(each.word) || whole.have(each)) return true;
-    parted ??= new SplitRuns(runsOf(foldText(withoutHumps(text))).filter((run) => !whole.words.has(run)));
+    parted ??= new SplitRuns(splitIntoRuns(foldText(withoutHumps(text))).filter((run) => !whole.words.has(run)));
     return parted.have(each);
   });
 }
@@ -85,10 +85,10 @@ class SplitRuns {
  */
 export function wordsOfSearch(text: string): SearchedWord[] {
   const words = new Map<string, SearchedWord>();
-  for (const run of runsOf(foldText(text))) {
+  for (const run of splitIntoRuns(foldText(text))) {
     const characters = Array.from(run).slice(0, MOST_CHARACTERS);
     const isPair = IS_UNSPACED.test(run) && characters.length > 1;
-    const found = isPair ? pairsOf(characters).slice(0, -1) : [characters.join('')];
+    const found = isPair ? pairCharacters(characters).slice(0, -1) : [characters.join('')];
     const isBeginning = !isPair && (IS_UNSPACED.test(run) || characters.length >= SHORTEST_BEGINNING);
     for (const word of found) words.set(word, { word, isBeginning });
   }
@@ -100,12 +100,12 @@ function withoutHumps(text: string): string {
 }
 
 /** What is of one kind of script, and has nothing in between. */
-function runsOf(folded: string): readonly string[] {
+function splitIntoRuns(folded: string): readonly string[] {
   return folded.match(RUN) ?? [];
 }
 
 function wordsOfRun(run: string): readonly string[] {
-  if (IS_UNSPACED.test(run)) return pairsOf(Array.from(run));
+  if (IS_UNSPACED.test(run)) return pairCharacters(Array.from(run));
   if (run.length < COMPOUND) return [run];
   const characters = Array.from(run.slice(0, 2 * MOST_CHARACTERS)).slice(0, MOST_CHARACTERS);
   const word = characters.join('');
@@ -115,6 +115,6 @@ function wordsOfRun(run: string): readonly string[] {
 }
 
 /** Each character with the one after it; the last one alone. */
-function pairsOf(characters: readonly string[]): string[] {
+function pairCharacters(characters: readonly string[]): string[] {
   return characters.map((character, index) => character + (characters[index + 1] ?? ''));
 }

@@ -3,7 +3,7 @@ import { Inject, Injectable, Logger, type OnApplicationBootstrap } from '@nestjs
 import { ModuleRef } from '@nestjs/core';
 import { GraphQLModule } from '@nestjs/graphql';
 import { ConnectionCount } from '../../transport/connection-count.js';
-import { bodyOf } from '../../transport/malformed-http.js';
+import { formatProblemBody } from '../../transport/malformed-http.js';
 import { PROBLEM_TYPE } from '../../transport/problems.js';
 import {
   terminateAfterClose,
@@ -78,7 +78,7 @@ function countedBy(
     }
     recordRefusedUpgrade(request, refusal.status);
     const headers = { 'Content-Type': PROBLEM_TYPE, 'Cache-Control': 'no-store', 'Retry-After': RETRY_AFTER_SECONDS };
-    done(false, refusal.status, bodyOf(refusal), headers);
+    done(false, refusal.status, formatProblemBody(refusal), headers);
   };
 }
 

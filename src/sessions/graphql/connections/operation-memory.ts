@@ -5,7 +5,7 @@ import { type ExecutionArgs, type ExecutionResult, execute } from 'graphql';
 import { jsonBytes } from '../../domain/byte-budget.js';
 import { AnswerMemory, READING_SECONDS } from '../../transport/answer-memory.js';
 import { clientOf } from '../../transport/client-address.js';
-import { requestOf } from '../access.guard.js';
+import { findHttpRequest } from '../access.guard.js';
 import { isWork, mostBytesOf } from '../limits/document-answer.js';
 import { type GraphqlLimits, limitError } from '../limits/graphql-limits.js';
 import { type WebSocketSettings, endStalled } from './web-socket-server.js';
@@ -49,7 +49,7 @@ export function executeWithin(
 /** The request that opened the WebSocket of an operation. */
 function webSocketRequestOf(context: unknown): IncomingMessage | undefined {
   if (typeof context !== 'object' || context === null) return undefined;
-  const request = requestOf(context) as Partial<IncomingMessage> | undefined;
+  const request = findHttpRequest(context) as Partial<IncomingMessage> | undefined;
   return request?.socket ? (request as IncomingMessage) : undefined;
 }
 

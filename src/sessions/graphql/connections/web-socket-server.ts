@@ -34,17 +34,17 @@ export interface SubscriptionServer {
  * it nor accepts options for it, so private fields are read.
  */
 export function subscriptionServerOf(driver: unknown): SubscriptionServer | undefined {
-  const service = fieldOf(driver, '_subscriptionService');
-  const server = fieldOf(service, 'wss');
+  const service = readObjectField(driver, '_subscriptionService');
+  const server = readObjectField(service, 'wss');
   if (!isLiveServer(server)) return undefined;
-  return { server, options: fieldOf(fieldOf(service, 'options'), 'graphql-ws') };
+  return { server, options: readObjectField(readObjectField(service, 'options'), 'graphql-ws') };
 }
 
 function isLiveServer(server: unknown): server is WebSocketServer {
-  return isPlainObject(fieldOf(server, 'options')) && typeof fieldOf(server, 'on') === 'function';
+  return isPlainObject(readObjectField(server, 'options')) && typeof readObjectField(server, 'on') === 'function';
 }
 
-function fieldOf(value: unknown, name: string): unknown {
+function readObjectField(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 }
 

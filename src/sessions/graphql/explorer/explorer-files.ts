@@ -27,11 +27,11 @@ export class ExplorerFiles implements OnModuleInit {
 
   /** Fails at startup if a package is missing. */
   async onModuleInit(): Promise<void> {
-    for (const [name, text] of Object.entries(OWN_FILES)) this.#files.set(name, { type: typeOf(name), text });
+    for (const [name, text] of Object.entries(OWN_FILES)) this.#files.set(name, { type: findContentType(name), text });
     try {
       for (const path of pathsOfPackages()) {
         const name = basename(path);
-        this.#files.set(name, { type: typeOf(name), path, length: (await stat(path)).size });
+        this.#files.set(name, { type: findContentType(name), path, length: (await stat(path)).size });
       }
     } catch (cause) {
       const problem = 'The GraphQL explorer needs GraphiQL 3 and React 18: run `npm install graphiql@3`.';
@@ -53,6 +53,6 @@ function pathsOfPackages(): string[] {
   ];
 }
 
-function typeOf(name: string): string {
+function findContentType(name: string): string {
   return TYPES[extname(name)] ?? 'application/octet-stream';
 }

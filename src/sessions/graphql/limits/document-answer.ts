@@ -3,7 +3,7 @@ import { type DocumentNode, GraphQLError, type GraphQLSchema, Kind } from 'graph
 import { jsonBytes } from '../../domain/byte-budget.js';
 import { NoRoomError, RETRY_AFTER_SECONDS, WORK_IS_DONE, reserveAnswer } from '../../transport/answers.js';
 import { clientOf } from '../../transport/client-address.js';
-import { requestOf } from '../access.guard.js';
+import { findHttpRequest } from '../access.guard.js';
 import { graphqlErrorOf } from '../graphql-errors.js';
 import { DocumentCost } from './document-cost.js';
 import type { GraphqlLimits } from './graphql-limits.js';
@@ -56,14 +56,14 @@ type Limits = Pick<GraphqlLimits, 'maxDepth' | 'maxAnswerBytes' | 'maxBufferedBy
 /** An Apollo plugin that reserves the memory of an answer over HTTP before the document is executed, or when its work is done. */
 export function answerPlugin(limits: Limits, addressOf: (request: IncomingMessage) => string): AnswerPlugin {
   const reserve = async (contextValue: object, bytes: number, refusal?: string): Promise<void> => {
-    const request = requestOf(contextValue) as HttpRequest | undefined;
+    const request = findHttpRequest(contextValue) as HttpRequest | undefined;
     const response = request && responseTo(request);
     if (!response) return;
     const client = clientOf(request, addressOf(request.raw ?? request));
     try {
       await reserveAnswer({ response, client, bytes, limits, refusal });
     } catch (error) {
-      throw refusalOf(error);
+      throw toDocumentRefusal(error);
     }
   };
   const didResolveOperation = async ({ contextValue, ...operation }: ResolvedOperation): Promise<void> => {
@@ -99,7 +99,7 @@ function responseTo({ res, socket }: HttpRequest): ServerResponse | undefined {
   return res ?? (Reflect.get(socket ?? {}, '_httpMessage') as ServerResponse | null) ?? undefined;
 }
 
-function refusalOf(error: unknown): GraphQLError {
+function toDocumentRefusal(error: unknown): GraphQLError {
   const { message, extensions } = graphqlErrorOf(error);
   const headers = new Map(error instanceof NoRoomError ? [['retry-after', RETRY_AFTER_SECONDS]] : []);
   // Apollo removes `http` from the response.

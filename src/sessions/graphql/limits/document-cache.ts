@@ -27,7 +27,7 @@ export class DocumentCache {
   async set(key: string, document: DocumentNode): Promise<void> {
     await this.delete(key);
     this.#documents.set(key, document);
-    this.#text += lengthOf(document);
+    this.#text += measureDocument(document);
     for (const [oldest] of this.#documents) {
       if (this.#text <= MAX_TEXT) return;
       await this.delete(oldest);
@@ -36,12 +36,12 @@ export class DocumentCache {
 
   async delete(key: string): Promise<boolean> {
     const document = this.#documents.get(key);
-    if (document) this.#text -= lengthOf(document);
+    if (document) this.#text -= measureDocument(document);
     return this.#documents.delete(key);
   }
 }
 
 /** A document without its text is never kept. */
-function lengthOf({ loc }: DocumentNode): number {
+function measureDocument({ loc }: DocumentNode): number {
   return loc ? loc.source.body.length : MAX_TEXT + 1;
 }

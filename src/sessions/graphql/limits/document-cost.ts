@@ -112,7 +112,7 @@ export class DocumentCost {
     if (!node.selectionSet) return { depth: 0, once: own, each: FREE };
     const field = isObjectType(parent) || isInterfaceType(parent) ? parent.getFields()[node.name.value] : undefined;
     if (field?.extensions[WORK] === true) this.isWork = true;
-    const { count, isList: isChosen } = countOf(node, field);
+    const { count, isList: isChosen } = estimateFieldCount(node, field);
     const { depth, once, each } = this.#weigh(node.selectionSet, field && getNamedType(field.type), level + 1);
     const isList = !field || isListType(getNullableType(field.type));
     if (!isChosen)
@@ -166,7 +166,7 @@ const ONE: FieldCount = { count: 1, isList: false };
  * The value of the argument, or its default. A variable can have any value, and a list without a number can be long, so
  * both count as the largest page.
  */
-function countOf({ arguments: given = [] }: FieldNode, field?: GraphQLField<unknown, unknown>): FieldCount {
+function estimateFieldCount({ arguments: given = [] }: FieldNode, field?: GraphQLField<unknown, unknown>): FieldCount {
   const argument = SIZES.map((size) => field?.args.find(({ name }) => name === size)).find(
     (each) => each !== undefined,
   );

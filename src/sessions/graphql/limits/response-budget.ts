@@ -90,7 +90,11 @@ const WHOLE = new Set(['body', 'statePatch']);
 const PARTS = ['content', 'actions', 'state', 'metadata', 'before', 'after'];
 
 /** Returns the size of `entries` in the field of `info`, or in its field `within`. */
-export function costOf(entries: readonly unknown[], info: GraphQLResolveInfo, within?: string): ResponseCost {
+export function measureResponseCost(
+  entries: readonly unknown[],
+  info: GraphQLResolveInfo,
+  within?: string,
+): ResponseCost {
   const bytes = entries.reduce<number>((sum, entry) => sum + jsonBytes(entry), 0);
   return { items: entries.length, bytes: bytes * copiesIn(info, within) };
 }

@@ -31,8 +31,8 @@ import { InMemoryWrites } from './in-memory-writes.js';
 import { ScopeState, type ShownScopes, excessIn, storedState, writtenEntries } from './scope-state.js';
 import { SessionIndex, type StoredEntry } from './session-index.js';
 import { SharedStates } from './shared-states.js';
-import { tailOf } from './log-tail.js';
-import { type Snapshot, snapshotOf } from './snapshot.js';
+import { readLogTail } from './log-tail.js';
+import { type Snapshot, createSnapshot } from './snapshot.js';
 import { UsageSums } from './usage-sums.js';
 import { storeClosed } from '../../domain/store-closed.js';
 
@@ -89,7 +89,7 @@ export class InMemoryStore implements SessionStore {
     if (before) this.#remove(before);
     state.write(writes);
     // The initial state is no event.
-    for (const owner of ownersOf(key)) {
+    for (const owner of listStateOwners(key)) {
       const scope = scopeOfOwner(owner);
       this.#shared.write(owner, writtenEntries(scope, writes), expiry[scope], now);
     }
@@ -146,7 +146,7 @@ export class InMemoryStore implements SessionStore {
     const now = this.#now();
     return logs.map((log) => {
       const entry = this.#live(log.key, now);
-      return entry && tailOf(entry, log, now);
+      return entry && readLogTail(entry, log, now);
     });
   }
 
@@ -228,7 +228,7 @@ export class InMemoryStore implements SessionStore {
 
   /** The current content, including expired data; for tests and diagnosis. */
   snapshot(): Snapshot {
-    return snapshotOf([...this.#sessions.all()], this.#shared.all(), [this.#usage.all(), this.entries.all()]);
+    return createSnapshot([...this.#sessions.all()], this.#shared.all(), [this.#usage.all(), this.entries.all()]);
   }
 
   #remove(entry: StoredEntry): void {
@@ -251,6 +251,6 @@ export class InMemoryStore implements SessionStore {
   }
 }
 
-function ownersOf({ appName, userId }: UserKey): readonly StateOwner[] {
+function listStateOwners({ appName, userId }: UserKey): readonly StateOwner[] {
   return [{ appName, userId }, { appName }];
 }

@@ -18,7 +18,7 @@ interface FollowedSession {
 }
 
 /** What is new in the log of a session; undefined if it is another incarnation. */
-export function tailOf(
+export function readLogTail(
   { record, log, baseState, partials = [] }: FollowedSession,
   { incarnation, afterSeq, limit, afterPartial, withLastPartial, bytesTo }: TailRequest,
   now: number,

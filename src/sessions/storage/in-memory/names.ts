@@ -6,6 +6,6 @@ export function ownerNameOf({ appName, userId }: StateOwner): string {
 }
 
 /** The same for each session. */
-export function nameOf({ appName, userId, sessionId }: SessionKey): string {
+export function formatSessionKey({ appName, userId, sessionId }: SessionKey): string {
   return `${appName}\u0000${userId}\u0000${sessionId}`;
 }

@@ -33,7 +33,7 @@ function places<Item>(): Places<Item> {
   return new SortedList((a, b) => comparePositions(a, b, { order: 'asc' }));
 }
 
-function placeOf({ record }: Listed, time: Time): ListPosition {
+function toListPosition({ record }: Listed, time: Time): ListPosition {
   return { time: record[time], userId: record.userId, sessionId: record.sessionId };
 }
 
@@ -59,11 +59,11 @@ export class SessionLists<Item extends Listed> {
   move(item: Item, before: Listed | undefined, after: Listed | undefined): void {
     for (const time of TIMES) {
       if (before && before.record[time] === after?.record[time]) continue;
-      if (before) this.#orders[time].delete(placeOf(before, time));
-      if (after) this.#orders[time].add({ ...placeOf(after, time), item });
+      if (before) this.#orders[time].delete(toListPosition(before, time));
+      if (after) this.#orders[time].add({ ...toListPosition(after, time), item });
     }
     if (before?.metadata === after?.metadata) return;
-    const { added, removed } = indexChanges(entriesOf(before), entriesOf(after));
+    const { added, removed } = indexChanges(toListedIndexEntries(before), toListedIndexEntries(after));
     for (const entry of removed) this.#byEntry.get(entry)?.delete(item);
     for (const entry of removed) if (this.#byEntry.get(entry)?.size === 0) this.#byEntry.delete(entry);
     for (const entry of added) this.#byEntry.set(entry, (this.#byEntry.get(entry) ?? new Set()).add(item));
@@ -103,18 +103,18 @@ export class SessionLists<Item extends Listed> {
       .toSorted((a, b) => a.size - b.size);
     const isFew = rarest !== undefined && rarest.size <= maxExamined;
     const sorted = isFew ? places<Item>() : this.#orders[orderBy];
-    if (isFew) for (const item of rarest) sorted.add({ ...placeOf(item, orderBy), item });
+    if (isFew) for (const item of rarest) sorted.add({ ...toListPosition(item, orderBy), item });
     const items: Item[] = [];
     let examined = 0;
     for (const { item } of limit > 0 ? sorted.from(after, order) : []) {
       const isFound = !isExpired(item.record.expiresAt, now) && hasEntries(item.metadata, entries);
       if (isFound && items.push(item) >= limit) break;
-      if (++examined >= maxExamined) return { items, examinedTo: placeOf(item, orderBy) };
+      if (++examined >= maxExamined) return { items, examinedTo: toListPosition(item, orderBy) };
     }
     return { items };
   }
 }
 
-function entriesOf(listed: Listed | undefined): string[] {
+function toListedIndexEntries(listed: Listed | undefined): string[] {
   return listed ? indexEntries(listed.metadata) : [];
 }

@@ -74,13 +74,13 @@ export class ScopeState {
   }
 
   #put(name: string, value: string | undefined): void {
-    this.#bytes += bytesOf(name, value) - bytesOf(name, this.#values.get(name));
+    this.#bytes += countEntryBytes(name, value) - countEntryBytes(name, this.#values.get(name));
     if (value === undefined) this.#values.delete(name);
     else this.#values.set(name, value);
   }
 }
 
-function bytesOf(name: string, value: string | undefined): number {
+function countEntryBytes(name: string, value: string | undefined): number {
   return value === undefined ? 0 : entryBytes(name, value);
 }
 

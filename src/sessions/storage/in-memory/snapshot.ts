@@ -10,7 +10,7 @@ export interface Snapshot {
 }
 
 /** @param others what is no part of a session or of shared state */
-export function snapshotOf(
+export function createSnapshot(
   entries: readonly StoredEntry[],
   scopes: readonly ScopeState[],
   others: readonly unknown[],

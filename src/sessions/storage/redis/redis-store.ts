@@ -41,7 +41,7 @@ import { RedisMarks } from './live/redis-marks.js';
 import { readSession, type ReadSession } from './read/read-session.js';
 import { readUsage } from './read/read-usage.js';
 import { RedisKeys } from './redis-keys.js';
-import { stampOf } from '../record-text.js';
+import { findRecordStamp } from '../record-text.js';
 import type { ScriptRunner } from './script/script.js';
 import { readSharedState, writeSharedState } from './state/shared-state.js';
 import { RedisTransfer } from './transfer/redis-transfer.js';
@@ -156,5 +156,5 @@ export class RedisStore implements SessionStore {
 }
 
 function stamped(found: ReadSession | undefined): StampedSession | undefined {
-  return found && { ...found, stamp: stampOf(found.session.record) };
+  return found && { ...found, stamp: findRecordStamp(found.session.record) };
 }

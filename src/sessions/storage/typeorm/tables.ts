@@ -17,7 +17,9 @@ export function sessionsKeyOf(dataSource: DataSource): Sql {
 
 export function tablesOf(dataSource: DataSource): Tables {
   const entries = Object.entries(tableNamesOf(dataSource)).map(([key, name]) => {
-    const path = [schemaOf(dataSource), name].flatMap((part) => (part ? [dataSource.driver.escape(part)] : []));
+    const path = [findPostgresSchema(dataSource), name].flatMap((part) =>
+      part ? [dataSource.driver.escape(part)] : [],
+    );
     return [key, new Sql(path.join('.'))] as const;
   });
   return Object.fromEntries(entries) as unknown as Tables;
@@ -40,7 +42,7 @@ function prefixedName({ options }: DataSource, name: string): string {
 }
 
 /** The schema of a PostgreSQL DataSource. */
-export function schemaOf({ options }: DataSource): string | undefined {
+export function findPostgresSchema({ options }: DataSource): string | undefined {
   return options.type === 'postgres' ? options.schema : undefined;
 }
 
@@ -57,5 +59,5 @@ export function checkNames({ tablePrefix = '', schema = '' }: Names): void {
 
 /** Checks the names of a DataSource of the app. */
 export function checkNamesOf(dataSource: DataSource): void {
-  checkNames({ tablePrefix: dataSource.options.entityPrefix, schema: schemaOf(dataSource) });
+  checkNames({ tablePrefix: dataSource.options.entityPrefix, schema: findPostgresSchema(dataSource) });
 }

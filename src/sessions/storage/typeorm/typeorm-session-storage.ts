@@ -101,17 +101,17 @@ export function typeOrmStorageOf(
   const open = creates ? openDatabase : openExistingDatabase;
   const { reads } = settings;
   return new TypeOrmSessionStorage(
-    { ...optionsOf(settings), clock, ...(reads && { reads: { onWarning, ...reads } }) },
+    { ...toStorageOptions(settings), clock, ...(reads && { reads: { onWarning, ...reads } }) },
     open,
   );
 }
 
 /** Reads which migrations the database of these settings has. */
 export function schemaStatusOf(settings: DatabaseSettings): Promise<SchemaStatus> {
-  return schemaStatus(optionsOf(settings));
+  return schemaStatus(toStorageOptions(settings));
 }
 
-function optionsOf({ dataSource, database, url, ...settings }: DatabaseSettings): TypeOrmSessionStorageOptions {
+function toStorageOptions({ dataSource, database, url, ...settings }: DatabaseSettings): TypeOrmSessionStorageOptions {
   const { timeLimitMs, coalesceAppends, reads: _reads, ...ofServer } = settings;
   const common = { timeLimitMs, coalesceAppends };
   if (dataSource) return { ...common, dataSource: dataSource as DataSource };

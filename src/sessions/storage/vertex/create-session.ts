@@ -12,7 +12,14 @@ import { storedSession } from './read-session.js';
 import { BASE_KEY, METADATA_KEY, SNAPSHOT_KEY, assertOwnState, sharedStateError } from './reserved-keys.js';
 import { resourceIdsOf } from './session-ids.js';
 import type { Creation, NewSession, SessionsApi } from './sessions-api.js';
-import { type Snapshot, type SnapshotOrigin, expiryOf, recordPart, snapshotIn, snapshotText } from './snapshot.js';
+import {
+  type Snapshot,
+  type SnapshotOrigin,
+  findSessionExpiry,
+  recordPart,
+  snapshotIn,
+  snapshotText,
+} from './snapshot.js';
 import type { VertexConnection } from './vertex-connection.js';
 import { VertexError } from './vertex-error.js';
 import { type VertexSession, millisOf, timeText, ttlText } from './wire.js';
@@ -131,6 +138,6 @@ function originOf({ createTime, firstSeq, expiresAt }: LogOrigin, now: number): 
 function isOver(connection: VertexConnection, session: VertexSession): boolean {
   const now = connection.now();
   const snapshot = snapshotIn(session);
-  if (isExpired(expiryOf(session, snapshot), now)) return true;
+  if (isExpired(findSessionExpiry(session, snapshot), now)) return true;
   return snapshot?.isBuilding === true && now - millisOf(session.createTime) > ABANDONED_MS;
 }

@@ -10,7 +10,7 @@ import { listFilter } from './list-filter.js';
 import { type FoundSession, foundSession } from './load-session.js';
 import type { SessionsApi } from './sessions-api.js';
 import { expectReadable } from './read-session.js';
-import { type RecordPart, metadataIn, recordOf, sessionIdOf, stateIn } from './snapshot.js';
+import { type RecordPart, metadataIn, toVertexRecord, sessionIdOf, stateIn } from './snapshot.js';
 import type { VertexConnection } from './vertex-connection.js';
 import { type VertexSession, millisOf } from './wire.js';
 
@@ -76,7 +76,7 @@ export async function* listedByService(
 
 function listedSession(found: Omit<FoundSession, 'api' | 'id'>, key: SessionKey): ListedSession {
   const { session, snapshot } = found;
-  const record = recordOf(key, found, snapshot ?? partOfForeign(session));
+  const record = toVertexRecord(key, found, snapshot ?? partOfForeign(session));
   return { record, metadata: metadataIn(session), state: stateIn(session, snapshot?.removed) };
 }
 

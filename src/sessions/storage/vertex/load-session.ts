@@ -5,7 +5,7 @@ import type { Engine } from './engines.js';
 import { Replica } from './replica.js';
 import { resourceIdsOf } from './session-ids.js';
 import type { SessionsApi } from './sessions-api.js';
-import { type Snapshot, expiryOf, recordOf, sessionIdOf, snapshotIn } from './snapshot.js';
+import { type Snapshot, findSessionExpiry, toVertexRecord, sessionIdOf, snapshotIn } from './snapshot.js';
 import { type ReadEvent, readEvent } from './stamped-event.js';
 import { type VertexConnection, belongsTo } from './vertex-connection.js';
 import type { VertexSession } from './wire.js';
@@ -36,7 +36,7 @@ export function foundSession(
   const now = connection.now();
   if (!session || !isSessionOf(session, key, connection.engineOf(key.appName))) return undefined;
   const snapshot = snapshotIn(session);
-  const expiresAt = expiryOf(session, snapshot);
+  const expiresAt = findSessionExpiry(session, snapshot);
   if (snapshot?.isBuilding || isExpired(expiresAt, now)) return undefined;
   return { session, snapshot, now, expiresAt, incarnation: snapshot?.nonce ?? session.createTime };
 }
@@ -89,7 +89,7 @@ export async function loadSession(
   const loadedOf = (replica: Replica): LoadedSession => ({
     ...found,
     replica,
-    record: recordOf(key, found, replica.part),
+    record: toVertexRecord(key, found, replica.part),
   });
 
   const newest = (page.sessionEvents ?? []).map(readEvent);

@@ -12,7 +12,7 @@ export function isEnoughFor(request: ReadRequest): (loaded: LoadedSession) => bo
     const { window, withSummary, withBase, find } = request;
     const { summarySeq, viewFromSeq } = record.marks;
     if (find || (withSummary && summarySeq > 0 && summarySeq < replica.from)) return false;
-    if (withBase && baseOf(session, snapshot !== undefined) === undefined) return false;
+    if (withBase && findBaseState(session, snapshot !== undefined) === undefined) return false;
     if (!window) return true;
     const since = Math.max(window.since ?? 0, window.maxAgeMs === undefined ? 0 : now - window.maxAgeMs);
     const first = Math.max(
@@ -46,7 +46,7 @@ export function storedSession(
     ...(request.withMetadata && { metadata: metadataIn(session) }),
     ...(summary && { summary }),
     ...(request.withBase && {
-      baseState: baseOf(session, snapshot !== undefined) ?? foreignBase({ session, replica }),
+      baseState: findBaseState(session, snapshot !== undefined) ?? foreignBase({ session, replica }),
     }),
     ...(request.find && { found: log.findInGroup(request.find) }),
   };
@@ -60,7 +60,7 @@ export function expectReadable(state: StoredState, owner: SessionKey, limits: St
 }
 
 /** The state at creation. Of a session that another program created, it is not known by itself. */
-function baseOf(session: LoadedSession['session'], isOurs: boolean): string | undefined {
+function findBaseState(session: LoadedSession['session'], isOurs: boolean): string | undefined {
   return baseStateIn(session) ?? (isOurs ? '{}' : undefined);
 }
 

@@ -47,7 +47,7 @@ export interface SnapshotOrigin {
 }
 
 /** When a session expires. The service lets all sessions live for a day, and none for ever. */
-export function expiryOf({ expireTime }: VertexSession, snapshot: Snapshot | undefined): number {
+export function findSessionExpiry({ expireTime }: VertexSession, snapshot: Snapshot | undefined): number {
   if (expireTime === undefined) return NEVER;
   const expiry = millisOf(expireTime);
   const { origin } = snapshot ?? {};
@@ -72,7 +72,7 @@ export function snapshotText(snapshot: Snapshot): string {
 }
 
 /** The record of a session. */
-export function recordOf(
+export function toVertexRecord(
   { appName, userId, sessionId }: SessionKey,
   found: {
     readonly session: VertexSession;

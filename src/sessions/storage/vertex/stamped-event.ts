@@ -1,11 +1,11 @@
-import { groupOf } from '../../domain/event-group.js';
+import { toEventGroup } from '../../domain/event-group.js';
 import { isAnchor } from '../../domain/event-inspection.js';
 import type { Event } from '../../domain/event.js';
 import type { InitialEvent } from '../../domain/session-record.js';
 import { storedJson } from '../../domain/stored-json.js';
 import { foreignEvent } from './foreign-event.js';
 import { STAMP_KEY } from './reserved-keys.js';
-import { type VertexEvent, lastPart, microsOf, millisOf } from './wire.js';
+import { type VertexEvent, lastPart, parseTimeMicros, millisOf } from './wire.js';
 
 /** Several events that count only together. */
 interface BatchPlace {
@@ -33,7 +33,7 @@ export interface ReadEvent extends InitialEvent {
 
 /** Reads an event of the API. */
 export function readEvent(event: VertexEvent): ReadEvent {
-  const place = { name: event.name ?? '', micros: microsOf(event.timestamp) };
+  const place = { name: event.name ?? '', micros: parseTimeMicros(event.timestamp) };
   const text = event.eventMetadata?.customMetadata?.[STAMP_KEY];
   return typeof text === 'string'
     ? { ...(storedJson(text, 'an event') as Stamp), ...place }
@@ -52,7 +52,7 @@ function foreign(stored: VertexEvent): InitialEvent {
     id: event.id,
     timestamp: event.timestamp,
     anchor: isAnchor(event),
-    group: groupOf(event),
+    group: toEventGroup(event),
     payload: JSON.stringify(event),
     appendedAt,
     highWater: Math.max(appendedAt, event.timestamp),

@@ -103,7 +103,7 @@ class Tries {
     const response = sent.status === UNAUTHORIZED && !this.#hasNewToken ? await this.#again() : sent;
     if (response instanceof Failure) return response;
     const { status } = response;
-    const body = await bodyOf(response);
+    const body = await readBodyOrBroken(response);
     const isGood = response.ok || this.request.accepts?.includes(status) === true;
     if (isGood && (body !== BROKEN || this.request.ignoresBody)) {
       return { status, body, wasRepeated: this.#wasRepeated, refusesRawEvent: refusesRawEvent(body) };
@@ -174,7 +174,7 @@ class Failure {
 
 const BROKEN = Symbol('broken');
 
-async function bodyOf(response: Response): Promise<unknown> {
+async function readBodyOrBroken(response: Response): Promise<unknown> {
   try {
     const text = await response.text();
     return text === '' ? {} : (JSON.parse(text) as unknown);

@@ -60,12 +60,12 @@ export function refusalError(
 }
 
 /** The fields of what should be an object. */
-function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+function toErrorFields(value: unknown): Readonly<Record<string, unknown>> {
   return isPlainObject(value) ? value : {};
 }
 
 function errorIn(body: unknown): Readonly<Record<string, unknown>> {
-  return fieldsOf(fieldsOf(body).error);
+  return toErrorFields(toErrorFields(body).error);
 }
 
 function listIn(value: unknown): readonly unknown[] {
@@ -79,9 +79,9 @@ function statusIn(body: unknown): string | undefined {
 
 /** Names of fields only, since messages of the server quote values. */
 function fieldsIn(body: unknown): string[] {
-  const violations = listIn(errorIn(body).details).flatMap((detail) => listIn(fieldsOf(detail).fieldViolations));
+  const violations = listIn(errorIn(body).details).flatMap((detail) => listIn(toErrorFields(detail).fieldViolations));
   return violations
-    .map((violation) => String(fieldsOf(violation).field))
+    .map((violation) => String(toErrorFields(violation).field))
     .filter((field) => /^[\w.[\]]{1,80}$/.test(field));
 }
 

@@ -5,7 +5,7 @@ import type { SessionRecord } from '../../domain/session-record.js';
 import type { UsageQuery } from '../../domain/usage-periods.js';
 import type { SessionMarks } from '../coordination.js';
 import { InMemoryEntries } from '../in-memory/in-memory-entries.js';
-import { tailOf } from '../in-memory/log-tail.js';
+import { readLogTail } from '../in-memory/log-tail.js';
 import type {
   ListRequest,
   ListResult,
@@ -91,7 +91,7 @@ export class VertexStore implements SessionStore {
     return this.#connection.inTurn(key, async () => {
       const found = await findSession(this.#connection, key);
       if (incarnation !== undefined && found?.incarnation !== incarnation) return true;
-      if (stamp !== undefined && stampOf(await this.#recordOf(key)) !== stamp) return false;
+      if (stamp !== undefined && toDeletionStamp(await this.#recordOf(key)) !== stamp) return false;
       if (found) await found.api.delete(found.id);
       this.#forget(key);
       return true;
@@ -140,7 +140,7 @@ export class VertexStore implements SessionStore {
     const loaded = await this.#loaded(key, ({ replica }) => limit === 0 || afterSeq + 1 >= replica.from);
     if (!loaded) return undefined;
     const { record, replica, now } = loaded;
-    return tailOf({ record, log: replica.log, partials: this.#partials.of(key, incarnation) }, request, now);
+    return readLogTail({ record, log: replica.log, partials: this.#partials.of(key, incarnation) }, request, now);
   }
 
   async #recordOf(key: SessionKey): Promise<SessionRecord | undefined> {
@@ -149,10 +149,10 @@ export class VertexStore implements SessionStore {
 }
 
 function stamped(session: StoredSession | undefined): StampedSession | undefined {
-  return session && { session, stamp: stampOf(session.record), stateText: undefined };
+  return session && { session, stamp: toDeletionStamp(session.record), stateText: undefined };
 }
 
 /** The service has no stamps. Only deletions compare them. */
-function stampOf(record: SessionRecord | undefined): number {
+function toDeletionStamp(record: SessionRecord | undefined): number {
   return record?.lastSeq ?? -1;
 }

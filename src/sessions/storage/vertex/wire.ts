@@ -66,7 +66,7 @@ export function lastPart(name: string): string {
 }
 
 /** A time of the API in epoch microseconds. */
-export function microsOf(time: string): number {
+export function parseTimeMicros(time: string): number {
   const [, seconds = '', fraction = ''] = /^(.*?)(?:\.(\d+))?(?:Z|[+-]\d\d:\d\d)$/.exec(time) ?? [];
   const zone = /(Z|[+-]\d\d:\d\d)$/.exec(time)?.[1] ?? 'Z';
   return Date.parse(`${seconds}${zone}`) * 1000 + Number(fraction.padEnd(6, '0').slice(0, 6));
@@ -74,7 +74,7 @@ export function microsOf(time: string): number {
 
 /** A time of the API in epoch milliseconds. */
 export function millisOf(time: string): number {
-  return Math.floor(microsOf(time) / 1000);
+  return Math.floor(parseTimeMicros(time) / 1000);
 }
 
 /** Epoch microseconds as a time of the API. */

@@ -3,7 +3,7 @@ import { HttpException } from '@nestjs/common';
 
 /** A call of a handler, for what comes of it. */
 export interface AuditedCall {
-  /** See `callOf`. */
+  /** See `identifyCall`. */
   readonly of: object;
   /** Of HTTP, in case something answers before the handler is called. */
   readonly response?: ServerResponse | undefined;

@@ -1,7 +1,7 @@
 import { type BaseMessage, AIMessage, ToolMessage } from '@langchain/core/messages';
 import { SessionTaskStore } from '../../../../src/adapters/a2a/index.js';
 import { AdkSessionService } from '../../../../src/adapters/adk/index.js';
-import { messagesOf } from '../../../../src/adapters/ag-ui/event-messages.js';
+import { toAgUiMessages } from '../../../../src/adapters/ag-ui/event-messages.js';
 import { ChatSessions } from '../../../../src/adapters/ai-sdk/index.js';
 import { ClaudeSessionStore } from '../../../../src/adapters/claude-agent/index.js';
 import { SessionChatHistory, SessionSaver } from '../../../../src/adapters/langgraph/index.js';
@@ -117,7 +117,7 @@ async function a2a(sessions: SessionService): Promise<Fact[]> {
 
 async function agUi(sessions: SessionService): Promise<Fact[]> {
   const session = await sessions.getSession(KEY);
-  const messages = (session?.events ?? []).flatMap(messagesOf);
+  const messages = (session?.events ?? []).flatMap(toAgUiMessages);
   return seen(messages, {
     'error flag': messages.some(
       (each) => each.role === 'tool' && each.toolCallId === FAILED.id && each.error !== undefined,

@@ -14,7 +14,7 @@ import {
   type ScriptArguments,
   lifetimeArguments,
   optional,
-  pairsOf,
+  parseHashPairs,
   writeArguments,
 } from '../script/codec.js';
 import { type NumberReply, type ScriptRunner, defineScript } from '../script/script.js';
@@ -291,7 +291,7 @@ function encodePending(writes: StateWrites, lifetime: Lifetime | undefined): str
 }
 
 export function decodePending(pending: FlatHash): PendingWrites {
-  const fields = pairsOf(pending);
+  const fields = parseHashPairs(pending);
   const writes = fields
     .filter(([field]) => field !== REGISTRATION_FIELD)
     .map(([seq, text]) => ({ seq: Number(seq), ...(storedJson(text, 'pending state') as AppWrites) }));

@@ -9,7 +9,7 @@ import type { RedisKeys } from '../redis-keys.js';
 import { type ScriptArguments, idField, lifetimeArguments, STATE_HAS_KEYS } from '../script/codec.js';
 import { recordText } from '../../record-text.js';
 import { usageFields, usageText, usageTimes } from '../script/usage.lua.js';
-import { runsOf } from '../audit/grouped-events.js';
+import { formatGroupRuns } from '../audit/grouped-events.js';
 import { memberOfPartial } from '../live/partial-events.js';
 import { encodeEvent } from './initial-log.js';
 import { RARE_NUMBERS } from './rare-writes.lua.js';
@@ -50,7 +50,7 @@ export function encodeWrite(write: PlannedWrite, context: WriteContext): Encoded
   );
   const stateAfter = after.state === before.state ? [] : ['state', after.state ?? STATE_HAS_KEYS];
   const numbers = `${parts.id.length} ${ofApp} ${sizes} ${stateAfter.length}`;
-  const head = `${numbers} ${more ? 1 : 0} ${times.isExpiring ? '' : times.updatedAt}\n${anchorsOf(events)}`;
+  const head = `${numbers} ${more ? 1 : 0} ${times.isExpiring ? '' : times.updatedAt}\n${formatAnchorSeqs(events)}`;
   const textAfter = after.stamp === before.stamp ? '' : recordText(after);
   const args: ScriptArguments = [
     0,
@@ -95,7 +95,7 @@ function timesOf({ before, after, events }: PlannedWrite): WriteTimes {
   };
 }
 
-function anchorsOf(events: readonly NumberedEvent[]): string {
+function formatAnchorSeqs(events: readonly NumberedEvent[]): string {
   return events.flatMap(({ anchor, seq }) => (anchor ? [seq] : [])).join(' ');
 }
 
@@ -201,7 +201,7 @@ function repairArguments({ events = [], removeCheckpoints = [], anchors = [], gr
     events.length,
     ...events.flatMap(({ seq, id, payload }) => [seq, `${payloadChecksum(payload)}\n${id}\n${payload}`]),
     named.length,
-    ...named.flatMap((group) => [group.group, runsOf(group)]),
+    ...named.flatMap((group) => [group.group, formatGroupRuns(group)]),
   ];
 }
 

@@ -5,7 +5,15 @@ import type { AppScope } from '../app-scope/app-scope.js';
 import { duringRead } from '../connect/driver-errors.js';
 import type { RedisKeys } from '../redis-keys.js';
 import { TIME } from '../script/base.lua.js';
-import { type FlatHash, flag, headOf, idField, pairsOf, recordPattern, storedEventOf } from '../script/codec.js';
+import {
+  type FlatHash,
+  flag,
+  parseSessionHead,
+  idField,
+  parseHashPairs,
+  recordPattern,
+  parseStoredEvent,
+} from '../script/codec.js';
 import { type NumberReply, type ScriptRunner, defineScript } from '../script/script.js';
 import { SHARED_STATE } from '../script/shared-state.lua.js';
 
@@ -56,7 +64,8 @@ export async function findSession(
   const [now, serverTime, heldForMs, text, metadata, pending, bytes, found, state = null] = await (lease === ''
     ? scripts.read<HeadReply>(FIND_SESSION, call)
     : duringRead(() => scripts.write<HeadReply>(FIND_SESSION, call)));
-  const head = text === null ? undefined : headOf(key, text, state, withMetadata ? (metadata ?? '') : undefined);
+  const head =
+    text === null ? undefined : parseSessionHead(key, text, state, withMetadata ? (metadata ?? '') : undefined);
   if (head) {
     const { incarnation } = head.record;
     await duringRead(() => app.applyPending({ key, incarnation, pending, readAt: serverTime }));
@@ -68,8 +77,8 @@ export async function findSession(
     heldForMs: Number(heldForMs),
     head,
     events: new Map(
-      pairsOf(found)
-        .map(([seq, event]) => storedEventOf(seq, event))
+      parseHashPairs(found)
+        .map(([seq, event]) => parseStoredEvent(seq, event))
         .map((event) => [event.id, event]),
     ),
     bounds: { user: ofUser, app: ofApp },

@@ -19,7 +19,7 @@ import type { PlanTime } from '../../plan-time.js';
 import type { AppScope } from '../app-scope/app-scope.js';
 import { afterWrite } from '../connect/driver-errors.js';
 import type { RedisKeys } from '../redis-keys.js';
-import { type FlatHash, headOf } from '../script/codec.js';
+import { type FlatHash, parseSessionHead } from '../script/codec.js';
 import type { NumberReply, ScriptRunner } from '../script/script.js';
 import { countedState } from '../state/shared-state.js';
 import { type EncodedWrite, encodeWrite } from './encode-write.js';
@@ -147,7 +147,7 @@ export class RedisWrites implements WriteStore {
     const encoded = writes.map((write) => encodeWrite(write, call));
     if (encoded.length === 1) return [encoded];
     const slots = groupBy(encoded, ({ write }) => call.app.slotTag(write.key));
-    const limits = { items: MAX_PER_SCRIPT.items, weight: 1, weightOf: sizeOf };
+    const limits = { items: MAX_PER_SCRIPT.items, weight: 1, weightOf: measureScriptShare };
     return [...slots.values()].flatMap((ofSlot) => inBatches(ofSlot, limits));
   }
 
@@ -177,7 +177,7 @@ export class RedisWrites implements WriteStore {
       const [record, state] = reply;
       // Perhaps it is the time that does not fit.
       this.#clock.renew();
-      return { kind: 'changed', head: record === null ? undefined : headOf(key, record, state) };
+      return { kind: 'changed', head: record === null ? undefined : parseSessionHead(key, record, state) };
     }
     const [, pending] = reply;
     const { incarnation } = after.record;
@@ -208,7 +208,7 @@ function answerOfError(error: unknown): WriteAnswer {
 }
 
 /** How much of a script a write takes; 1 is all of it. */
-function sizeOf({ write: { events, partials } }: EncodedWrite): number {
+function measureScriptShare({ write: { events, partials } }: EncodedWrite): number {
   const texts = [...events.map(({ payload }) => payload), ...partials.map(({ content }) => content)];
   const characters = texts.reduce((sum, { length }) => sum + length, 0);
   return Math.max(texts.length / MAX_PER_SCRIPT.events, characters / MAX_PER_SCRIPT.characters);

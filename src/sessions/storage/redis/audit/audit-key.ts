@@ -4,7 +4,7 @@ import type { StoreProblem } from '../../store-audit.js';
 import type { KeyKind, RedisKeys } from '../redis-keys.js';
 import { flag } from '../script/codec.js';
 import { type NumberReply, defineScript } from '../script/script.js';
-import { ownerOf } from './audit-members.js';
+import { parseOwnerFromKey } from './audit-members.js';
 import { type AuditTools, auditSession, runAudit } from './audit-session.js';
 
 /** The keys of a session besides its record, and whether a repair removes them if there is no record. */
@@ -26,7 +26,7 @@ export async function auditKey(tools: AuditTools, key: string): Promise<StorePro
   if (!kind) return [{ code: 'UNKNOWN_KEY', detail: tools.keys.withoutPrefix(key) }];
   const word = wordOf(kind);
   if (word === 'user-state' || word === 'app-state') return auditState(tools, key);
-  const session = kind.name.startsWith('{app|user}') ? sessionOf(tools.keys, key) : undefined;
+  const session = kind.name.startsWith('{app|user}') ? parseSessionFromKey(tools.keys, key) : undefined;
   if (!session) return [];
   if (word === 'session') return auditSession(tools, session);
   const part = PARTS[word];
@@ -34,8 +34,8 @@ export async function auditKey(tools: AuditTools, key: string): Promise<StorePro
 }
 
 /** The session of one of its keys. */
-export function sessionOf(keys: RedisKeys, key: string): SessionKey | undefined {
-  const { appName, userId } = ownerOf(keys, key) ?? {};
+export function parseSessionFromKey(keys: RedisKeys, key: string): SessionKey | undefined {
+  const { appName, userId } = parseOwnerFromKey(keys, key) ?? {};
   const id = /\}:[a-z]+:(.*)$/s.exec(key)?.[1];
   if (appName === undefined || userId === undefined || id === undefined) return undefined;
   return { appName, userId, sessionId: decodeURIComponent(id) };
@@ -59,7 +59,7 @@ async function auditState(tools: AuditTools, key: string): Promise<StoreProblem[
   const { keys, repair } = tools;
   const code = await runAudit<string>(tools, AUDIT_STATE, { keys: [key], args: [flag(repair), NEVER] });
   if (code !== 'SCOPE_EMPTY' && code !== 'SCOPE_WITHOUT_EXPIRY') return [];
-  return [{ code, ...ownerOf(keys, key), detail: keys.withoutPrefix(key), isRepaired: repair }];
+  return [{ code, ...parseOwnerFromKey(keys, key), detail: keys.withoutPrefix(key), isRepaired: repair }];
 }
 
 /**

@@ -32,7 +32,7 @@ export async function auditMembers(
 ): Promise<StoreProblem[]> {
   if (members.length === 0) return [];
   const { keys, repair } = tools;
-  const sessions = members.map((member) => sessionOf(owner, kind, member));
+  const sessions = members.map((member) => parseIndexMember(owner, kind, member));
   const [, , expiring] = keys.indexesOf(owner);
   const call = {
     keys: [key, expiring, ...sessions.map((session) => keys.recordOf(session))],
@@ -50,7 +50,7 @@ function nameIn(kind: MemberKind, member: string): string {
   return kind === 'by-entry' ? member.slice(member.lastIndexOf('\n') + 1) : member;
 }
 
-function sessionOf({ appName, userId }: StateOwner, kind: MemberKind, member: string): SessionKey {
+function parseIndexMember({ appName, userId }: StateOwner, kind: MemberKind, member: string): SessionKey {
   const name = nameIn(kind, member);
   if (userId !== undefined) return { appName, userId, sessionId: name };
   const [user = '', sessionId = ''] = name.split('\u0000');
@@ -58,7 +58,7 @@ function sessionOf({ appName, userId }: StateOwner, kind: MemberKind, member: st
 }
 
 /** The owner of an index, by its key. */
-export function ownerOf(keys: RedisKeys, key: string): StateOwner | undefined {
+export function parseOwnerFromKey(keys: RedisKeys, key: string): StateOwner | undefined {
   const [, app, user] = /^\{([^|}]*)(?:\|([^}]*))?\}:/.exec(keys.withoutPrefix(key)) ?? [];
   if (app === undefined) return undefined;
   const appName = decodeURIComponent(app);

@@ -7,8 +7,8 @@ import type { KeyKind } from '../redis-keys.js';
 import { ID_FIELD } from '../script/codec.js';
 import { auditEvents, auditIds } from './audit-ids.js';
 import { FIELDS_OF_ENTRIES, auditEntries } from './audit-entries.js';
-import { auditKey, sessionOf, wordOf } from './audit-key.js';
-import { MEMBER_KINDS, type MemberKind, auditMembers, ownerOf } from './audit-members.js';
+import { auditKey, parseSessionFromKey, wordOf } from './audit-key.js';
+import { MEMBER_KINDS, type MemberKind, auditMembers, parseOwnerFromKey } from './audit-members.js';
 import type { AuditTools } from './audit-session.js';
 
 /** Where an audit is: a scan of the keys of each node, and in between the members of the indexes that it met. */
@@ -49,10 +49,10 @@ interface Scanned {
 /** In an order of their own, which does not change from call to call. */
 function mastersOf(client: RedisClient): readonly Redis[] {
   if (!(client instanceof Cluster)) return [client];
-  return client.nodes('master').toSorted((a, b) => (addressOf(a) < addressOf(b) ? -1 : 1));
+  return client.nodes('master').toSorted((a, b) => (formatNodeAddress(a) < formatNodeAddress(b) ? -1 : 1));
 }
 
-function addressOf({ options }: Redis): string {
+function formatNodeAddress({ options }: Redis): string {
   return `${options.host}:${options.port}`;
 }
 
@@ -103,7 +103,7 @@ async function scanIndex(
   const [key = '', ...others] = position.indexes;
   const kind = tools.keys.kindOf(key);
   const isEntries = kind !== undefined && isOfEntries(kind);
-  const owner = isEntries ? undefined : ownerOf(tools.keys, key);
+  const owner = isEntries ? undefined : parseOwnerFromKey(tools.keys, key);
   const isLog = kind?.name === LOG;
   if (isLog && !position.place.startsWith(IDS)) return findEvents(tools, position, limit);
   // The scan has gone on to the next node once it was at the end of this one.
@@ -118,7 +118,7 @@ async function scanIndex(
     return kind.type === 'hash' ? node.hscan(key, cursor, 'COUNT', limit) : node.zscan(key, cursor, 'COUNT', limit);
   });
   const members = flat.filter((_, index) => index % 2 === 0);
-  const session = isLog ? sessionOf(tools.keys, key) : undefined;
+  const session = isLog ? parseSessionFromKey(tools.keys, key) : undefined;
   const problems = session
     ? await auditIds(tools, session, members)
     : owner
@@ -134,7 +134,7 @@ async function scanIndex(
 /** Goes through the log of a session by numbers, since a scan would send the texts of events. Its ids follow. */
 async function findEvents(tools: AuditTools, position: Position, limit: number): Promise<Scanned> {
   const [key = '', ...others] = position.indexes;
-  const session = sessionOf(tools.keys, key);
+  const session = parseSessionFromKey(tools.keys, key);
   if (!session) return { problems: [], examined: 0, next: { ...position, indexes: others, place: '0' } };
   const from = Math.max(1, Number(position.place));
   const { problems, examined, next } = await auditEvents(tools, { session, from, count: limit });

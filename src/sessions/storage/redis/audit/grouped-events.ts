@@ -24,7 +24,7 @@ export async function groupedEvents(
 }
 
 /** The runs as appends would have written them. */
-export function runsOf({ ranges }: EventGroup): string {
+export function formatGroupRuns({ ranges }: EventGroup): string {
   let runs = '';
   for (const { from, to } of ranges) {
     if (runs.length > MAX_RUNS_BYTES) return `${runs}*`;

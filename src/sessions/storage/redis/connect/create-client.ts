@@ -131,10 +131,10 @@ function limitHandshake(client: RedisClient, timeoutMs: number): void {
 /** The name of the server in messages: host and port, without user and password. */
 export function serverNameOf(client: RedisClient, cluster: readonly ClusterNode[] = []): string {
   if (!client.isCluster) return redisPlaceOf((client as Redis).options);
-  return cluster.length > 0 ? `Redis Cluster at ${cluster.map(addressOf).join(', ')}` : 'Redis Cluster';
+  return cluster.length > 0 ? `Redis Cluster at ${cluster.map(describeClusterNode).join(', ')}` : 'Redis Cluster';
 }
 
-function addressOf(node: ClusterNode): string {
+function describeClusterNode(node: ClusterNode): string {
   if (typeof node === 'number') return hostWithPort('127.0.0.1', node);
   if (typeof node === 'object') return hostWithPort(node.host ?? '127.0.0.1', node.port ?? 6379);
   // A URL may contain a password.

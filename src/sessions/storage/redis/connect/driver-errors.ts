@@ -29,12 +29,12 @@ export function isUnknownScript(error: unknown): boolean {
 
 /** Whether a key has the wrong type for a command. If a script ran it, the message begins with the name of the script. */
 export function isWrongType(error: unknown): boolean {
-  return /\bWRONGTYPE\b/.test(messageOf(error));
+  return /\bWRONGTYPE\b/.test(readErrorMessage(error));
 }
 
 /** Whether the user lacks a permission. */
 export function isNotPermitted(error: unknown): boolean {
-  return messageOf(error).startsWith('NOPERM');
+  return readErrorMessage(error).startsWith('NOPERM');
 }
 
 /** Whether another node of the cluster has the keys. */
@@ -50,8 +50,8 @@ export function isMoved(error: unknown): boolean {
  */
 export function storeUnavailable(error: unknown, isWrite: boolean, server = 'Redis'): unknown {
   if (error instanceof SessionsError) return error;
-  const code = codeOf(error);
-  const outcomeUnknown = isWrite && !NOT_RUN.test(messageOf(error));
+  const code = findRedisErrorCode(error);
+  const outcomeUnknown = isWrite && !NOT_RUN.test(readErrorMessage(error));
   const cause = new Error(`The Redis client reported ${code}`);
   const details = REASONS[code] === undefined ? code : `${code}: ${REASONS[code]}`;
   const reason = (name: string): string => `${name} did not run a command (${details}).`;
@@ -78,7 +78,7 @@ export function notConnected(
   timeoutMs: number,
   { server, isAccepted, lastError, hidesTls }: MissingConnection,
 ): StoreUnavailableError {
-  const code = lastError === undefined ? '' : codeOf(lastError);
+  const code = lastError === undefined ? '' : findRedisErrorCode(lastError);
   const cause = isAccepted ? 'it accepts connections but does not respond' : code;
   const tls = hidesTls ? 'or its certificate cannot be verified, or it does not speak TLS there' : '';
   const details = [cause, tls].filter((each) => each !== '').join('; ');
@@ -89,11 +89,11 @@ export function notConnected(
 
 /** The error of `open()`. A refused login or a missing database is a configuration error: a retry would not help. */
 export function openingFailure(error: unknown, lastError: unknown, server: string): unknown {
-  if (messageOf(lastError).includes('DB index is out of range')) {
+  if (readErrorMessage(lastError).includes('DB index is out of range')) {
     return new ConfigurationError([`${server} has no database of this number: take a smaller one.`], { cause: error });
   }
-  const code = codeOf(lastError);
-  const encryption = tlsProblem(code, messageOf(lastError), server);
+  const code = findRedisErrorCode(lastError);
+  const encryption = tlsProblem(code, readErrorMessage(lastError), server);
   if (encryption !== undefined) return new ConfigurationError([encryption], { cause: error });
   if (!/^(WRONGPASS|NOAUTH|NOPERM)$/.test(code)) return error;
   return new ConfigurationError([`${server} refused the login (${code}): check user and password.`], { cause: error });
@@ -140,17 +140,17 @@ export async function duringRead<Result>(work: () => Promise<Result>): Promise<R
 }
 
 /** The code of an error. A message of Redis begins with its code; the rest may contain arguments. */
-function codeOf(error: unknown): string {
+function findRedisErrorCode(error: unknown): string {
   const { code, lastNodeError } = (error ?? {}) as { code?: unknown; lastNodeError?: unknown };
   if (typeof code === 'string') return code;
   // No node of the cluster can be reached.
-  if (lastNodeError) return codeOf(lastNodeError);
-  if (CONNECTION_LOST.test(messageOf(error))) return 'connection lost';
-  if (messageOf(error).startsWith('All sentinels are unreachable')) return 'no Sentinel responds';
-  const word = /^[A-Z]{2,}\b/.exec(messageOf(error))?.[0];
+  if (lastNodeError) return findRedisErrorCode(lastNodeError);
+  if (CONNECTION_LOST.test(readErrorMessage(error))) return 'connection lost';
+  if (readErrorMessage(error).startsWith('All sentinels are unreachable')) return 'no Sentinel responds';
+  const word = /^[A-Z]{2,}\b/.exec(readErrorMessage(error))?.[0];
   return word ?? (error instanceof Error ? error.name : 'unknown error');
 }
 
-function messageOf(error: unknown): string {
+function readErrorMessage(error: unknown): string {
   return error instanceof Error ? error.message : '';
 }

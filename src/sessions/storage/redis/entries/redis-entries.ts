@@ -14,7 +14,7 @@ import {
   groupOfSpace,
 } from '../../entry-store.js';
 import { type RedisKeys, encodeId } from '../redis-keys.js';
-import { type ScriptArguments, optional, pairsOf } from '../script/codec.js';
+import { type ScriptArguments, optional, parseHashPairs } from '../script/codec.js';
 import type { NumberReply, ScriptCall, ScriptRunner } from '../script/script.js';
 import { COUNT_ENTRIES, FIND_ENTRIES, RANGE_ENTRIES, WRITE_ENTRIES } from './entry-scripts.js';
 
@@ -42,7 +42,10 @@ export class RedisEntries implements EntryStore {
     const times = await Promise.all(
       (byGroup.length > 0 ? byGroup : [[]]).map(async (some) => {
         const own = some.map(([, place]) => place);
-        const [now, ...found] = await this.scripts.read<EntriesReply>(FIND_ENTRIES, this.#call(own, own.map(fieldOf)));
+        const [now, ...found] = await this.scripts.read<EntriesReply>(
+          FIND_ENTRIES,
+          this.#call(own, own.map(formatEntryField)),
+        );
         for (const [at, [index, place]] of some.entries()) entries[index] = entryAt(place, found[at]);
         return Number(now);
       }),
@@ -57,12 +60,15 @@ export class RedisEntries implements EntryStore {
       RANGE_ENTRIES,
       this.#call([{ space }], args),
     );
-    return { now: Number(now), entries: pairsOf(found).map(([name, text]) => entryOf({ space, name }, text)) };
+    return {
+      now: Number(now),
+      entries: parseHashPairs(found).map(([name, text]) => parseStoredEntry({ space, name }, text)),
+    };
   }
 
   async write(writes: readonly EntryWrite[], news?: 'work'): Promise<EntryOutcome> {
     const tell = news ? (this.isCluster ? 'SPUBLISH' : 'PUBLISH') : '';
-    const args = [REMOVED_PER_WRITE, tell, ...writes.flatMap(argumentsOf)];
+    const args = [REMOVED_PER_WRITE, tell, ...writes.flatMap(toEntryArguments)];
     const [now, ...found] = await this.scripts.write<EntriesReply>(WRITE_ENTRIES, this.#call(writes, args));
     if (found.length === 0) return { kind: 'written', now: Number(now) };
     return { kind: 'changed', now: Number(now), entries: writes.map((place, index) => entryAt(place, found[index])) };
@@ -94,12 +100,12 @@ export class RedisEntries implements EntryStore {
 type EntriesReply = [now: string, ...entries: (string | null)[]];
 
 /** How scripts name an entry: an encoded space has no colon. */
-function fieldOf({ space, name }: EntryPlace): string {
+function formatEntryField({ space, name }: EntryPlace): string {
   return `${encodeId(space)}:${name}`;
 }
 
-function argumentsOf({ space, name, expected, next }: EntryWrite): ScriptArguments {
-  const compared = [fieldOf({ space, name }), optional(expected)];
+function toEntryArguments({ space, name, expected, next }: EntryWrite): ScriptArguments {
+  const compared = [formatEntryField({ space, name }), optional(expected)];
   if (next === undefined || next === 'same') return [...compared, next ?? '', '', '', '', ''];
   return [...compared, next.stamp, timeArgument(next.rank), timeArgument(next.since), next.ttlMs, next.text];
 }
@@ -109,11 +115,11 @@ function timeArgument(time: EntryTime): string | number {
 }
 
 function entryAt(place: EntryPlace, text: string | null | undefined): StoredEntry | undefined {
-  return typeof text === 'string' ? entryOf(place, text) : undefined;
+  return typeof text === 'string' ? parseStoredEntry(place, text) : undefined;
 }
 
 /** The lines are: expiry, stamp, rank, since, text. The last one may contain line breaks. */
-function entryOf({ space, name }: EntryPlace, stored: string): StoredEntry {
+function parseStoredEntry({ space, name }: EntryPlace, stored: string): StoredEntry {
   const [, stamp, rank, since, text] = /^\d+\n(\d+)\n(-?\d+)\n(-?\d+)\n(.*)$/s.exec(stored) ?? [];
   if (text === undefined) throw new DamagedDataError('an entry');
   return { space, name, stamp: Number(stamp), rank: Number(rank), since: Number(since), text };

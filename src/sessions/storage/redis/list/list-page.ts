@@ -49,10 +49,10 @@ export async function readPage(
   keys: readonly string[],
 ): Promise<ListPage> {
   try {
-    return pageOf(request, await repliedPage(scripts, request, keys, false));
+    return toListPage(request, await repliedPage(scripts, request, keys, false));
   } catch (error) {
     if (!(error instanceof DamagedDataError)) throw error;
-    return pageOf(request, await repliedPage(scripts, request, keys, true));
+    return toListPage(request, await repliedPage(scripts, request, keys, true));
   }
 }
 
@@ -69,7 +69,7 @@ function repliedPage(
     : scripts.read<ListReply>(LIST_SESSIONS, { keys, args: [...args, offset, flag(withTotal)] });
 }
 
-function pageOf(request: ListRequest, reply: ListReply): ListPage {
+function toListPage(request: ListRequest, reply: ListReply): ListPage {
   const { appName, withTotal } = request;
   const [, total, appState, users, sessions, readAt, examinedTo, isCut, unreadable, excess] = reply;
   const damaged = unreadable.map(([userId, sessionId]) => ({ appName, userId, sessionId }));

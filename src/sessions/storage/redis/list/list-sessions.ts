@@ -58,7 +58,7 @@ async function listOfApp(scripts: ScriptRunner, keys: RedisKeys, request: ListRe
   let firsts: UserPage[] = [];
   const examined: ListPage[] = [];
   let total = 0;
-  for await (const users of usersOf(scripts, keys, request.appName)) {
+  for await (const users of readUserBatches(scripts, keys, request.appName)) {
     const heads = await Promise.all(
       users.map((userId) => read(userId, { limit: Math.min(size, 1), withState: false })),
     );
@@ -88,7 +88,7 @@ async function listOfApp(scripts: ScriptRunner, keys: RedisKeys, request: ListRe
   };
 }
 
-async function* usersOf(scripts: ScriptRunner, keys: RedisKeys, appName: string): AsyncGenerator<string[]> {
+async function* readUserBatches(scripts: ScriptRunner, keys: RedisKeys, appName: string): AsyncGenerator<string[]> {
   for (let first = 0; ; first += USERS_PER_BATCH) {
     const users = await scripts.read<string[]>(LIST_USERS, {
       keys: [keys.usersOf(appName)],
@@ -126,7 +126,7 @@ function firstOf(request: ListRequest, size: number, heads: readonly UserPage[])
 /** Merges pages up to the first position at which a list, or the examination of one, ended early. The next page has the rest. */
 function mergePages(request: ListRequest, size: number, pages: readonly ListPage[]): ListPage {
   const [end] = pages
-    .flatMap(({ result }) => endOf(request, result) ?? [])
+    .flatMap(({ result }) => findPageEnd(request, result) ?? [])
     .toSorted((a, b) => comparePositions(a.at, b.at, request));
   const sessions: ListResult['sessions'] = pages
     .flatMap(({ result }) => result.sessions)
@@ -144,7 +144,7 @@ function mergePages(request: ListRequest, size: number, pages: readonly ListPage
   };
 }
 
-function endOf(request: ListRequest, { sessions, isCut, examinedTo }: ListResult): PageEnd | undefined {
+function findPageEnd(request: ListRequest, { sessions, isCut, examinedTo }: ListResult): PageEnd | undefined {
   const last = isCut && sessions.at(-1);
   if (last) return { at: positionOf(last.record, request), isCut: true };
   return examinedTo && { at: examinedTo, isCut: false };

@@ -3,10 +3,10 @@ import { isExpired } from '../../../domain/expiry.js';
 import type { LogTail, TailRequest } from '../../session-changes.js';
 import type { RedisKeys } from '../redis-keys.js';
 import { TIME } from '../script/base.lua.js';
-import { flag, optional, recordPattern, storedEventOf } from '../script/codec.js';
+import { flag, optional, recordPattern, parseStoredEvent } from '../script/codec.js';
 import { type ScriptRunner, defineScript } from '../script/script.js';
 import { RECORD_TEXT } from '../script/session.lua.js';
-import { partialOf } from './partial-events.js';
+import { parsePartialMember } from './partial-events.js';
 
 /** Keeps scripts short. */
 const LOGS_PER_SCRIPT = 500;
@@ -44,15 +44,15 @@ export async function logTails(
       const parts = portion.map(({ key }) => keys.partsOf(key));
       const [now, ...replies] = await scripts.read<readonly [now: string, ...TailReply[]]>(LOG_TAILS, {
         keys: parts.map(({ recordKey }) => recordKey),
-        args: [MOST_BYTES.all, ...portion.flatMap((log, index) => argumentsOf(log, parts[index]?.id.length ?? 0))],
+        args: [MOST_BYTES.all, ...portion.flatMap((log, index) => toTailArguments(log, parts[index]?.id.length ?? 0))],
       });
-      for (const [index, log] of portion.entries()) tails.set(log, tailOf(log, replies[index], Number(now)));
+      for (const [index, log] of portion.entries()) tails.set(log, parseTailReply(log, replies[index], Number(now)));
     }),
   );
   return logs.map((log) => tails.get(log));
 }
 
-function argumentsOf(
+function toTailArguments(
   { incarnation, afterSeq, limit, withLastPartial, afterPartial, bytesTo }: TailRequest,
   idBytes: number,
 ): (string | number)[] {
@@ -60,7 +60,7 @@ function argumentsOf(
   return [`${places} ${optional(afterPartial)} ${optional(bytesTo)}`, incarnation];
 }
 
-function tailOf(
+function parseTailReply(
   { afterSeq, withLastPartial, afterPartial }: TailRequest,
   reply: TailReply | undefined,
   now: number,
@@ -70,10 +70,12 @@ function tailOf(
   return {
     lastSeq: Number(lastSeq),
     livesForMs: Number(expiresAt) - now,
-    events: events.map((text, index) => storedEventOf(afterSeq + 1 + index, text)),
+    events: events.map((text, index) => parseStoredEvent(afterSeq + 1 + index, text)),
     ...(withLastPartial && { lastPartial: Number(lastPartial) }),
     ...(afterPartial !== undefined &&
-      partials && { partials: partials.map(partialOf).filter((partial) => !isExpired(partial.expiresAt, now)) }),
+      partials && {
+        partials: partials.map(parsePartialMember).filter((partial) => !isExpired(partial.expiresAt, now)),
+      }),
     ...(bytes && { bytes: Number(bytes) }),
   };
 }

@@ -5,7 +5,7 @@ export function memberOfPartial({ number, afterSeq, expiresAt, messageId, conten
   return [number, afterSeq, expiresAt, messageId, content].join('\n');
 }
 
-export function partialOf(member: string): StoredPartial {
+export function parsePartialMember(member: string): StoredPartial {
   const [number, seq, expiry, messageId = ''] = member.split('\n', 4);
   const content = member.slice([number, seq, expiry, messageId].join('\n').length + 1);
   return { number: Number(number), afterSeq: Number(seq), messageId, content, expiresAt: Number(expiry) };

@@ -16,7 +16,7 @@ import {
   limitArguments,
   optional,
   stateOfScopes,
-  storedEventOf,
+  parseStoredEvent,
   storedEventsOf,
 } from '../script/codec.js';
 import { type RecordText, parseRecord } from '../../record-text.js';
@@ -110,7 +110,7 @@ export async function readSession(
     ...(isCut && { isCut: true }),
     ...(withState && (await statesOf(session, user, appReply))),
     ...(withMetadata && { metadata: metadata ?? '' }),
-    ...(summary !== null && { summary: storedEventOf(record.marks.summarySeq, summary) }),
+    ...(summary !== null && { summary: parseStoredEvent(record.marks.summarySeq, summary) }),
     ...(base !== null && { baseState: base }),
     ...(checkpointText !== undefined && { checkpoint: { seq: Number(checkpointSeq), text: checkpointText } }),
     ...(find && found !== null && { found: Number(found) }),

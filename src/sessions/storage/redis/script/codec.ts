@@ -6,7 +6,7 @@ import type { StateWrites } from '../../../domain/stored-json.js';
 import type { StateText } from '../../../domain/state-text.js';
 import type { StateExcess, StateLimits, StateSize } from '../../../domain/state-size.js';
 import type { SessionHead } from '../../planned-write.js';
-import { parseRecord, RECORD_LINES, type RecordLine, type RecordText, stampOf } from '../../record-text.js';
+import { parseRecord, RECORD_LINES, type RecordLine, type RecordText, findRecordStamp } from '../../record-text.js';
 import type { OwnState, SharedScope, StoredSession } from '../../session-storage.js';
 
 /** What scripts take: the arguments after the time. */
@@ -55,7 +55,7 @@ export function excessFrom(scope: string, bytes: string, limits: StateLimits | u
 
 /** The sizes of keys that a script counted: alternating names and bytes. */
 export function sizesOf(reply: FlatHash): Required<StateSize> {
-  const entries = new Map(pairsOf(reply).map(([name, bytes]) => [name, Number(bytes)]));
+  const entries = new Map(parseHashPairs(reply).map(([name, bytes]) => [name, Number(bytes)]));
   return { atMost: [...entries.values()].reduce((sum, bytes) => sum + bytes, 0), entries };
 }
 
@@ -91,9 +91,14 @@ export const READABLE_RECORD = `'^${RECORD_LINES.map((name) => {
 }).join('\\n')}$'`;
 
 /** The head of a session, as scripts return it. */
-export function headOf(key: SessionKey, text: RecordText, state: string | null, metadata?: string): SessionHead {
+export function parseSessionHead(
+  key: SessionKey,
+  text: RecordText,
+  state: string | null,
+  metadata?: string,
+): SessionHead {
   const record = parseRecord(key, text);
-  return { record, metadata, state: textOfState(state), stamp: stampOf(record) };
+  return { record, metadata, state: textOfState(state), stamp: findRecordStamp(record) };
 }
 
 /** In the hash of a session, the field that has the number of the event with this id. */
@@ -108,7 +113,7 @@ export const ID_FIELD = '=';
  * Decodes an event. Its lines are: append time, high water mark, checksum, id, payload. A trimmed event has its digest instead
  * of the checksum, and no payload line.
  */
-export function storedEventOf(seq: string | number, text: string): StoredEvent {
+export function parseStoredEvent(seq: string | number, text: string): StoredEvent {
   let start = 0;
   const nextLine = (): string => {
     if (start < 0) return '';
@@ -132,11 +137,11 @@ export function storedEventsOf(seqs: readonly string[], texts: readonly (string 
   const first = Number(seqs[0]);
   const step = Number(seqs[1] ?? first + 1) < first ? -1 : 1;
   return texts.flatMap((text, index) =>
-    text === null ? [] : [storedEventOf(seqs[index] ?? first + step * index, text)],
+    text === null ? [] : [parseStoredEvent(seqs[index] ?? first + step * index, text)],
   );
 }
 
-export function pairsOf(reply: FlatHash): (readonly [string, string])[] {
+export function parseHashPairs(reply: FlatHash): (readonly [string, string])[] {
   const pairs: (readonly [string, string])[] = [];
   for (let index = 0; index < reply.length; index += 2) pairs.push([reply[index] ?? '', reply[index + 1] ?? '']);
   return pairs;
@@ -144,7 +149,7 @@ export function pairsOf(reply: FlatHash): (readonly [string, string])[] {
 
 /** Decodes shared state. The field with the empty name holds the expiry and the bytes; no state key is empty. */
 export function sharedStateOf(reply: FlatHash): SharedScope {
-  const pairs = pairsOf(reply);
+  const pairs = parseHashPairs(reply);
   const expiry = pairs.find(([name]) => name === '')?.[1].split(' ', 1)[0];
   return {
     entries: pairs.filter(([name]) => name !== ''),
@@ -165,7 +170,7 @@ export type OwnStateReply = StateText | FlatHash;
 
 /** Of a session in a list or a read. */
 export function ownStateOf(reply: OwnStateReply): OwnState {
-  return typeof reply === 'string' ? reply : pairsOf(reply);
+  return typeof reply === 'string' ? reply : parseHashPairs(reply);
 }
 
 /** The state of all scopes that a session sees. */

@@ -1,7 +1,7 @@
 import { DAY_MS, NEVER } from '../../../domain/expiry.js';
 import { DAYS_KEPT, type UsageIncrement, periodName } from '../../../domain/usage-periods.js';
 import { type ModelUsage, type TokenUsage, USAGE_COUNTS, usageByModel, usageWith } from '../../../domain/usage.js';
-import { type FlatHash, pairsOf } from './codec.js';
+import { type FlatHash, parseHashPairs } from './codec.js';
 
 /** Counts of models as fields with numbers: the place of the count in `USAGE_COUNTS`, and the model. Without those that are 0. */
 export function usageFields(models: readonly ModelUsage[]): [field: string, count: number][] {
@@ -14,7 +14,7 @@ export function usageFields(models: readonly ModelUsage[]): [field: string, coun
 
 /** Decodes fields of counts. A field may be there several times. */
 export function usageOfFields(reply: FlatHash): ModelUsage[] {
-  const models = pairsOf(reply).map(([field, count]) => {
+  const models = parseHashPairs(reply).map(([field, count]) => {
     const counted = USAGE_COUNTS[Number(field.slice(0, field.indexOf(' ')))];
     const ofField = (name: keyof TokenUsage): number => (name === counted ? Number(count) : 0);
     return { model: field.slice(field.indexOf(' ') + 1), ...usageWith(ofField) };

@@ -39,12 +39,12 @@ export async function appendWithin(
     const { held, scopes } = await lockAll(transaction, [append.request], isRepeated ? REPEATED_WITHIN : WITHIN);
     const decided = await append.decide(held);
     await addWrites(transaction, decided.writes, scopes);
-    return { outcome: decided.outcome, within, last: lastOf(commit, decided.outcome), isSettled: false };
+    return { outcome: decided.outcome, within, last: findLastWritten(commit, decided.outcome), isSettled: false };
   });
   return outcome;
 }
 
-function lastOf({ events }: Commit, outcome: AppendOutcome): WrittenAppend['last'] {
+function findLastWritten({ events }: Commit, outcome: AppendOutcome): WrittenAppend['last'] {
   if (outcome.kind !== 'appended' && outcome.kind !== 'seen') return undefined;
   const pk = Number(outcome.record.incarnation);
   const last = outcome.kind === 'seen' ? outcome.events.at(-1) : events.at(-1);
@@ -63,11 +63,11 @@ async function settleAppends(transaction: SqlTransaction, written: readonly Writ
     const rows = await transaction.rows<{ session_pk: number; seq: number; event_id: string }>(
       sql`SELECT session_pk, seq, event_id FROM ${transaction.tables.events} WHERE ${joinSql(places, ' OR ')}`,
     );
-    for (const { session_pk: pk, seq, event_id: id } of rows) stored.add(nameOf({ pk, seq, id }));
+    for (const { session_pk: pk, seq, event_id: id } of rows) stored.add(formatEventPlace({ pk, seq, id }));
   }
   for (const append of written) {
     const { last, outcome, within } = append;
-    if (append.isSettled || !last || !stored.has(nameOf(last))) continue;
+    if (append.isSettled || !last || !stored.has(formatEventPlace(last))) continue;
     append.isSettled = true;
     if (outcome.kind === 'appended') {
       transaction.notify({ pk: last.pk, lastSeq: last.seq });
@@ -77,7 +77,7 @@ async function settleAppends(transaction: SqlTransaction, written: readonly Writ
   }
 }
 
-function nameOf({ pk, seq, id }: { readonly pk: number; readonly seq: number; readonly id: string }): string {
+function formatEventPlace({ pk, seq, id }: { readonly pk: number; readonly seq: number; readonly id: string }): string {
   return `${pk} ${seq} ${id}`;
 }
 

@@ -3,7 +3,7 @@ import { indexEntries } from '../../../domain/metadata-entries.js';
 import { EMPTY_LOG, type SessionRecord } from '../../../domain/session-record.js';
 import type { StoredSession } from '../../session-storage.js';
 import type { NewSessionRequest } from '../../session-store.js';
-import { stateOf } from '../state/read-state.js';
+import { parseStateRows } from '../state/read-state.js';
 import { timeRange } from '../../plan-time.js';
 import type { DirectWrites } from './direct-writes.js';
 
@@ -45,7 +45,7 @@ export async function createDirectly(
   if (!created || !record) return undefined;
   const now = record.createTime;
   const lasting = created.shared.filter(({ expires_at: expiry }) => (expiry ?? 0) > now);
-  const shared = stateOf(lasting, key, { limits, isWritten: true });
+  const shared = parseStateRows(lasting, key, { limits, isWritten: true });
   return {
     record: { ...record, incarnation: String(created.pk) },
     now,

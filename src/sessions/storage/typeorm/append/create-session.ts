@@ -9,8 +9,8 @@ import { changeIndex, lockSession } from '../sql/session-rows.js';
 import { sql } from '../sql/sql.js';
 import type { SqlTransaction, Transactions } from '../sql/transaction.js';
 import { LockedScopes } from '../state/locked-scopes.js';
-import { expectSharedReadable, selectState, type StateRow, stateOf } from '../state/read-state.js';
-import { entriesOf, ScopeWriter, STATE_OWNER, writeEntries } from '../state/write-state.js';
+import { expectSharedReadable, selectState, type StateRow, parseStateRows } from '../state/read-state.js';
+import { toPlannedEntries, ScopeWriter, STATE_OWNER, writeEntries } from '../state/write-state.js';
 import { createDirectly } from './create-directly.js';
 import type { DirectWrites } from './direct-writes.js';
 import { insertOfSession } from './insert-session.js';
@@ -73,12 +73,12 @@ async function createInTransaction(
   for (const statement of insertEvents(tables, events)) await transaction.change(statement);
   if (record.waitingSince !== NOTHING_WAITS) transaction.notifyConsumers('marks');
   const shared = new ScopeWriter(transaction, scopes);
-  for (const owner of ownersOf(key)) {
-    const entries = entriesOf(writesOf(scopeOfOwner(owner), commit));
+  for (const owner of listScopeOwners(key)) {
+    const entries = toPlannedEntries(writesOf(scopeOfOwner(owner), commit));
     shared.add({ owner, lifetime: expiry[scopeOfOwner(owner)], entries });
   }
   scopes.growBy(commit);
-  const ownState = stateText === undefined ? entriesOf(writesOf('session', commit)) : [];
+  const ownState = stateText === undefined ? toPlannedEntries(writesOf('session', commit)) : [];
   const own = ownState.map((entry) => ({ ...entry, ownerPk: pk }));
   const indexed = changeIndex(tables, { pk, record, before: '', after: metadata });
   transaction.addToCommit([
@@ -92,10 +92,10 @@ async function createInTransaction(
   const stored = { record, now, events: [], metadata };
   return () => ({
     ...stored,
-    ...stateOf(rows as StateRow[], key, { limits: maxStateBytes, text: stateText, isWritten: true }),
+    ...parseStateRows(rows as StateRow[], key, { limits: maxStateBytes, text: stateText, isWritten: true }),
   });
 }
 
-function ownersOf({ appName, userId }: SessionKey): readonly StateOwner[] {
+function listScopeOwners({ appName, userId }: SessionKey): readonly StateOwner[] {
   return [{ appName }, { appName, userId }];
 }

@@ -8,11 +8,11 @@ import {
   EVENT_COLUMNS,
   type EventRow,
   hasKey,
-  headOf,
+  toSessionHead,
   METADATA_COLUMN,
   type MetadataRow,
   type RecordRow,
-  storedEventOf,
+  toStoredEvent,
 } from '../sql/session-rows.js';
 import { joinSql, NO_SQL, type Sql, sql, sqlList } from '../sql/sql.js';
 import type { SqlTransaction } from '../sql/transaction.js';
@@ -43,7 +43,7 @@ class LockedSession implements HeldSession {
     private readonly hasOldSnapshot: boolean,
   ) {
     this.pk = row.pk;
-    this.head = headOf(row);
+    this.head = toSessionHead(row);
   }
 
   countState(): Promise<StateSize> {
@@ -68,7 +68,7 @@ class LockedSession implements HeldSession {
   }
 
   add(row: EventRow): void {
-    this.events.set(row.event_id, storedEventOf(row));
+    this.events.set(row.event_id, toStoredEvent(row));
   }
 }
 

@@ -2,8 +2,8 @@ import type { MetadataText } from '../../../domain/metadata-entries.js';
 import type { SessionRecord } from '../../../domain/session-record.js';
 import type { StateText } from '../../../domain/state-text.js';
 import { SESSIONS } from '../schema/session-tables.js';
-import { columnsOf } from '../schema/table.js';
-import { rowOf } from '../sql/session-rows.js';
+import { listColumns } from '../schema/table.js';
+import { toSessionRow } from '../sql/session-rows.js';
 import { Sql, sql, sqlList } from '../sql/sql.js';
 import type { Tables } from '../tables.js';
 
@@ -27,13 +27,13 @@ export function insertOfSession(
   { record, stamp, baseState, metadata, stateText }: NewSession,
   createTime: Sql = sql`${record.createTime}`,
 ): Sql {
-  const row = { ...rowOf({ record, stamp }), base_state: baseState, metadata, state: stateText ?? null };
+  const row = { ...toSessionRow({ record, stamp }), base_state: baseState, metadata, state: stateText ?? null };
   return sql`
     INSERT INTO ${sessions} (create_time, ${OTHER_COLUMNS})
     VALUES (${createTime}, ${sqlList(OTHERS.map((name) => row[name]))})`;
 }
 
-const OTHERS = columnsOf(SESSIONS).flatMap(([name]) => (name === 'pk' || name === 'create_time' ? [] : [name]));
+const OTHERS = listColumns(SESSIONS).flatMap(([name]) => (name === 'pk' || name === 'create_time' ? [] : [name]));
 const OTHER_COLUMNS = new Sql(OTHERS.join(', '));
 
 /** Ends the INSERT of a session: one with the same ids stays. */

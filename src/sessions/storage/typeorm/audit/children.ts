@@ -42,7 +42,11 @@ export async function auditChildren(
   const isRepaired = repair && child.isDerived && orphans.length > 0;
   if (isRepaired) await transactions.write((transaction) => removeOrphans(transaction, child, orphans));
   const problems = orphans.map((pk): StoreProblem => {
-    return { code: 'ORPHAN', detail: `rows with the ${child.key.text} ${pk} in ${nameOf(child)}`, isRepaired };
+    return {
+      code: 'ORPHAN',
+      detail: `rows with the ${child.key.text} ${pk} in ${describeChildTable(child)}`,
+      isRepaired,
+    };
   });
   return { problems, examined: found.length, last: found.length < limit ? undefined : found.at(-1)?.pk };
 }
@@ -54,7 +58,7 @@ const NAMES: Readonly<Partial<Record<TableKey, string>>> = {
   sharedState: 'the shared state',
 };
 
-function nameOf({ table }: ChildTable): string {
+function describeChildTable({ table }: ChildTable): string {
   return NAMES[table] ?? `the ${table}`;
 }
 

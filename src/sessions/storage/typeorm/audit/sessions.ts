@@ -2,15 +2,15 @@ import { indexEntries } from '../../../domain/metadata-entries.js';
 import type { StoreProblem } from '../../store-audit.js';
 import { DamagedDataError } from '../../../domain/stored-json.js';
 import { SESSIONS } from '../schema/session-tables.js';
-import { columnsOf, type RowOf } from '../schema/table.js';
-import { changeIndex, headOf, type RecordRow, rowOf } from '../sql/session-rows.js';
+import { listColumns, type RowOf } from '../schema/table.js';
+import { changeIndex, toSessionHead, type RecordRow, toSessionRow } from '../sql/session-rows.js';
 import { equalities, Sql, sql, sqlList } from '../sql/sql.js';
 import type { SqlTransaction, Transactions } from '../sql/transaction.js';
 import type { StepRequest, StepResult } from './step.js';
 
 /** Without what may be large, and is not compared. */
 const COLUMNS = new Sql(
-  columnsOf(SESSIONS)
+  listColumns(SESSIONS)
     .flatMap(([name]) => (name === 'base_state' ? [] : [`s.${name}`]))
     .join(', '),
 );
@@ -92,9 +92,9 @@ function hasColumnsOfRecord(row: SessionRow): boolean {
   );
 }
 
-function columnsOfRecord(row: RecordRow): ReturnType<typeof rowOf> | undefined {
+function columnsOfRecord(row: RecordRow): ReturnType<typeof toSessionRow> | undefined {
   try {
-    return rowOf(headOf(row));
+    return toSessionRow(toSessionHead(row));
   } catch (error) {
     if (error instanceof DamagedDataError) return undefined;
     throw error;

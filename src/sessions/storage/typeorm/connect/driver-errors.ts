@@ -37,15 +37,15 @@ export function isStatementMode({ message }: Error): boolean {
   return STATEMENT_MODE.test(message);
 }
 
-function reasonOf(error: Error): string | undefined {
-  const code = codeOf(error);
+function findFailureReason(error: Error): string | undefined {
+  const code = findDriverErrorCode(error);
   const reasonOfPooler = POOLER_MESSAGES.find(({ message }) => message.test(error.message))?.reason;
   return code === '08P01' ? reasonOfPooler : REASONS.find(({ codes }) => codes.test(code))?.reason;
 }
 
 /** Whether another process has locked the SQLite file. */
 export function isBusy(error: unknown): boolean {
-  return /^SQLITE_(BUSY|LOCKED)/.test(codeOf(error));
+  return /^SQLITE_(BUSY|LOCKED)/.test(findDriverErrorCode(error));
 }
 
 /**
@@ -57,8 +57,8 @@ export function isBusy(error: unknown): boolean {
 export function storeUnavailable(error: unknown, outcomeUnknown: boolean, server?: string): unknown {
   if (error instanceof SessionsError || error instanceof ConfigurationError) return error;
   if (!isError(error) || (!(error instanceof QueryFailedError) && !isDriverError(error))) return error;
-  const code = codeOf(error) || 'connection lost';
-  const reason = reasonOf(error);
+  const code = findDriverErrorCode(error) || 'connection lost';
+  const reason = findFailureReason(error);
   if (code === 'ER_NET_PACKET_TOO_LARGE') {
     return new LimitExceededError('This is more than the database takes at once; raise its max_allowed_packet.');
   }
@@ -87,7 +87,10 @@ export function queryFailed(error: unknown): unknown {
     severity,
     fatal,
   }).filter(([, value]) => value !== undefined);
-  const bare = Object.assign(new Error(`The database driver reported ${codeOf(error)}`), Object.fromEntries(told));
+  const bare = Object.assign(
+    new Error(`The database driver reported ${findDriverErrorCode(error)}`),
+    Object.fromEntries(told),
+  );
   return new QueryFailedError('an append of events', [], bare);
 }
 
@@ -114,7 +117,7 @@ function unavailable(
 }
 
 /** The code of an error of a driver or Node, `error N` for a number without a name, or an empty string. */
-export function codeOf(error: unknown): string {
+export function findDriverErrorCode(error: unknown): string {
   const driverError: unknown = error instanceof QueryFailedError ? error.driverError : error;
   const { code, errno } = (driverError ?? {}) as { code?: unknown; errno?: unknown };
   if (typeof code === 'string') return code;
@@ -129,7 +132,7 @@ export function isError(value: unknown): value is Error {
 function isDriverError(error: unknown): boolean {
   return (
     isError(error) &&
-    (/connection|not open|closed|already released|timeout/i.test(error.message) || codeOf(error) !== '')
+    (/connection|not open|closed|already released|timeout/i.test(error.message) || findDriverErrorCode(error) !== '')
   );
 }
 
@@ -150,12 +153,12 @@ const CONFLICTS = new Set([
 const DUPLICATE_KEYS = new Set(['23505', 'ER_DUP_ENTRY']);
 
 export function isConflict(error: unknown): boolean {
-  return CONFLICTS.has(codeOf(error));
+  return CONFLICTS.has(findDriverErrorCode(error));
 }
 
 /** A retry finds the row that another transaction inserted. Retries end, because that transaction made progress. */
 export function isDuplicateKey(error: unknown): boolean {
-  return DUPLICATE_KEYS.has(codeOf(error));
+  return DUPLICATE_KEYS.has(findDriverErrorCode(error));
 }
 
 /** Errors after which the server closes the connection. */
@@ -167,13 +170,13 @@ const CLIENT_SIDE = /^(E[A-Z]+|EAI_[A-Z]+|PROTOCOL_[A-Z_]+)$/;
 
 /** Whether nobody knows if a COMMIT that failed with this error was stored. A node may leave its cluster while it asks the others. */
 export function isCommitInDoubt(error: unknown): boolean {
-  return isConnectionLost(error) || codeOf(error) === 'ER_ERROR_DURING_COMMIT';
+  return isConnectionLost(error) || findDriverErrorCode(error) === 'ER_ERROR_DURING_COMMIT';
 }
 
 /** Whether a connection is unusable. The outcome of its last statement is unknown. */
 export function isConnectionLost(error: unknown): boolean {
   if (!isError(error)) return false;
-  const code = codeOf(error);
+  const code = findDriverErrorCode(error);
   if (code === '') return /connect|closed|terminated|timeout/i.test(error.message);
   return CLOSING_CODES.test(code) || CLIENT_SIDE.test(code) || (error as { fatal?: unknown }).fatal === true;
 }

@@ -3,8 +3,8 @@ import { ALL_TABLES } from '../schema/all-tables.js';
 import { SESSION_MIGRATIONS, migrationsTableName } from '../schema/migrations.js';
 import type { Table } from '../schema/table.js';
 import type { Sql } from '../sql/sql.js';
-import { schemaOf, tableNamesOf, tablesOf } from '../tables.js';
-import { codeOf } from './driver-errors.js';
+import { findPostgresSchema, tableNamesOf, tablesOf } from '../tables.js';
+import { findDriverErrorCode } from './driver-errors.js';
 import type { RunQuery } from './server-kind.js';
 
 /** Which migrations have run. */
@@ -20,7 +20,7 @@ export async function executedMigrations(dataSource: DataSource): Promise<Execut
   return withRunner(dataSource, async (runner) => {
     const noted = await notedBy(dataSource, runner);
     if (noted) return { names: noted, isOfApp: false };
-    const isOfApp = await runner.hasTable(pathOf(dataSource, tableNamesOf(dataSource).sessions).join('.'));
+    const isOfApp = await runner.hasTable(listTablePathParts(dataSource, tableNamesOf(dataSource).sessions).join('.'));
     const isComplete = isOfApp && (await hasTables(dataSource));
     return { names: isComplete ? SESSION_MIGRATIONS.map(({ name }) => name) : [], isOfApp };
   });
@@ -44,7 +44,8 @@ export async function hasColumns(path: string, columns: readonly string[], runQu
     await runQuery(`SELECT ${columns.join(', ')} FROM ${path} WHERE 1 = 0`);
     return true;
   } catch (error) {
-    if (/^(42P01|42703|ER_NO_SUCH_TABLE|ER_BAD_FIELD_ERROR|SQLITE_ERROR)$/.test(codeOf(error))) return false;
+    if (/^(42P01|42703|ER_NO_SUCH_TABLE|ER_BAD_FIELD_ERROR|SQLITE_ERROR)$/.test(findDriverErrorCode(error)))
+      return false;
     throw error;
   }
 }
@@ -67,13 +68,13 @@ async function withRunner<Result>(
 }
 
 async function notedBy(dataSource: DataSource, runner: QueryRunner): Promise<readonly string[] | undefined> {
-  const path = pathOf(dataSource, migrationsTableName(dataSource.options.entityPrefix));
+  const path = listTablePathParts(dataSource, migrationsTableName(dataSource.options.entityPrefix));
   if (!(await runner.hasTable(path.join('.')))) return undefined;
   const table = path.map((part) => dataSource.driver.escape(part)).join('.');
   const rows: unknown = await runner.query(`SELECT name FROM ${table} ORDER BY timestamp`);
   return (rows as { name: string }[]).map(({ name }) => name);
 }
 
-function pathOf(dataSource: DataSource, table: string): string[] {
-  return [schemaOf(dataSource), table].filter((part) => part !== undefined);
+function listTablePathParts(dataSource: DataSource, table: string): string[] {
+  return [findPostgresSchema(dataSource), table].filter((part) => part !== undefined);
 }

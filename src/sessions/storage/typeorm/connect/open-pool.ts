@@ -1,7 +1,7 @@
 import type { DataSource, QueryRunner } from 'typeorm';
 import type { Clock } from '../../../domain/clock.js';
 import { appTransactionsOf } from '../append/append-within.js';
-import { channelOf, PostgresNotifications, PostgresFeed } from '../live/postgres-feed.js';
+import { formatChannelName, PostgresNotifications, PostgresFeed } from '../live/postgres-feed.js';
 import { type ListeningClient, newListeningClient } from '../live/postgres-listener.js';
 import { SearchPlace } from '../search/search-place.js';
 import { dialectOf } from '../sql/dialect.js';
@@ -42,7 +42,7 @@ export function openPooledDatabase(dataSource: DataSource, { close, ...use }: Po
   const dialect = dialectOf(dataSource.options.type);
   const { clock, timeLimitMs, server, isOfApp = false } = use;
   const { listening = () => newListeningClient(dataSource.driver, timeLimitMs) } = use;
-  const channel = dialect.name === 'postgres' ? channelOf(tableNamesOf(dataSource).sessions) : undefined;
+  const channel = dialect.name === 'postgres' ? formatChannelName(tableNamesOf(dataSource).sessions) : undefined;
   const notifications = channel === undefined ? undefined : new PostgresNotifications(channel);
   const [tables, sessionsKey] = [tablesOf(dataSource), sessionsKeyOf(dataSource)];
   const context = { dialect, tables, sessionsKey, notifications, clock, timeLimitMs, server };

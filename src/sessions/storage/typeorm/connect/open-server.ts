@@ -103,7 +103,7 @@ async function connectToServer(
   work: (server: ConnectedServer) => Promise<void>,
 ): Promise<ConnectedServer> {
   const { timeLimitMs } = options;
-  const kind = kindOf(options.url);
+  const kind = findServerKind(options.url);
   checkPooler(options, kind);
   const { tls, problems } = databaseTls(options, { url: 'url', tls: 'tls' });
   if (problems.length > 0) throw new ConfigurationError(problems);
@@ -147,11 +147,11 @@ function checkPooler({ pooler, listenUrl }: ServerOptions, kind: ServerKind): vo
   if (listenUrl === undefined) return;
   if (pooler === undefined)
     throw new InvalidInputError('is for a pooler: set pooler as well, or leave it out', 'listenUrl');
-  if (kindOf(listenUrl, 'listenUrl') !== postgresServer)
+  if (findServerKind(listenUrl, 'listenUrl') !== postgresServer)
     throw new InvalidInputError('must be postgres://…', 'listenUrl');
 }
 
-function kindOf(url: string, name = 'url'): ServerKind {
+function findServerKind(url: string, name = 'url'): ServerKind {
   if (isDecodable(url)) {
     if (/^postgres(ql)?:/i.test(url)) return postgresServer;
     if (/^(mysql|mariadb):/i.test(url)) return mysqlServer;

@@ -2,7 +2,14 @@ import { ConfigurationError } from '../../../../config/configuration-error.js';
 import { tlsProblem } from '../../../../config/tls-settings.js';
 import { type ServerPlace, serverPlaceOf } from '../../../../config/store-place.js';
 import { SessionsError, StoreUnavailableError } from '../../../domain/errors.js';
-import { codeOf, isError, isStatementMode, NOT_IN_CLUSTER, POOLER_IS_FULL, storeUnavailable } from './driver-errors.js';
+import {
+  findDriverErrorCode,
+  isError,
+  isStatementMode,
+  NOT_IN_CLUSTER,
+  POOLER_IS_FULL,
+  storeUnavailable,
+} from './driver-errors.js';
 import type { ServerAddress } from './server-kind.js';
 
 type Explanation = (place: ServerPlace) => string;
@@ -74,7 +81,7 @@ const CONFIGURATION_ERRORS: Partial<Record<string, Explanation>> = {
  */
 export function openingFailure(error: unknown, address: ServerAddress, isMute = false): unknown {
   if (error instanceof SessionsError || error instanceof ConfigurationError || !isError(error)) return error;
-  const code = codeOf(error);
+  const code = findDriverErrorCode(error);
   const place = serverPlaceOf(address);
   const cause = new Error(`The database driver reported ${code || error.name}`);
   const encryption = tlsProblem(code, error.message, `the server at ${place.server}`);

@@ -21,7 +21,7 @@ import {
 import type { ConnectionPool, PooledConnection } from './connection-pool.js';
 import { READ_ONLY } from './postgres/standby.js';
 import {
-  codeOf,
+  findDriverErrorCode,
   databaseTimedOut,
   isCommitInDoubt,
   isConflict,
@@ -131,7 +131,7 @@ export class PooledTransactions implements Transactions, DirectWrites {
     } catch (error) {
       if (error instanceof StoreUnavailableError && attempt.isCommitting) throw error;
       // The default of the server, which transactions override, or a standby.
-      if (codeOf(error) === READ_ONLY) this.#writesDirectlyFrom = performance.now() + DIRECT_AGAIN_MS;
+      if (findDriverErrorCode(error) === READ_ONLY) this.#writesDirectlyFrom = performance.now() + DIRECT_AGAIN_MS;
       return undefined;
     }
   }

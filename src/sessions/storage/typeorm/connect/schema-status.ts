@@ -19,12 +19,12 @@ export interface SchemaStatus {
 export async function schemaStatus(options: TypeOrmSessionStorageOptions): Promise<SchemaStatus> {
   const { timeLimitMs = DEFAULT_TIME_LIMIT_MS } = options;
   if ('dataSource' in options) throw new InvalidInputError('has migrations of its own', 'dataSource');
-  if ('url' in options) return statusOf(await withServer({ ...options, timeLimitMs }, executedMigrations));
-  if (!existsSync(options.database)) return statusOf({ names: [], isOfApp: false });
-  return statusOf(await withSqlite({ ...options, timeLimitMs }, executedMigrations));
+  if ('url' in options) return toSchemaStatus(await withServer({ ...options, timeLimitMs }, executedMigrations));
+  if (!existsSync(options.database)) return toSchemaStatus({ names: [], isOfApp: false });
+  return toSchemaStatus(await withSqlite({ ...options, timeLimitMs }, executedMigrations));
 }
 
-function statusOf({ names: executed, isOfApp }: ExecutedMigrations): SchemaStatus {
+function toSchemaStatus({ names: executed, isOfApp }: ExecutedMigrations): SchemaStatus {
   const names = SESSION_MIGRATIONS.map(({ name }) => name);
   return { executed, pending: names.filter((name) => !executed.includes(name)), isOfApp };
 }

@@ -15,14 +15,14 @@ import {
 } from '../../entry-store.js';
 import { writtenEntry } from '../../written-entry.js';
 import { ENTRIES } from '../schema/entry-table.js';
-import { columnsOf, type RowOf } from '../schema/table.js';
+import { listColumns, type RowOf } from '../schema/table.js';
 import { NO_SQL, Sql, joinSql, sql, sqlList } from '../sql/sql.js';
 import { BEGIN_LAZILY, type SqlTransaction, type Transactions } from '../sql/transaction.js';
 
 type EntryRow = RowOf<typeof ENTRIES>;
 type ComparedRow = Pick<EntryRow, 'space' | 'name' | 'stamp' | 'expires_at'>;
 
-const COLUMNS = columnsOf(ENTRIES).map(([name]) => name);
+const COLUMNS = listColumns(ENTRIES).map(([name]) => name);
 const SELECTED = new Sql(COLUMNS.map((name) => `n.${name}`).join(', '));
 /** Limits the size of a statement. */
 const PLACES_PER_STATEMENT = { items: 100 };
@@ -49,7 +49,7 @@ export class SqlEntries implements EntryStore {
             AND n.expires_at > ${time} ${follows}
           ORDER BY n.entry_rank, n.name LIMIT ${limit}`,
       ]);
-      return { now: transaction.now, entries: (rows as EntryRow[]).map(entryOf) };
+      return { now: transaction.now, entries: (rows as EntryRow[]).map(toStoredEntry) };
     }, BEGIN_LAZILY);
   }
 
@@ -111,7 +111,7 @@ async function writeEntries(
     return { kind: 'changed', ...(await entriesAt(transaction, writes)) };
   }
   const stored = new Set(rows.map(placeText));
-  const next = ordered.flatMap((write) => (isNew(write.next) ? [rowOf(write, write.next, now)] : []));
+  const next = ordered.flatMap((write) => (isNew(write.next) ? [toEntryRow(write, write.next, now)] : []));
   const removed = ordered.filter((write) => write.next === undefined && stored.has(placeText(write)));
   const statements = [
     ...inBatches(removed, PLACES_PER_STATEMENT).map((some) => sql`DELETE FROM ${tables.entries} WHERE ${isAt(some)}`),
@@ -145,7 +145,7 @@ async function entriesAt(
   const rows = (await transaction.commitWith(queries)).flat() as EntryRow[];
   const { now } = transaction;
   const live = rows.filter(({ expires_at: expiry }) => !isExpired(expiry, now));
-  const entries = new Map(live.map((row) => [placeText(row), entryOf(row)]));
+  const entries = new Map(live.map((row) => [placeText(row), toStoredEntry(row)]));
   return { now, entries: places.map((place) => entries.get(placeText(place))) };
 }
 
@@ -162,13 +162,20 @@ function isNew(next: EntryWrite['next']): next is NewEntry {
   return next !== undefined && next !== 'same';
 }
 
-function rowOf(place: EntryPlace, next: NewEntry, now: number): EntryRow {
+function toEntryRow(place: EntryPlace, next: NewEntry, now: number): EntryRow {
   const { space, name, stamp, rank, since, text } = writtenEntry(place, next, now);
   const times = { entry_rank: rank, since_time: since, expires_at: expiresAt(now, next) };
   return { space, name, stamp, ...times, content: text };
 }
 
-function entryOf({ space, name, stamp, entry_rank: rank, since_time: since, content: text }: EntryRow): StoredEntry {
+function toStoredEntry({
+  space,
+  name,
+  stamp,
+  entry_rank: rank,
+  since_time: since,
+  content: text,
+}: EntryRow): StoredEntry {
   return { space, name, stamp, rank, since, text };
 }
 

@@ -1,7 +1,7 @@
 import { newStamp } from '../../../domain/stamp.js';
 import { DamagedDataError } from '../../../domain/stored-json.js';
 import { inBatches } from '../../../domain/batches.js';
-import { changedColumns, RECORD_COLUMNS, recordOf, type RecordRow } from '../sql/session-rows.js';
+import { changedColumns, RECORD_COLUMNS, parseRecordRow, type RecordRow } from '../sql/session-rows.js';
 import { type Columns, equalities, sql, sqlList } from '../sql/sql.js';
 import type { SqlTransaction, Transactions } from '../sql/transaction.js';
 
@@ -47,15 +47,17 @@ export async function endLargeSessions(transaction: SqlTransaction, sessions: re
     sql`SELECT ${RECORD_COLUMNS} FROM ${tables.sessions} s WHERE s.pk IN (${sqlList(large)}) ${dialect.lock('s')}`,
   );
   transaction.addToCommit(
-    rows.map((row) => sql`UPDATE ${tables.sessions} SET ${equalities(endOf(row), ', ')} WHERE pk = ${row.pk}`),
+    rows.map(
+      (row) => sql`UPDATE ${tables.sessions} SET ${equalities(toExpiredColumns(row), ', ')} WHERE pk = ${row.pk}`,
+    ),
   );
 }
 
 /** The columns of a session that ends. A record that cannot be read stays. */
-function endOf(row: RecordRow): Columns {
+function toExpiredColumns(row: RecordRow): Columns {
   const stamp = newStamp();
   try {
-    return changedColumns({ record: { ...recordOf(row), expiresAt: 0 }, stamp });
+    return changedColumns({ record: { ...parseRecordRow(row), expiresAt: 0 }, stamp });
   } catch (error) {
     if (!(error instanceof DamagedDataError)) throw error;
     return Object.entries({ expires_at: 0, expiry_minute: 0, stamp });

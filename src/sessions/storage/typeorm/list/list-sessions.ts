@@ -13,7 +13,7 @@ import { firstByUpdate, type PositionRow, positionOfRow, rowsByUpdate } from './
 
 /** Reads a page of sessions with the sizes of their states, then with COMMIT the states of those that fit. */
 export async function listSessions(transaction: SqlTransaction, request: ListRequest): Promise<ListResult> {
-  const { rows: found, examinedTo } = await pageOf(transaction, request);
+  const { rows: found, examinedTo } = await readFoundPage(transaction, request);
   const rows = await fittingRows(transaction, found, request);
   const hasState = rows.length > 0 && request.withState !== false;
   if (hasState) await expectOwnStates(transaction, rows, request.maxStateBytes);
@@ -30,7 +30,7 @@ export async function listSessions(transaction: SqlTransaction, request: ListReq
   };
 }
 
-async function pageOf(transaction: SqlTransaction, request: ListRequest): Promise<FilteredPage> {
+async function readFoundPage(transaction: SqlTransaction, request: ListRequest): Promise<FilteredPage> {
   const { filter, orderBy, offset } = request;
   if (filter) return filteredPage(transaction, { ...request, filter });
   const { sessions } = transaction.tables;
@@ -39,7 +39,7 @@ async function pageOf(transaction: SqlTransaction, request: ListRequest): Promis
     const found = await rowsByUpdate(transaction, request, positionOfRow, (range) =>
       transaction.rows<PositionRow>(sql`SELECT s.pk, ${POSITION} ${range}`),
     );
-    return { rows: await rowsOf(transaction, found) };
+    return { rows: await readFoundRows(transaction, found) };
   }
   const columns = pageColumns(transaction);
   const placeOf = ({ record }: FoundRow): ListPosition => positionOf(record, request);
@@ -106,7 +106,7 @@ async function filteredPage(transaction: SqlTransaction, request: FilteredReques
       ${examined.isAll ? afterPosition(request, new Sql('x'), new Sql('x.time')) : NO_SQL}
     ${inOrder(request, new Sql('x'), new Sql('x.time'))} LIMIT ${limit}`);
   return {
-    rows: await rowsOf(transaction, found),
+    rows: await readFoundRows(transaction, found),
     ...(!examined.isAll && found.length < limit && { examinedTo: await lastExamined(transaction, examined, filter) }),
   };
 }
@@ -171,7 +171,7 @@ async function lastExamined(
   return last && { time: last.time, userId: last.user_id, sessionId: last.session_id };
 }
 
-async function rowsOf(transaction: SqlTransaction, found: readonly PositionRow[]): Promise<FoundRow[]> {
+async function readFoundRows(transaction: SqlTransaction, found: readonly PositionRow[]): Promise<FoundRow[]> {
   if (found.length === 0) return [];
   const pks = found.map(({ pk }) => pk);
   const rows = await readRows(

@@ -49,7 +49,9 @@ export async function logTails(
     const found = groupBy(rows(), ({ pk }) => pk);
     const isWhole =
       portion.length === 1 || rows().filter(({ part }) => part === PART.partial).length < PARTIALS_PER_STATEMENT;
-    return portion.map((log) => tailOf(log, found.get(pkOf(log)) ?? [], { now: transaction.now, isWhole }));
+    return portion.map((log) =>
+      toLogTail(log, found.get(parsePrimaryKey(log)) ?? [], { now: transaction.now, isWhole }),
+    );
   });
 }
 
@@ -58,7 +60,7 @@ function readsMore({ limit, afterPartial, bytesTo }: TailRequest): boolean {
   return limit > 0 || afterPartial !== undefined || bytesTo !== undefined;
 }
 
-function pkOf({ incarnation }: TailRequest): number {
+function parsePrimaryKey({ incarnation }: TailRequest): number {
   return Number(incarnation);
 }
 
@@ -70,24 +72,27 @@ function selectTails({ tables, dialect }: SqlTransaction, logs: readonly TailReq
   const head = logs.some(({ withLastPartial }) => withLastPartial) ? dialect.lines([lastPartial]) : sql`''`;
   const followsEvents = logs.filter(({ limit }) => limit > 0);
   const ranges = followsEvents.map(
-    (log) => sql`(session_pk = ${pkOf(log)} AND seq BETWEEN ${log.afterSeq + 1} AND ${log.afterSeq + log.limit})`,
+    (log) =>
+      sql`(session_pk = ${parsePrimaryKey(log)} AND seq BETWEEN ${log.afterSeq + 1} AND ${log.afterSeq + log.limit})`,
   );
-  const later = followsPartials.map((log) => sql`(session_pk = ${pkOf(log)} AND number > ${log.afterPartial ?? 0})`);
+  const later = followsPartials.map(
+    (log) => sql`(session_pk = ${parsePrimaryKey(log)} AND number > ${log.afterPartial ?? 0})`,
+  );
   const branches = [
     sql`
-      SELECT ${partOf('session')} AS part, s.pk, s.last_seq AS number, s.expires_at AS expiry, ${head} AS head, '' AS body
-      FROM ${tables.sessions} s WHERE s.pk IN (${sqlList(logs.map(pkOf))})`,
+      SELECT ${toTailPartNumber('session')} AS part, s.pk, s.last_seq AS number, s.expires_at AS expiry, ${head} AS head, '' AS body
+      FROM ${tables.sessions} s WHERE s.pk IN (${sqlList(logs.map(parsePrimaryKey))})`,
   ];
   if (ranges.length > 0) {
     branches.push(sql`
-      SELECT ${partOf('event')}, session_pk, seq, 0, ${eventHead(dialect)},
+      SELECT ${toTailPartNumber('event')}, session_pk, seq, 0, ${eventHead(dialect)},
         CASE WHEN ${dialect.bytesOf(new Sql('payload'))} <= ${MOST_BYTES} THEN payload END
       FROM ${tables.events} WHERE ${joinSql(ranges, ' OR ')}`);
   }
   if (later.length > 0) {
     branches.push(sql`
       SELECT * FROM (
-        SELECT ${partOf('partial')} AS part, session_pk, number, expires_at,
+        SELECT ${toTailPartNumber('partial')} AS part, session_pk, number, expires_at,
           ${dialect.lines([new Sql('after_seq'), new Sql('message_id')])} AS head,
           ${isAlone ? new Sql('content') : sql`CASE WHEN ${dialect.bytesOf(new Sql('content'))} <= ${MOST_BYTES} THEN content END`} AS body
         FROM ${tables.partials} WHERE ${joinSql(later, ' OR ')}
@@ -111,15 +116,15 @@ function selectBytes(
     SELECT COALESCE(SUM(${dialect.bytesOf(new Sql('payload'))}), 0) FROM ${tables.events} e
     WHERE e.session_pk = s.pk AND e.seq BETWEEN ${afterSeq + 1} AND ${bytesTo}`;
   return sql`
-    SELECT ${partOf('bytes')}, s.pk, ${afterSeq}, ${bytesTo}, ${dialect.lines([sql`${base} + (${payloads})`])}, ''
-    FROM ${tables.sessions} s WHERE s.pk = ${pkOf(log)}`;
+    SELECT ${toTailPartNumber('bytes')}, s.pk, ${afterSeq}, ${bytesTo}, ${dialect.lines([sql`${base} + (${payloads})`])}, ''
+    FROM ${tables.sessions} s WHERE s.pk = ${parsePrimaryKey(log)}`;
 }
 
-function partOf(name: keyof typeof PART): Sql {
+function toTailPartNumber(name: keyof typeof PART): Sql {
   return new Sql(String(PART[name]));
 }
 
-function tailOf(
+function toLogTail(
   { afterSeq, afterPartial, limit, withLastPartial, bytesTo }: TailRequest,
   rows: readonly TailRow[],
   { now, isWhole }: { readonly now: number; readonly isWhole: boolean },
@@ -137,7 +142,7 @@ function tailOf(
     livesForMs: session.expiry - now,
     events,
     ...(withLastPartial && { lastPartial: Number(session.head) }),
-    ...(hasPartials && { partials: partials.filter(({ expiry }) => !isExpired(expiry, now)).map(partialOf) }),
+    ...(hasPartials && { partials: partials.filter(({ expiry }) => !isExpired(expiry, now)).map(toStoredPartial) }),
     ...(bytes && { bytes: Number(bytes.head) }),
   };
 }
@@ -152,7 +157,7 @@ function followingIn(rows: readonly TailRow[], afterSeq: number): StoredEvent[] 
   return events;
 }
 
-function partialOf({ number, expiry: expiresAt, head, body }: TailRow): StoredPartial {
+function toStoredPartial({ number, expiry: expiresAt, head, body }: TailRow): StoredPartial {
   const [afterSeq, messageId = ''] = head.split('\n');
   return { number, afterSeq: Number(afterSeq), messageId, content: body ?? '', expiresAt };
 }

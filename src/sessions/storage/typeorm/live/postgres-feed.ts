@@ -125,6 +125,6 @@ export class PostgresNotifications implements ChangeNotifications {
  * The channel for these tables. It ignores the schema, because a search path may select it. A notification for tables of
  * the same name in another schema costs one useless read.
  */
-export function channelOf(sessionsTable: string): string {
+export function formatChannelName(sessionsTable: string): string {
   return `agent_sessions_${createHash('sha256').update(sessionsTable).digest('hex').slice(0, 16)}`;
 }

@@ -1,5 +1,5 @@
 import type { ChangedSession, SessionMarks } from '../../coordination.js';
-import { type RecordRow, RECORD_COLUMNS, recordOf } from '../sql/session-rows.js';
+import { type RecordRow, RECORD_COLUMNS, parseRecordRow } from '../sql/session-rows.js';
 import { sql } from '../sql/sql.js';
 import type { Transactions } from '../sql/transaction.js';
 
@@ -32,7 +32,7 @@ export class SqlMarks implements SessionMarks {
       const rows = await transaction.rows<RecordRow>(sql`
         SELECT ${RECORD_COLUMNS} FROM ${transaction.tables.sessions} s
         WHERE s.waiting_since > 0 ORDER BY s.waiting_since LIMIT ${limit}`);
-      return rows.map(recordOf);
+      return rows.map(parseRecordRow);
     });
   }
 }

@@ -14,7 +14,7 @@ import {
 } from '../sql/session-rows.js';
 import { joinSql, NO_SQL, Sql, sql } from '../sql/sql.js';
 import type { SqlTransaction } from '../sql/transaction.js';
-import { type StateRow, type StateSource, selectScopes, stateOf } from '../state/read-state.js';
+import { type StateRow, type StateSource, selectScopes, parseStateRows } from '../state/read-state.js';
 import { TOO_LARGE, isReadable, isTooLarge, limitText, sumOfState } from '../state/state-sizes.js';
 import { boundedWindow, isOver, outermostFitting } from './event-window.js';
 
@@ -53,22 +53,23 @@ export async function readAtOnce(
   const text = rows.find(({ part }) => part === PART.text)?.body ?? null;
   const { record, state, stamp } = headOfLines(lines.head, lines.body ?? '', text);
   if (isExpired(record.expiresAt, now)) return undefined;
-  const events = eventsOf(rows, PART.event).sort((a, b) => a.seq - b.seq);
+  const events = parseEventRows(rows, PART.event).sort((a, b) => a.seq - b.seq);
   const isCut = isOver(events, window?.maxBytes);
-  const [summary] = eventsOf(rows, PART.summary);
+  const [summary] = parseEventRows(rows, PART.summary);
   const session: StoredSession = {
     record,
     now,
     events,
     ...(isCut && { isCut }),
-    ...(request.withState && stateOf(stateRows(rows, now), record, { limits: request.maxStateBytes, text: state })),
+    ...(request.withState &&
+      parseStateRows(stateRows(rows, now), record, { limits: request.maxStateBytes, text: state })),
     ...(summary && { summary }),
     ...(request.withMetadata && { metadata: lines.body ?? '' }),
   };
   return { session, stamp, stateText: state };
 }
 
-function eventsOf(rows: readonly PartRow[], wanted: number): StoredEvent[] {
+function parseEventRows(rows: readonly PartRow[], wanted: number): StoredEvent[] {
   return rows
     .filter(({ part }) => part === wanted)
     .map(({ number: seq, head, body: payload }) => eventOfLines({ seq, head, payload }));
@@ -94,8 +95,8 @@ function selectParts(transaction: SqlTransaction, request: ReadRequest, window: 
   const { key, withState, withSummary, withMetadata } = request;
   const metadata = withMetadata ? METADATA_COLUMN : sql`NULL`;
   const branches = [
-    sql`SELECT ${partOf('record')} AS part, 0 AS number, ${recordLines(dialect)} AS head, ${metadata} AS body FROM s`,
-    sql`SELECT ${partOf('text')}, 0, '', s.state FROM s`,
+    sql`SELECT ${toReadPartNumber('record')} AS part, 0 AS number, ${recordLines(dialect)} AS head, ${metadata} AS body FROM s`,
+    sql`SELECT ${toReadPartNumber('text')}, 0, '', s.state FROM s`,
     ...(window ? [sql`(${selectTail(transaction, window)})`] : []),
     ...(withSummary ? [selectSummary(transaction)] : []),
     ...(withState ? selectStates({ tables, dialect, limits: request.maxStateBytes }, key) : []),
@@ -108,7 +109,7 @@ function selectParts(transaction: SqlTransaction, request: ReadRequest, window: 
     ${joinSql(branches, ' UNION ALL ')}`;
 }
 
-function partOf(name: keyof typeof PART): Sql {
+function toReadPartNumber(name: keyof typeof PART): Sql {
   return new Sql(String(PART[name]));
 }
 
@@ -124,20 +125,20 @@ function selectTail({ tables, dialect }: SqlTransaction, { afterSeq, inView, lim
       ? NO_SQL
       : sql`AND seq >= (${outermostFitting({ tables, dialect }, { range, limit, maxBytes })})`;
   return sql`
-    SELECT ${partOf('event')}, ${eventLines(dialect)} FROM ${tables.events} WHERE ${range} ${isFitting}
+    SELECT ${toReadPartNumber('event')}, ${eventLines(dialect)} FROM ${tables.events} WHERE ${range} ${isFitting}
     ORDER BY seq DESC LIMIT ${limit}`;
 }
 
 /** The summary is also read if it stands below the tail. */
 function selectSummary({ tables, dialect }: SqlTransaction): Sql {
   return sql`
-    SELECT ${partOf('summary')}, ${eventLines(dialect)} FROM ${tables.events}
+    SELECT ${toReadPartNumber('summary')}, ${eventLines(dialect)} FROM ${tables.events}
     WHERE ${OF_SESSION} AND seq = (SELECT summary_seq FROM s)`;
 }
 
 /** Whoever reads the rows leaves out scopes that have expired. */
 function selectStates(source: StateSource, { appName, userId }: SessionKey): Sql[] {
-  const part = sql`CASE c.user_id WHEN '' THEN ${partOf('app')} ELSE ${partOf('user')} END`;
+  const part = sql`CASE c.user_id WHEN '' THEN ${toReadPartNumber('app')} ELSE ${toReadPartNumber('user')} END`;
   const shared = selectScopes(source, sql`c.app_name = ${appName} AND c.user_id IN ('', ${userId})`, {
     entry: sql`${part}, c.expires_at, v.name, v.value`,
     tooLarge: (bytes) => sql`${part}, c.expires_at, '${new Sql(TOO_LARGE)}', ${bytes}`,
@@ -147,7 +148,7 @@ function selectStates(source: StateSource, { appName, userId }: SessionKey): Sql
 
 /** The session's own state, or its size if it is too large. */
 function selectOwnState({ tables: { sessionState }, dialect, limits }: StateSource): Sql[] {
-  const all = sql`SELECT ${partOf('session')}, 0, name, value FROM ${sessionState} WHERE ${OF_SESSION}`;
+  const all = sql`SELECT ${toReadPartNumber('session')}, 0, name, value FROM ${sessionState} WHERE ${OF_SESSION}`;
   if (!limits) return [all];
   const limit = {
     most: limitText(limits.session),
@@ -157,7 +158,7 @@ function selectOwnState({ tables: { sessionState }, dialect, limits }: StateSour
   return [
     sql`${all} AND ${isReadable(limit)}`,
     sql`
-      SELECT ${partOf('session')}, 0, '${new Sql(TOO_LARGE)}', ${dialect.lines([limit.sum])} FROM s
+      SELECT ${toReadPartNumber('session')}, 0, '${new Sql(TOO_LARGE)}', ${dialect.lines([limit.sum])} FROM s
       WHERE ${isTooLarge(limit)}`,
   ];
 }

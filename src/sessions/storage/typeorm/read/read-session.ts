@@ -16,7 +16,7 @@ import { windowStart } from './window-start.js';
 import { LastQueries } from '../sql/last-queries.js';
 import { joinSql, NO_SQL, type Sql, sql } from '../sql/sql.js';
 import type { SqlTransaction } from '../sql/transaction.js';
-import { selectState, type StateRow, stateOf } from '../state/read-state.js';
+import { selectState, type StateRow, parseStateRows } from '../state/read-state.js';
 
 export function readSession(transaction: SqlTransaction, request: ReadRequest): Promise<StampedSession | undefined> {
   const { readsAtOnce } = transaction.dialect;
@@ -55,7 +55,7 @@ async function readInSteps(transaction: SqlTransaction, request: ReadRequest): P
     record: session.record,
     now: transaction.now,
     ...events(),
-    ...(states && stateOf(states(), session.record, { limits: request.maxStateBytes, text: session.state })),
+    ...(states && parseStateRows(states(), session.record, { limits: request.maxStateBytes, text: session.state })),
     ...(summaryEvent && { summary: summaryEvent }),
     ...(request.withMetadata && { metadata: session.metadata ?? '' }),
     ...(bases && { baseState: bases()[0]?.base_state ?? '{}' }),
@@ -118,7 +118,7 @@ async function addEvents(
   const window = boundedWindow(wanted);
   const isNewestFirst = window.keep !== 'oldest';
   const { limit = Infinity } = window;
-  const ranges = limitRanges(rangesOf(window, session), window, limit);
+  const ranges = limitRanges(findWindowRanges(window, session), window, limit);
   if (isNewestFirst) ranges.reverse();
   if (ranges.length === 0) return noEvents;
   const ascending = (rows: readonly EventLinesRow[]): ReadEvents => {
@@ -144,7 +144,7 @@ async function addEvents(
 }
 
 /** The ranges of a window that the session has. */
-function rangesOf(window: EventWindow, { record }: FoundSession): SeqRange[] {
+function findWindowRanges(window: EventWindow, { record }: FoundSession): SeqRange[] {
   const first = Math.max(record.firstSeq, (window.afterSeq ?? 0) + 1, window.inView ? record.marks.viewFromSeq + 1 : 1);
   const wanted = window.ranges ?? [{ from: first, to: record.lastSeq }];
   return wanted

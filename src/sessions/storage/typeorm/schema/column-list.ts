@@ -1,6 +1,6 @@
 import { Sql } from '../sql/sql.js';
 import { columnType } from './column-types.js';
-import { type Table, columnsOf } from './table.js';
+import { type Table, listColumns } from './table.js';
 
 /** The columns of a table in their order, for statements that insert rows. */
 export interface ColumnList {
@@ -10,7 +10,7 @@ export interface ColumnList {
 }
 
 export function columnList(table: Table): ColumnList {
-  const columns = columnsOf(table);
+  const columns = listColumns(table);
   return {
     names: new Sql(columns.map(([name]) => name).join(', ')),
     types: columns.map(([, column]) => columnType('postgres', column).type),

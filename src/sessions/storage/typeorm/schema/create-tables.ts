@@ -1,6 +1,6 @@
 import type { Dialect } from '../sql/dialect.js';
 import { columnType } from './column-types.js';
-import { type Column, type Table, columnsOf, indexesOf } from './table.js';
+import { type Column, type Table, listColumns, indexesOf } from './table.js';
 
 /** How names are written in statements. */
 export interface Naming {
@@ -19,11 +19,11 @@ export interface Naming {
 export function createTable(naming: Naming, table: Table): string[] {
   const { dialect } = naming;
   const lines = [
-    ...columnsOf(table).map(([name, column]) => `${naming.escape(name)} ${definition(naming, column)}`),
+    ...listColumns(table).map(([name, column]) => `${naming.escape(name)} ${definition(naming, column)}`),
     ...(isGenerated(dialect.name, table) ? [] : [`PRIMARY KEY (${list(naming, table.primaryKey)})`]),
     ...(table.parent === undefined ? [] : [foreignKey(naming, table, table.parent)]),
   ];
-  const path = pathOf(naming, table.name);
+  const path = formatTablePath(naming, table.name);
   const indexes = indexesOf(table, dialect.hasPartialIndexes).map(({ name, columns, isUnique, where }) => ({
     kind: isUnique ? 'UNIQUE INDEX' : 'INDEX',
     name: naming.escape(naming.prefix + name),
@@ -35,17 +35,17 @@ export function createTable(naming: Naming, table: Table): string[] {
     return [`CREATE TABLE IF NOT EXISTS ${path} (${lines.join(', ')}) ENGINE=InnoDB`];
   }
   return [
-    `CREATE TABLE ${path} (${lines.join(', ')})${storageOf(naming, table)}`,
+    `CREATE TABLE ${path} (${lines.join(', ')})${formatStorageClause(naming, table)}`,
     ...indexes.map(({ kind, name, columns, rest }) => `CREATE ${kind} ${name} ON ${path} (${columns})${rest}`),
   ];
 }
 
-function storageOf({ dialect }: Naming, { fillFactor }: Table): string {
+function formatStorageClause({ dialect }: Naming, { fillFactor }: Table): string {
   return dialect.name === 'postgres' && fillFactor !== undefined ? ` WITH (fillfactor = ${fillFactor})` : '';
 }
 
 export function dropTable(naming: Naming, { name }: Table): string {
-  return `DROP TABLE IF EXISTS ${pathOf(naming, name)}`;
+  return `DROP TABLE IF EXISTS ${formatTablePath(naming, name)}`;
 }
 
 /** The constraint that deletes rows with their parent. */
@@ -58,7 +58,7 @@ function foreignKey(naming: Naming, table: Table, parent: string): string {
   const [owner = ''] = table.primaryKey;
   return (
     `CONSTRAINT ${escape(prefix + foreignKeyName(table))} FOREIGN KEY (${escape(owner)}) ` +
-    `REFERENCES ${pathOf(naming, parent)} (${escape('pk')}) ON DELETE CASCADE ON UPDATE NO ACTION`
+    `REFERENCES ${formatTablePath(naming, parent)} (${escape('pk')}) ON DELETE CASCADE ON UPDATE NO ACTION`
   );
 }
 
@@ -90,6 +90,6 @@ function list({ escape }: Naming, columns: readonly string[]): string {
 }
 
 /** A table with its prefix and its schema, quoted. */
-export function pathOf({ escape, prefix, schema }: Naming, name: string): string {
+export function formatTablePath({ escape, prefix, schema }: Naming, name: string): string {
   return [schema, prefix + name].flatMap((part) => (part ? [escape(part)] : [])).join('.');
 }

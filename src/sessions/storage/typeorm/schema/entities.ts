@@ -3,7 +3,7 @@ import { type SupportedType, dialectOf } from '../sql/dialect.js';
 import { ALL_TABLES } from './all-tables.js';
 import { columnType } from './column-types.js';
 import { foreignKeyName } from './create-tables.js';
-import { type Table, columnsOf, indexesOf } from './table.js';
+import { type Table, listColumns, indexesOf } from './table.js';
 
 /**
  * The tables of the session store as entities, so that the DataSource of an app knows them. Only `SESSION_MIGRATIONS` change them:
@@ -25,7 +25,7 @@ export function sessionEntities(type: SupportedType, entityPrefix = ''): EntityS
 
 function entityOf(table: Table, type: SupportedType, entityPrefix: string): EntitySchema {
   const { name: dialect, hasPartialIndexes } = dialectOf(type);
-  const columns = columnsOf(table).map(([name, column]) => {
+  const columns = listColumns(table).map(([name, column]) => {
     const isPrimary = table.primaryKey.includes(name);
     const options = {
       ...columnType(dialect, column),

@@ -1,7 +1,7 @@
 import type { DataSource, MigrationInterface, QueryRunner } from 'typeorm';
 import { dialectOf } from '../sql/dialect.js';
 import { dropSearch } from '../search/search-tables.js';
-import { dataSourceOf, schemaOf } from '../tables.js';
+import { dataSourceOf, findPostgresSchema } from '../tables.js';
 import { ALL_TABLES } from './all-tables.js';
 import { type Naming, createTable, dropTable } from './create-tables.js';
 import type { Table } from './table.js';
@@ -52,6 +52,6 @@ export function namingOf(dataSource: DataSource): Naming {
     dialect: dialectOf(options.type),
     escape: (name) => driver.escape(name),
     prefix: options.entityPrefix ?? '',
-    schema: schemaOf(dataSource),
+    schema: findPostgresSchema(dataSource),
   };
 }

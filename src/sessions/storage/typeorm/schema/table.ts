@@ -95,7 +95,7 @@ export function unique<const Name extends string>(columns: readonly Name[]): Ind
 }
 
 /** The columns of a table, in their order. */
-export function columnsOf<Columns extends Readonly<Record<string, Column>>>({
+export function listColumns<Columns extends Readonly<Record<string, Column>>>({
   columns,
 }: Table<Columns>): [name: keyof Columns & string, column: Column][] {
   return Object.entries(columns);

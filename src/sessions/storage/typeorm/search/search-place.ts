@@ -1,7 +1,7 @@
 import type { DataSource } from 'typeorm';
 import { ConfigurationError } from '../../../../config/configuration-error.js';
 import { hasColumns } from '../connect/executed-migrations.js';
-import { type Naming, pathOf } from '../schema/create-tables.js';
+import { type Naming, formatTablePath } from '../schema/create-tables.js';
 import { namingOf } from '../schema/migrations.js';
 import { Sql, sql } from '../sql/sql.js';
 import type { Transactions } from '../sql/transaction.js';
@@ -21,9 +21,9 @@ export class SearchPlace {
     private readonly creates: boolean,
   ) {
     this.#naming = namingOf(dataSource);
-    this.#path = pathOf(this.#naming, SEARCH);
+    this.#path = formatTablePath(this.#naming, SEARCH);
     this.table = new Sql(this.#path);
-    this.words = new Sql(pathOf(this.#naming, SEARCH_WORDS));
+    this.words = new Sql(formatTablePath(this.#naming, SEARCH_WORDS));
   }
 
   /** Makes the index if it is not there. Several processes may do so at the same time. */

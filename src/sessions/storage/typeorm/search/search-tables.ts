@@ -1,5 +1,5 @@
 import { columnType } from '../schema/column-types.js';
-import { type Naming, pathOf } from '../schema/create-tables.js';
+import { type Naming, formatTablePath } from '../schema/create-tables.js';
 import type { Dialect } from '../sql/dialect.js';
 import { EVENTS } from '../schema/session-tables.js';
 import type { ColumnKind } from '../schema/table.js';
@@ -14,18 +14,19 @@ export const SEARCH_COLUMNS = ['pk', 'session_pk', 'seq', 'author', 'said_at', '
 
 /** The statements that make the index, where it is not there. */
 export function createSearch(naming: Naming): string[] {
-  return CREATE[naming.dialect.name](naming, pathOf(naming, SEARCH));
+  return CREATE[naming.dialect.name](naming, formatTablePath(naming, SEARCH));
 }
 
 /** The statements that remove it. */
 export function dropSearch(naming: Naming): string[] {
-  const words = naming.dialect.name === 'sqlite' ? [`DROP TABLE IF EXISTS ${pathOf(naming, SEARCH_WORDS)}`] : [];
-  return [...words, `DROP TABLE IF EXISTS ${pathOf(naming, SEARCH)}`];
+  const words =
+    naming.dialect.name === 'sqlite' ? [`DROP TABLE IF EXISTS ${formatTablePath(naming, SEARCH_WORDS)}`] : [];
+  return [...words, `DROP TABLE IF EXISTS ${formatTablePath(naming, SEARCH)}`];
 }
 
 const CREATE: Readonly<Record<Dialect['name'], (naming: Naming, table: string) => string[]>> = {
   sqlite(naming, table) {
-    const words = pathOf(naming, SEARCH_WORDS);
+    const words = formatTablePath(naming, SEARCH_WORDS);
     const trigger = (name: string): string => naming.escape(`${naming.prefix}${SEARCH}_${name}`);
     return [
       `CREATE TABLE IF NOT EXISTS ${table} (${naming.escape('pk')} integer PRIMARY KEY AUTOINCREMENT NOT NULL, ${columns(naming, 'text')})`,
@@ -59,18 +60,18 @@ function columns(naming: Naming, typeOfWords: string): string {
   const named = (name: string): string => escape(`${prefix}${SEARCH}_${name}`);
   const place = `(${escape('session_pk')}, ${escape('seq')})`;
   return [
-    `${escape('session_pk')} ${typeOf(naming, 'key')} NOT NULL`,
-    `${escape('seq')} ${typeOf(naming, 'count')} NOT NULL`,
-    `${escape('author')} ${typeOf(naming, 'text')} NOT NULL`,
-    `${escape('said_at')} ${typeOf(naming, 'number')} NOT NULL`,
-    `${escape('content')} ${typeOf(naming, 'text')} NOT NULL`,
+    `${escape('session_pk')} ${formatColumnType(naming, 'key')} NOT NULL`,
+    `${escape('seq')} ${formatColumnType(naming, 'count')} NOT NULL`,
+    `${escape('author')} ${formatColumnType(naming, 'text')} NOT NULL`,
+    `${escape('said_at')} ${formatColumnType(naming, 'number')} NOT NULL`,
+    `${escape('content')} ${formatColumnType(naming, 'text')} NOT NULL`,
     `${escape('words')} ${typeOfWords} NOT NULL`,
     `CONSTRAINT ${named('place')} UNIQUE ${place}`,
-    `CONSTRAINT ${named('event')} FOREIGN KEY ${place} REFERENCES ${pathOf(naming, EVENTS.name)} ${place} ON DELETE CASCADE ON UPDATE NO ACTION`,
+    `CONSTRAINT ${named('event')} FOREIGN KEY ${place} REFERENCES ${formatTablePath(naming, EVENTS.name)} ${place} ON DELETE CASCADE ON UPDATE NO ACTION`,
   ].join(', ');
 }
 
-function typeOf({ dialect, escape }: Naming, kind: ColumnKind): string {
+function formatColumnType({ dialect, escape }: Naming, kind: ColumnKind): string {
   const { type, charset, collation } = columnType(dialect.name, { kind });
   return [type, charset && `CHARACTER SET ${charset}`, collation && `COLLATE ${escape(collation)}`]
     .filter((part) => part !== undefined)

@@ -34,7 +34,7 @@ export class SqlSearch implements SearchIndex {
     const { transactions, search: place } = await this.#opened();
     await transactions.write(async (transaction) => {
       const access = { transaction, place };
-      const pks = trimsLog ? [...new Set(entries.map(pkOf))] : [];
+      const pks = trimsLog ? [...new Set(entries.map(parsePrimaryKeyOrZero))] : [];
       transaction.addToCommit([
         ...entries.map((entry) => insertion(access, entry)),
         ...pks.map((pk) => removalOfTrimmed(access, pk)),
@@ -47,7 +47,7 @@ export class SqlSearch implements SearchIndex {
     // Whoever redacts an event need not be who searches.
     if (!(await place.isThere())) return;
     await transactions.write(async (transaction) => {
-      const pk = pkOf({ incarnation });
+      const pk = parsePrimaryKeyOrZero({ incarnation });
       const removed = await transaction.change(
         sql`DELETE FROM ${place.table} WHERE session_pk = ${pk} AND seq IN
           (SELECT e.seq FROM ${transaction.tables.events} e WHERE e.session_pk = ${pk} AND e.event_id = ${eventId})`,
@@ -83,7 +83,7 @@ export class SqlSearch implements SearchIndex {
     return transactions.write(async (transaction) => {
       const rows = await transaction.rows<{ pk: number }>(sql`
         SELECT x.pk FROM ${place.table} x JOIN ${transaction.tables.sessions} s ON s.pk = x.session_pk
-        WHERE ${isOf(owner)} LIMIT ${limit}`);
+        WHERE ${createOwnerCondition(owner)} LIMIT ${limit}`);
       if (rows.length === 0) return 0;
       return transaction.change(sql`DELETE FROM ${place.table} WHERE pk IN (${sqlList(rows.map(({ pk }) => pk))})`);
     });
@@ -161,7 +161,7 @@ function fromMatching(
     FROM (SELECT y.pk, y.session_pk, y.seq, y.said_at FROM ${place.table} y WHERE ${matching(place, words)} ${first}) x
       JOIN ${sessions} s ON s.pk = x.session_pk
       JOIN ${events} e ON e.session_pk = x.session_pk AND e.seq = x.seq
-    WHERE ${isOf({ appName, userId })} AND s.expires_at > ${time} AND e.payload IS NOT NULL
+    WHERE ${createOwnerCondition({ appName, userId })} AND s.expires_at > ${time} AND e.payload IS NOT NULL
       ${sessionId === undefined ? NO_SQL : sql`AND s.session_id = ${sessionId}`}
       ${afterTimestamp === undefined ? NO_SQL : sql`AND x.said_at >= ${afterTimestamp}`}
       ${entries.length === 0 ? NO_SQL : sql`AND ${hasAllEntries(tables, new Sql('s.pk'), entries)}`}`;
@@ -173,7 +173,7 @@ function insertion({ transaction: { tables, dialect }, place }: Access, entry: S
   return sql`
     INSERT INTO ${place.table} (session_pk, seq, author, said_at, content, words)
     SELECT e.session_pk, e.seq, ${entry.author}, ${number(entry.at)}, ${entry.text}, ${stored(entry.terms.join(' '))}
-    FROM ${tables.events} e WHERE e.session_pk = ${pkOf(entry)} AND e.seq = ${entry.seq} AND e.payload IS NOT NULL ${locked}
+    FROM ${tables.events} e WHERE e.session_pk = ${parsePrimaryKeyOrZero(entry)} AND e.seq = ${entry.seq} AND e.payload IS NOT NULL ${locked}
     ${dialect.onConflictSet(sql`session_pk, seq`, ['author'])}`;
 }
 
@@ -184,11 +184,11 @@ function removalOfTrimmed({ transaction: { tables }, place }: Access, pk: number
 }
 
 /** Incarnations of other stores may be any text. */
-function pkOf({ incarnation }: Pick<SearchEntry, 'incarnation'>): number {
+function parsePrimaryKeyOrZero({ incarnation }: Pick<SearchEntry, 'incarnation'>): number {
   return Number(incarnation) || 0;
 }
 
-function isOf({ appName, userId }: Partial<UserKey>): Sql {
+function createOwnerCondition({ appName, userId }: Partial<UserKey>): Sql {
   const conditions = [
     ...(appName === undefined ? [] : [sql`s.app_name = ${appName}`]),
     ...(userId === undefined ? [] : [sql`s.user_id = ${userId}`]),

@@ -8,7 +8,7 @@ import { columnList } from '../schema/column-list.js';
 import { type EVENTS, SESSION_INDEX, type SESSIONS } from '../schema/session-tables.js';
 import type { RowOf } from '../schema/table.js';
 import type { SessionHead } from '../../planned-write.js';
-import { Lines, parseRecord, recordText, type RecordText, stampOf } from '../../record-text.js';
+import { Lines, parseRecord, recordText, type RecordText, findRecordStamp } from '../../record-text.js';
 import type { Tables } from '../tables.js';
 import type { Dialect } from './dialect.js';
 import { minuteColumns, minuteOf } from './minutes.js';
@@ -88,13 +88,13 @@ function keyedTextOf({ app_name: appName, user_id: userId, session_id: sessionId
   return { key: { appName, userId, sessionId }, text: `${pk}\n${record}` };
 }
 
-export function recordOf(row: RecordRow): SessionRecord {
+export function parseRecordRow(row: RecordRow): SessionRecord {
   const { key, text } = keyedTextOf(row);
   return parseRecord(key, text);
 }
 
 /** The row of a new session, but for its generated key. */
-export function rowOf({ record, stamp }: Pick<SessionHead, 'record' | 'stamp'>): NewRow {
+export function toSessionRow({ record, stamp }: Pick<SessionHead, 'record' | 'stamp'>): NewRow {
   return {
     app_name: record.appName,
     user_id: record.userId,
@@ -116,7 +116,7 @@ export function rowOf({ record, stamp }: Pick<SessionHead, 'record' | 'stamp'>):
 }
 
 /** What planned writes are compared with. */
-export function headOf(row: RecordRow & Partial<MetadataRow>): SessionHead {
+export function toSessionHead(row: RecordRow & Partial<MetadataRow>): SessionHead {
   return headIn(keyedTextOf(row), row.metadata, row.state);
 }
 
@@ -128,7 +128,7 @@ export function headOfLines(head: string, metadata: string, state: string | null
 
 function headIn({ key, text }: KeyedText, metadata: string | undefined, state: string | null): SessionHead {
   const record = parseRecord(key, text);
-  return { record, metadata, state: state ?? undefined, stamp: stampOf(record) };
+  return { record, metadata, state: state ?? undefined, stamp: findRecordStamp(record) };
 }
 
 type NewRow = Omit<RowOf<typeof SESSIONS>, 'pk' | 'base_state' | 'metadata' | 'state'>;
@@ -138,7 +138,7 @@ export type EventRow = Pick<RowOf<typeof EVENTS>, 'seq' | 'event_id' | 'digest' 
 
 export const EVENT_COLUMNS = new Sql('seq, event_id, digest, appended_at, payload');
 
-export function storedEventOf(row: EventRow): StoredEvent {
+export function toStoredEvent(row: EventRow): StoredEvent {
   return {
     seq: row.seq,
     id: row.event_id,
@@ -190,7 +190,7 @@ export function hasKey({ appName, userId, sessionId }: SessionKey): Sql {
 /** Finds and locks a session, expired or not. */
 export async function lockSession(transaction: SqlTransaction, key: SessionKey): Promise<FoundSession | undefined> {
   const { dialect } = transaction;
-  return sessionOf(await transaction.lockedRows<RecordRow>(selectSession(transaction, key, dialect.lock('s'))));
+  return toFoundSession(await transaction.lockedRows<RecordRow>(selectSession(transaction, key, dialect.lock('s'))));
 }
 
 /** Finds a session that has not expired. `besides` are columns besides those of the record. */
@@ -199,7 +199,7 @@ export async function findLiveSession(
   key: SessionKey,
   besides: readonly Sql[] = [],
 ): Promise<FoundSession | undefined> {
-  const found = sessionOf(await transaction.rows<FoundRow>(selectSession(transaction, key, NO_SQL, besides)));
+  const found = toFoundSession(await transaction.rows<FoundRow>(selectSession(transaction, key, NO_SQL, besides)));
   return found && !isExpired(found.record.expiresAt, transaction.now) ? found : undefined;
 }
 
@@ -209,9 +209,9 @@ function selectSession({ tables }: SqlTransaction, key: SessionKey, lock: Sql, b
 
 type FoundRow = RecordRow & Partial<MetadataRow> & { readonly window_start?: number };
 
-function sessionOf([row]: readonly FoundRow[]): FoundSession | undefined {
+function toFoundSession([row]: readonly FoundRow[]): FoundSession | undefined {
   if (!row) return undefined;
-  return { pk: row.pk, ...headOf(row), windowStart: row.window_start };
+  return { pk: row.pk, ...toSessionHead(row), windowStart: row.window_start };
 }
 
 /** A session with its metadata before and after a transaction. */

@@ -32,7 +32,7 @@ export function isOwner(owner: StateOwner): Sql {
   return sql`(app_name = ${owner.appName} AND user_id = ${userIdOf(owner)})`;
 }
 
-function ownerOf(appName: string, userId: string): StateOwner {
+function toScopeOwner(appName: string, userId: string): StateOwner {
   return userId === '' ? { appName } : { appName, userId };
 }
 
@@ -68,7 +68,7 @@ export class LockedScopes {
           pk,
           expiresAt: expiry,
           storedBytes: bytes,
-          size: new GrowingSize(scopeOfOwner(ownerOf(appName, userId)), { atMost: bytes }),
+          size: new GrowingSize(scopeOfOwner(toScopeOwner(appName, userId)), { atMost: bytes }),
         });
     }
     return locked;

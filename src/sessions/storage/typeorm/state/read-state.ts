@@ -35,7 +35,7 @@ export interface StateSource {
   readonly limits?: StateLimits | undefined;
 }
 
-/** Selects the state of a session in all scopes, its own unless that is one text. {@link stateOf} reads the rows. */
+/** Selects the state of a session in all scopes, its own unless that is one text. {@link parseStateRows} reads the rows. */
 export function selectState(
   { tables, dialect, now }: SqlTransaction,
   { pk, record, state }: Pick<FoundSession, 'pk' | 'record' | 'state'>,
@@ -71,7 +71,7 @@ type SharedOwner = Pick<SessionKey, 'appName' | 'userId'>;
 
 const SCOPE_NAME = sql`CASE c.user_id WHEN '' THEN 'app' ELSE 'user' END`;
 
-/** Selects the state of user and app, also of scopes that have expired. {@link stateOf} reads the rows. */
+/** Selects the state of user and app, also of scopes that have expired. {@link parseStateRows} reads the rows. */
 export function selectSharedState(source: StateSource, { appName, userId }: SharedOwner, isLive = NO_SQL): Sql {
   const where = sql`c.app_name = ${appName} AND c.user_id IN ('', ${userId}) ${isLive}`;
   return selectScopes(source, where, {
@@ -137,7 +137,7 @@ function limitOfScopes({ tables, dialect }: Omit<StateSource, 'limits'>, limits:
 }
 
 /** The state of a session in all scopes. `text`: its own state, unless that has rows. */
-export function stateOf(
+export function parseStateRows(
   rows: readonly StateRow[],
   owner: SessionKey,
   { limits, text, isWritten }: { limits?: StateLimits | undefined; text?: StateText | undefined; isWritten?: boolean },

@@ -16,7 +16,7 @@ type SumRow = { readonly [Name in keyof TokenUsage as (typeof COUNT_COLUMNS)[Nam
 export async function readUsage(transaction: SqlTransaction, queries: readonly UsageQuery[]): Promise<UsageReply> {
   const { now } = transaction;
   const results = await transaction.commitWith(queries.map((query) => selectUsage(transaction, query)));
-  return { now, found: queries.map((_, index) => ((results[index] ?? []) as SumRow[]).map(usageOf)) };
+  return { now, found: queries.map((_, index) => ((results[index] ?? []) as SumRow[]).map(toModelUsage)) };
 }
 
 function selectUsage({ tables, now }: SqlTransaction, query: UsageQuery): Sql {
@@ -33,6 +33,6 @@ function isOfPeriod(name: string): Sql {
 }
 
 /** PostgreSQL and MySQL return sums as text. */
-function usageOf({ model, ...row }: SumRow): ModelUsage {
+function toModelUsage({ model, ...row }: SumRow): ModelUsage {
   return { model, ...usageWith((name) => Number(row[COUNT_COLUMNS[name]])) };
 }

@@ -74,7 +74,7 @@ function isRemoval({ value }: PlannedEntry): boolean {
 }
 
 /** Both kinds of changes of a scope. No name is both set and removed. */
-export function entriesOf({ upserts, removals }: StateWrites): PlannedEntry[] {
+export function toPlannedEntries({ upserts, removals }: StateWrites): PlannedEntry[] {
   return [...removals.map(({ name }) => ({ name, value: undefined })), ...upserts];
 }
 
@@ -157,7 +157,7 @@ export async function writeScope(
   if (excess) throw writeExcessError(excess);
   if (!changesNothing(writes)) scopes.grow(owner, writes);
   const collected = new ScopeWriter(transaction, scopes);
-  collected.add({ owner, lifetime, entries: entriesOf(writes) });
+  collected.add({ owner, lifetime, entries: toPlannedEntries(writes) });
   transaction.addToCommit(await collected.statements());
   const read = await readScopeAndCommit(transaction, owner, maxStateBytes, true);
   return () => read().entries;

@@ -10,23 +10,23 @@ const SESSIONS_PER_STEP = 1_000;
 export async function eraseUser(transactions: Transactions, user: UserKey): Promise<number> {
   let erased = 0;
   for (;;) {
-    const found = await transactions.write((transaction) => sessionsOf(transaction, user));
+    const found = await transactions.write((transaction) => prepareSessionsToErase(transaction, user));
     if (found.length === 0) break;
     erased += await removeInBatches(transactions, found, removeSessions);
   }
   await transactions.write(async (transaction) => {
     const { sharedScopes, sharedUsage } = transaction.tables;
     transaction.addToCommit([
-      sql`DELETE FROM ${sharedScopes} WHERE ${isOf(user)}`,
-      sql`DELETE FROM ${sharedUsage} WHERE ${isOf(user)}`,
+      sql`DELETE FROM ${sharedScopes} WHERE ${createUserCondition(user)}`,
+      sql`DELETE FROM ${sharedUsage} WHERE ${createUserCondition(user)}`,
     ]);
   });
   return erased;
 }
 
-async function sessionsOf(transaction: SqlTransaction, user: UserKey): Promise<SizedSession[]> {
+async function prepareSessionsToErase(transaction: SqlTransaction, user: UserKey): Promise<SizedSession[]> {
   const found = await transaction.rows<SizedSession>(sql`
-    SELECT pk, last_seq FROM ${transaction.tables.sessions} WHERE ${isOf(user)} LIMIT ${SESSIONS_PER_STEP}`);
+    SELECT pk, last_seq FROM ${transaction.tables.sessions} WHERE ${createUserCondition(user)} LIMIT ${SESSIONS_PER_STEP}`);
   await endLargeSessions(transaction, found);
   return found;
 }
@@ -38,6 +38,6 @@ async function removeSessions(transaction: SqlTransaction, pks: readonly number[
   return transaction.change(sql`DELETE FROM ${transaction.tables.sessions} WHERE ${where}`);
 }
 
-function isOf({ appName, userId }: UserKey): Sql {
+function createUserCondition({ appName, userId }: UserKey): Sql {
   return sql`app_name = ${appName} AND user_id = ${userId}`;
 }

@@ -18,7 +18,7 @@ export async function restoreUsage(
   if (live.length > 0) return false;
   const shared = sums.flatMap(({ period, models }) => {
     const { name, expiresAt } = restoredPeriod(period, now, keepMs);
-    return models.map((usage) => [owner.appName, userId, name, 0, usage.model, ...countsOf(usage), expiresAt]);
+    return models.map((usage) => [owner.appName, userId, name, 0, usage.model, ...listUsageCounts(usage), expiresAt]);
   });
   transaction.addToCommit([
     sql`DELETE FROM ${ofOwner} AND expires_at <= ${now}`,
@@ -27,6 +27,6 @@ export async function restoreUsage(
   return true;
 }
 
-function countsOf(usage: ModelUsage): number[] {
+function listUsageCounts(usage: ModelUsage): number[] {
   return USAGE_COUNTS.map((name) => usage[name]);
 }

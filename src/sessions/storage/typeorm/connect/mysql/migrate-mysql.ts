@@ -7,7 +7,7 @@ import { KnownEntries } from '../../../../coordination/known-entries.js';
 import { SqlEntries } from '../../entries/sql-entries.js';
 import { SESSION_MIGRATIONS, createTables } from '../../schema/migrations.js';
 import { ENTRIES } from '../../schema/entry-table.js';
-import { codeOf } from '../driver-errors.js';
+import { findDriverErrorCode } from '../driver-errors.js';
 import { notedMigrations } from '../executed-migrations.js';
 import { openPooledDatabase } from '../open-pool.js';
 import { migrateOnOneConnection } from '../server-kind.js';
@@ -80,7 +80,7 @@ async function createEntries(dataSource: DataSource): Promise<void> {
     await createTables(runner, [ENTRIES]);
   } catch (error) {
     // Another node has just created it.
-    if (codeOf(error) !== 'ER_TABLE_EXISTS_ERROR') throw error;
+    if (findDriverErrorCode(error) !== 'ER_TABLE_EXISTS_ERROR') throw error;
   } finally {
     await runner.release();
   }

@@ -15,7 +15,7 @@ import {
   ignoreError,
   type PooledConnection,
 } from '../connection-pool.js';
-import { codeOf, isDuplicateKey } from '../driver-errors.js';
+import { findDriverErrorCode, isDuplicateKey } from '../driver-errors.js';
 import { directCreateOfMysql, directWriteOfMysql, headsIn, NOT_WRITTEN, selectHeadsOfMysql } from './direct-write.js';
 import { GALERA_SETTINGS, isGaleraNode, isKnownAsSingle } from './galera.js';
 import { refuseLongMessage } from './packet-limit.js';
@@ -248,7 +248,7 @@ class MysqlConnection implements PooledConnection {
       if (asksTime) this.#learnTime(results.at(-1));
       return results.slice(BEGIN.write.length, BEGIN.write.length + texts.length);
     } catch (error) {
-      if (codeOf(error) !== NOT_WRITTEN && !isDuplicateKey(error)) throw error;
+      if (findDriverErrorCode(error) !== NOT_WRITTEN && !isDuplicateKey(error)) throw error;
       return undefined;
     }
   }

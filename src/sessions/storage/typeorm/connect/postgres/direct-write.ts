@@ -31,7 +31,7 @@ export function directWriteOfPostgres(tables: Tables, { rows, time }: PlannedMes
   const now = new Sql(POSTGRES_NOW);
   const pks = sql`CAST(${arrayText(sessions.map(({ pk }) => pk))} AS bigint[])`;
   return sql`
-    WITH ${updateOf(tables, sessions, limitsOf(tables, scopes, time))}
+    WITH ${updateOf(tables, sessions, createWriteCondition(tables, scopes, time))}
       ${addedEvents(tables, rows)}
       ${growth(tables, scopes)}
       ${endedPartials(tables, rows)}
@@ -69,7 +69,7 @@ export function messageAnswerOf(answer: readonly unknown[]): {
   };
 }
 
-function limitsOf(tables: Tables, scopes: readonly PlannedGrowth[], time: TimeRange | undefined): Sql {
+function createWriteCondition(tables: Tables, scopes: readonly PlannedGrowth[], time: TimeRange | undefined): Sql {
   return sql`
     ${time ? sql`AND ${new Sql(POSTGRES_NOW)} BETWEEN ${time.from} AND ${time.to}` : NO_SQL} ${haveRoom(tables, scopes)}`;
 }

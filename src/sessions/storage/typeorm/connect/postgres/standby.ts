@@ -1,4 +1,4 @@
-import { codeOf } from '../driver-errors.js';
+import { findDriverErrorCode } from '../driver-errors.js';
 
 /** Other servers that are read-only refuse writes with this code. */
 export const READ_ONLY = '25006';
@@ -8,7 +8,7 @@ export async function namingStandby<Result>(beginning: Promise<Result>): Promise
   try {
     return await beginning;
   } catch (error) {
-    if (codeOf(error) !== '0A000') throw error;
+    if (findDriverErrorCode(error) !== '0A000') throw error;
     throw Object.assign(new Error('The server is a standby'), { code: READ_ONLY });
   }
 }

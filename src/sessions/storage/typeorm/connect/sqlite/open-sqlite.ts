@@ -9,7 +9,7 @@ import { appTransactionsOf } from '../../append/append-within.js';
 import { migrationsTableName, SESSION_MIGRATIONS } from '../../schema/migrations.js';
 import { SearchPlace } from '../../search/search-place.js';
 import type { SqliteOptions } from '../../typeorm-options.js';
-import { codeOf, isBusy, isError, storeUnavailable } from '../driver-errors.js';
+import { findDriverErrorCode, isBusy, isError, storeUnavailable } from '../driver-errors.js';
 import type { OpenDatabase } from '../lazy-database.js';
 import { lentSqliteConnection } from './sqlite-statements.js';
 import { SqliteTransactions } from './sqlite-transactions.js';
@@ -209,7 +209,7 @@ const CANNOT_BE_OPENED = 'it must be a file that this process may write, or a ne
 /** Explains why a file could not be opened. Only a locked file and a full disk are temporary errors. */
 async function openingFailure(error: unknown, database: string): Promise<unknown> {
   if (isBusy(error) || !isError(error)) return storeUnavailable(error, false);
-  const code = codeOf(error);
+  const code = findDriverErrorCode(error);
   const reason = REASONS[code] ?? reasonIn(error);
   const isFull = /^(SQLITE_FULL|ENOSPC)$/.test(code) || (reason === CANNOT_BE_OPENED && (await isDiskFull(database)));
   const cause = new Error(`The database driver reported ${code || 'that it cannot open the file'}`);
@@ -237,6 +237,6 @@ function diskIsFull(database: string, cause: Error): StoreUnavailableError {
 /** Recognises errors by message or by codes of drivers. */
 function reasonIn(error: Error): string | undefined {
   if (/\btable .* already exists/.test(error.message)) return TABLES_EXIST;
-  const isRefused = /^(SQLITE_(CANTOPEN|READONLY|IOERR)|ENOENT|EISDIR)/.test(codeOf(error));
+  const isRefused = /^(SQLITE_(CANTOPEN|READONLY|IOERR)|ENOENT|EISDIR)/.test(findDriverErrorCode(error));
   return isRefused || /unable to open/i.test(error.message) ? CANNOT_BE_OPENED : undefined;
 }

@@ -18,7 +18,7 @@ import { insertOfSession, UNLESS_THERE } from '../../append/insert-session.js';
 import {
   changeIndex,
   columnsWith,
-  headOf,
+  toSessionHead,
   METADATA_COLUMN,
   type MetadataRow,
   type RecordRow,
@@ -38,7 +38,7 @@ import {
   type WriteOptions,
 } from '../../sql/transaction.js';
 import { sessionsKeyOf, tablesOf } from '../../tables.js';
-import { codeOf, isBusy, storeUnavailable } from '../driver-errors.js';
+import { findDriverErrorCode, isBusy, storeUnavailable } from '../driver-errors.js';
 import { type DriverConnection, execute, SqliteStatements } from './sqlite-statements.js';
 import { storeClosed } from '../../../../domain/store-closed.js';
 
@@ -247,7 +247,7 @@ export class SqliteTransactions implements Transactions, DirectWrites {
     } catch (error) {
       this.#rollBack(driver);
       // Without room for the commit in the log of the file, there is none.
-      throw storeUnavailable(error, codeOf(error) !== 'SQLITE_FULL');
+      throw storeUnavailable(error, findDriverErrorCode(error) !== 'SQLITE_FULL');
     }
     return result;
   }
@@ -295,7 +295,7 @@ async function headsOf(transaction: SqlTransaction, sessions: readonly PlannedSe
     sql`SELECT ${columnsWith(METADATA_COLUMN)} FROM ${transaction.tables.sessions} s
       WHERE s.pk IN (${sqlList(sessions.map(({ pk }) => pk))})`,
   );
-  return rows.map(headOf);
+  return rows.map(toSessionHead);
 }
 
 async function createDirectly(
