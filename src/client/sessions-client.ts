@@ -1,8 +1,4 @@
 import type { EventInput, LoggedEvent } from '../sessions/domain/event.js';
-import type { ViewExplanation } from '../sessions/operations/explain-view.js';
-import type { ModelRequestReport } from '../sessions/domain/request-report.js';
-import type { ModelRequestQuery } from '../sessions/operations/get-model-request.js';
-import type { EventPage, ListEventsRequest } from '../sessions/operations/list-events.js';
 import type {
   StateAtMoment,
   StateAtRequest,
@@ -18,7 +14,7 @@ import { Requests, type RequestsOptions } from './requests.js';
 import { EventStream } from './event-stream.js';
 import { appStatePath, listPath, sessionPath, sessionsPath, turnPath, usagePath, userStatePath } from './paths.js';
 import { checkedBody, conditionOf, eventBodies, eventBody, listQuery, turnHeaders } from './request-parts.js';
-import { AgentsClient } from './agents-client.js';
+import { LogClient } from './log-client.js';
 import type { GetSessionConfig } from '../sessions/domain/view-config.js';
 import type {
   AppendBatchRequest,
@@ -27,7 +23,6 @@ import type {
   CreateRequest,
   RemoteAppend,
   RemoteBatch,
-  RemoteExplainRequest,
   RemoteKey,
   RemoteListRequest,
   RemoteOwner,
@@ -50,7 +45,7 @@ import type {
  * await client.appendEvent({ ...key, event: { author: 'user', content: { role: 'user', parts: [{ text: 'Hello' }] } } });
  * for await (const event of client.watch({ ...key, afterSeq: 0 })) console.log(event.seq, event.author);
  */
-export class SessionsClient extends AgentsClient {
+export class SessionsClient extends LogClient {
   readonly #requests: Requests;
 
   constructor(options: RequestsOptions) {
@@ -122,33 +117,6 @@ export class SessionsClient extends AgentsClient {
   /** Deletes the session and its events. Shared state stays. A missing session is not an error. */
   async deleteSession(key: RemoteKey): Promise<void> {
     await this.#requests.json('DELETE', sessionPath(key), { isRepeatable: true });
-  }
-
-  /**
-   * Returns a page of the whole log, including rewound and summarised events.
-   * @example const { events } = await client.listEvents({ ...key, order: 'desc', limit: 10 });
-   */
-  async listEvents({ appName, userId, sessionId, minSeq, ...range }: ListEventsRequest): Promise<EventPage> {
-    const path = `${sessionPath({ appName, userId, sessionId })}/events`;
-    return this.#requests.json('GET', path, { query: { ...range, minSeq }, isRepeatable: true });
-  }
-
-  /**
-   * Says of each event of the log why it is in the view that `getSession` returns with the same limits, or not.
-   * @example const { events } = await client.explainView({ ...key, numRecentEvents: 20 });
-   */
-  async explainView({ appName, userId, sessionId, minSeq, ...view }: RemoteExplainRequest): Promise<ViewExplanation> {
-    const path = `${sessionPath({ appName, userId, sessionId })}/view/explanation`;
-    return this.#requests.json('GET', path, { query: { ...view, minSeq }, isRepeatable: true });
-  }
-
-  /**
-   * Says what a model was given for an answer. `undefined` if the event does not say it. Instructions and tools need `allowsPrompts`.
-   * @example const { given, change } = (await client.getModelRequest({ ...key, seq: 4 })) ?? {};
-   */
-  async getModelRequest({ seq, since, minSeq, ...key }: ModelRequestQuery): Promise<ModelRequestReport | undefined> {
-    const query = { seq, since, minSeq };
-    return this.#requests.json('GET', `${sessionPath(key)}/model-request`, { query, isRepeatable: true });
   }
 
   /**
