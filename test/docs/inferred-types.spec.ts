@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -55,6 +56,7 @@ describe('A method without a written return type', () => {
   let host: ts.CompilerHost;
 
   beforeAll(() => {
+    assertFreshBuild();
     app = realpathSync(mkdtempSync(join(tmpdir(), 'inferred-types-')));
     const installed = join(app, 'node_modules', PACKAGE);
     cpSync(resolve('dist'), join(installed, 'dist'), {
@@ -151,4 +153,10 @@ function isOwn(type: ts.Type): boolean {
   return (type.getSymbol()?.declarations ?? []).some((each) =>
     each.getSourceFile().fileName.includes(`/${PACKAGE}/dist/`),
   );
+}
+
+/** The declarations of an older build would prove nothing. */
+function assertFreshBuild(): void {
+  const { status } = spawnSync(process.execPath, ['test/support/build-stamp.mjs']);
+  if (status !== 0) throw new Error('`dist` was not built from the sources as they are: npm run build');
 }
