@@ -1,5 +1,6 @@
 import { types } from 'node:util';
 import { ConfigurationError } from './configuration-error.js';
+import { installCommand } from './install-command.js';
 
 /** Loads optional packages. If one is missing, the error says how to install it. */
 export async function loadPackage<Loaded>(load: () => Promise<Loaded>, neededBy: string): Promise<Loaded> {
@@ -8,7 +9,7 @@ export async function loadPackage<Loaded>(load: () => Promise<Loaded>, neededBy:
   } catch (error) {
     const missing = missingPackage(error);
     if (missing === undefined) throw error;
-    throw new ConfigurationError([`${neededBy} needs the package ${missing}: run \`npm install ${missing}\`.`]);
+    throw new ConfigurationError([`${neededBy} needs the package ${missing}: run \`${installCommand(missing)}\`.`]);
   }
 }
 

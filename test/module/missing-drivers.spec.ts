@@ -9,18 +9,18 @@ jest.mock('libsql', () => {
 describe('a missing database driver', () => {
   it('of SQLite is named', async () => {
     const sessionsModule = SessionsModule.forRoot({ provider: 'typeorm', database: { database: ':memory:' } });
-    await expect(startApp([sessionsModule])).rejects.toThrow('needs the package libsql: run `npm install libsql`.');
+    await expect(startApp([sessionsModule])).rejects.toThrow('needs the package libsql: run `npm install libsql@0.5`.');
   });
 
   it.each([
-    ['mysql2', 'Mysql package has not been found installed. Please run "npm install mysql2".'],
+    ['mysql2@3', 'Mysql package has not been found installed. Please run "npm install mysql2".'],
     // As TypeORM 0.3 says it.
-    ['mysql2', 'Mysql package has not been found installed. Please run "npm install mysql".'],
-    ['pg', 'Postgres package has not been found installed. Please run "npm install pg".'],
-  ])('of a database server is named: %s', async (name, message) => {
+    ['mysql2@3', 'Mysql package has not been found installed. Please run "npm install mysql".'],
+    ['pg@8', 'Postgres package has not been found installed. Please run "npm install pg".'],
+  ])('of a database server is named: %s', async (version, message) => {
     const load = () => Promise.reject(Object.assign(new Error(message), { name: 'DriverPackageNotInstalledError' }));
     await expect(loadPackage(load, 'The typeorm provider')).rejects.toMatchObject({
-      problems: [`The typeorm provider needs the package ${name}: run \`npm install ${name}\`.`],
+      problems: [`The typeorm provider needs the package ${version.split('@')[0]}: run \`npm install ${version}\`.`],
     });
   });
 

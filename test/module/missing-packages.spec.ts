@@ -14,19 +14,20 @@ jest.mock('@nestjs/schedule', () => mockMissing('@nestjs/schedule'));
 
 describe('a missing package', () => {
   it.each([
-    ['The redis provider', 'ioredis', SessionsModule.forRoot({ provider: 'redis' })],
+    ['The redis provider', 'ioredis@5', SessionsModule.forRoot({ provider: 'redis' })],
     [
       'The typeorm provider',
-      'typeorm',
+      'typeorm@1',
       SessionsModule.forRoot({ provider: 'typeorm', database: { database: ':memory:' } }),
     ],
     [
       'The cleanup of expired sessions (cleanup: false does without)',
-      '@nestjs/schedule',
+      '@nestjs/schedule@12',
       SessionsModule.forRoot({ provider: 'memory', ttl: { enabled: true } }),
     ],
-  ])('is named by the part that needs it: %s', async (neededBy, name, sessionsModule) => {
-    const problem = `${neededBy} needs the package ${name}: run \`npm install ${name}\`.`;
+  ])('is named by the part that needs it: %s', async (neededBy, version, sessionsModule) => {
+    const name = version.slice(0, version.lastIndexOf('@'));
+    const problem = `${neededBy} needs the package ${name}: run \`npm install ${version}\`.`;
     await expect(startApp([sessionsModule])).rejects.toMatchObject({ problems: [problem] });
   });
 

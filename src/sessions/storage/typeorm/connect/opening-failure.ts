@@ -1,4 +1,5 @@
 import { ConfigurationError } from '../../../../config/configuration-error.js';
+import { installCommand } from '../../../../config/install-command.js';
 import { tlsProblem } from '../../../../config/tls-settings.js';
 import { type ServerPlace, serverPlaceOf } from '../../../../config/store-place.js';
 import { SessionsError, StoreUnavailableError } from '../../../domain/errors.js';
@@ -102,7 +103,8 @@ function explanationByMessage(error: Error): Explanation | undefined {
   const { name, message } = error;
   if (isStatementMode(error)) return poolerInStatementMode;
   if (name === 'DriverPackageNotInstalledError') {
-    return ({ server }) => `The driver for ${server} is missing: run \`npm install mysql2\` or \`npm install pg\`.`;
+    return ({ server }) =>
+      `The driver for ${server} is missing: run \`${installCommand('mysql2')}\` or \`${installCommand('pg')}\`.`;
   }
   if (message.startsWith('unsupported startup parameter')) return poolerRefusedSettings;
   return /^SASL|password/.test(message) ? loginRefused : undefined;

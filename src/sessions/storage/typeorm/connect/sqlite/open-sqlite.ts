@@ -3,6 +3,7 @@ import { dirname, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { ConfigurationError } from '../../../../../config/configuration-error.js';
+import { installCommand } from '../../../../../config/install-command.js';
 import { type Clock, systemClock } from '../../../../domain/clock.js';
 import { InvalidInputError, StoreUnavailableError } from '../../../../domain/errors.js';
 import { appTransactionsOf } from '../../append/append-within.js';
@@ -115,7 +116,7 @@ async function loadLibsql(): Promise<unknown> {
   try {
     return (await import('libsql')).default;
   } catch {
-    throw new ConfigurationError(['The SQLite store needs the package libsql: run `npm install libsql`.']);
+    throw new ConfigurationError([`The SQLite store needs the package libsql: run \`${installCommand('libsql')}\`.`]);
   }
 }
 
