@@ -203,7 +203,9 @@ export class ComponentSession {
    *
    * @example for (const id of await components.listSessionKeys({ after: last, limit: 100 })) show(id);
    */
-  async listSessionKeys({ after, limit = MAX_PAGE }: { after?: string; limit?: number } = {}): Promise<string[]> {
+  async listSessionKeys(page: { after?: string; limit?: number } = {}): Promise<string[]> {
+    assertFieldNames(requireRequest(page), { after: true, limit: true });
+    const { after, limit = MAX_PAGE } = page;
     assertWholeNumber(limit, { path: 'limit', from: 1, to: MAX_PAGE });
     return this.#store.sessions({ after, limit });
   }

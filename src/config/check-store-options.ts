@@ -49,7 +49,10 @@ const OF_DATA_SOURCES = [
 const OF_POSTGRES = ['schema', 'preparedStatements', 'pooler', 'listenUrl'];
 
 export function problemsOfDatabase(database: unknown, names: Names, others: readonly string[] = []): readonly string[] {
-  if (!isRecord(database)) return names.missingDatabase;
+  if (database === undefined || database === null) return names.missingDatabase;
+  if (!isRecord(database)) {
+    return [`${names.group('database')} is no object; it must be { database: path }, { url } or { dataSource }.`];
+  }
   const { dataSource } = database;
   const problems = [
     ...unknownNames(database, [...STORE_OPTIONS.database, ...others], names, 'database.'),

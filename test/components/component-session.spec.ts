@@ -136,6 +136,8 @@ describe.each(componentStores())('Component sessions in $name', ({ open }) => {
     const sorted = ['A', 'a', 'a/../b', 'b', 'ä', '\uFFEE', '\u{1F600}'];
     expect(await components.listSessionKeys()).toEqual(sorted);
     expect(await components.listSessionKeys({ after: 'b', limit: 2 })).toEqual(['ä', '\uFFEE']);
+    const misspelled = components.listSessionKeys({ cursor: 'b' } as never);
+    await expect(misspelled).rejects.toThrow('cursor: is no field; there are after, limit');
     await components.delete('b', 'k');
     expect([await components.exists('b'), await components.exists('b', 'k')]).toEqual([true, false]);
     await components.delete('b', 'l');

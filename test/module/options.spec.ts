@@ -182,7 +182,10 @@ const mistakes: readonly (readonly [options: unknown, ...problems: unknown[]])[]
     'redis.url cannot be read (its value is not shown); it must be redis://host:port/number or rediss://…, where the number is that of a database.',
   ],
   [{ provider: 'typeorm' }, NO_DATABASE],
-  [{ provider: 'typeorm', database: './sessions.db' }, NO_DATABASE],
+  [
+    { provider: 'typeorm', database: './sessions.db' },
+    'database is no object; it must be { database: path }, { url } or { dataSource }.',
+  ],
   [{ provider: 'typeorm', database: {} }, 'database says none of database, url, dataSource; it must say one of them.'],
   [
     { provider: 'typeorm', database: { database: 'a.db', url: 'mysql://h/db' } },
