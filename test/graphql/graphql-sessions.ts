@@ -11,6 +11,9 @@ import { variablesOf } from './variables.js';
 /** Of an event, the body has everything. */
 const ONLY = { Event: ['body'] };
 
+/** What the service calls the arguments of a page. */
+const NAMES_OF_ARGUMENTS: Readonly<Record<string, string>> = { after: 'cursor', first: 'limit' };
+
 /** Methods whose row has another name. */
 const OTHER_ROWS = {
   listSessions: 'listAppSessions',
@@ -127,7 +130,7 @@ export class GraphqlSessions {
     const variables = variablesOf(name, { ...request, ...(turn && { turn: turn.token }) });
     const { data, errors } = await this.app.ask(documentOf(schema, field, ONLY), variables);
     const [error] = errors;
-    if (error) throw new RemoteError(error);
+    if (error) throw new RemoteError(error, NAMES_OF_ARGUMENTS);
     const items = result && 'items' in result ? result.items : undefined;
     return resultOf(rootField(schema, field).type, data[field], items) as Answer;
   }

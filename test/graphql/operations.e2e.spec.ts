@@ -222,6 +222,15 @@ describe('the schema of sessions', () => {
     expect(nested.errors[0]?.extensions).toEqual({ code: 'INTERNAL', status: 500 });
   });
 
+  it('calls a cursor that is none by its argument', async () => {
+    await create();
+    for (const query of [eventPage('zzz'), sessionPage('zzz')]) {
+      const [error] = (await ask(query)).errors;
+      expect(error?.message).toMatch(/^after: must be the nextCursor/);
+      expect(error?.extensions).toMatchObject({ code: 'INVALID_INPUT', path: 'after' });
+    }
+  });
+
   async function nodesOf(query: (after: string | null) => string): Promise<Record<string, unknown>[]> {
     const found: Record<string, unknown>[] = [];
     for (let after: string | null = null; ;) {

@@ -9,8 +9,11 @@ export class RemoteError extends Error {
   readonly code?: string;
   readonly status?: number;
 
-  constructor({ message, extensions }: GraphqlProblem) {
+  /** @param names what the service calls a path that GraphQL has another name for */
+  constructor({ message, extensions }: GraphqlProblem, names: Readonly<Record<string, string>> = {}) {
     super(message);
     Object.assign(this, extensions);
+    const path = names[String(extensions.path)];
+    if (path !== undefined) Object.assign(this, { path });
   }
 }

@@ -2,6 +2,7 @@ import type { Type } from '@nestjs/common';
 import { Args, Info, Mutation, Query } from '@nestjs/graphql';
 import type { GraphQLResolveInfo } from 'graphql';
 import { jsonBytes } from '../domain/byte-budget.js';
+import { InvalidInputError } from '../domain/errors.js';
 import { MAX_LIMIT, checkedLimit } from '../domain/paging.js';
 import type { SessionFilter } from '../domain/session-filter.js';
 import { type OperationHost, addMethod, operationClass } from '../surface/operation-class.js';
@@ -55,7 +56,10 @@ function addField<Services>(
     ) {
       const wanted = requestIn(args, operation, info);
       const call = { services: this, access: this.access, request, within };
-      return nodeIn(operation, await runWithin(operation, wanted, info, () => run(wanted as never, call)));
+      return nodeIn(
+        operation,
+        await runWithin(operation, wanted, info, () => run(wanted as never, call).catch(sayAfter)),
+      );
     },
   );
   const prototype = Resolver.prototype as object;
@@ -99,6 +103,12 @@ function requestIn(
     ...('cursor' in request ? { cursor: after } : 'after' in request && { after }),
     ...Object.fromEntries(selected),
   };
+}
+
+/** Of a page, the cursor is the argument `after`. */
+function sayAfter(error: unknown): never {
+  if (!(error instanceof InvalidInputError) || error.path !== 'cursor') throw error;
+  throw new InvalidInputError(error.message.slice('cursor: '.length), 'after');
 }
 
 function limitIn({ int32, schema: { maximum = MAX_LIMIT } }: Field, first: unknown): number {
