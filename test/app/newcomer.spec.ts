@@ -59,7 +59,9 @@ describe('a newcomer', () => {
     const commands = printed.split('\n').flatMap((line) => /curl .+/.exec(line)?.[0] ?? []);
     expect(commands).toHaveLength(2);
     const [, streamed = ''] = await outputsOf(commands);
-    const events = [...streamed.matchAll(/^data: ?(?<json>.+)$/gm)].map(
+    const [said = '', end] = streamed.split('event: end\n');
+    expect(end?.trim()).toBe('data: {}');
+    const events = [...said.matchAll(/^data: ?(?<json>.+)$/gm)].map(
       ({ groups }) =>
         JSON.parse(groups?.json ?? '') as { partial?: boolean; content?: { parts?: { text?: string }[] } },
     );
