@@ -36,7 +36,7 @@ export async function retainKinds(
   options: RetainKindsOptions,
   unreadable: UnreadableSessions,
 ): Promise<RetainedKinds> {
-  const { storage } = environmentBehind(sessions);
+  const env = environmentBehind(sessions);
   const { rules, holds } = policy;
   const tallies = new Map<number, EventTally>();
   for (const [number, { kinds }] of rules.entries()) if (kinds) tallies.set(number, new EventTally(number));
@@ -44,7 +44,7 @@ export async function retainKinds(
   for await (const page of pagesOfSessions(sessions, policy, unreadable)) {
     if (options.signal?.aborted) break;
     const incarnations = page.map((session) => incarnationOf(session) ?? '');
-    const marks = options.dryRun ? [] : await readMarks(storage.entries, incarnations);
+    const marks = options.dryRun ? [] : await readMarks(env.storage.entries, incarnations);
     for (const [index, session] of page.entries()) {
       const log = describeRetainedLog(session, policy, options.now, marks[index]);
       if (log.rules.length === 0) continue;
@@ -52,7 +52,7 @@ export async function retainKinds(
       if (isHeld(retained, holds)) held += Number(decideRetention(retained, policy, options.now) !== 'held');
       else if (!new LogReading(log.rules, log.marks).isDone) {
         await unreadable.unless(log.key, async () => {
-          for await (const found of retainEvents({ storage }, log, { ...options, holds })) {
+          for await (const found of retainEvents(env, log, { ...options, holds })) {
             for (const tally of tallies.values()) for (const event of found) tally.add(event);
           }
         });

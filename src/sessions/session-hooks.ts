@@ -112,6 +112,11 @@ export class SessionHooks {
     return this.#after.size > 0;
   }
 
+  /** Whether there is a hook before deletions. */
+  get hasBeforeDelete(): boolean {
+    return this.#delete.size > 0;
+  }
+
   /** Passes an event through the hooks, in order of registration. */
   async runBeforeAppend({ key, event }: BeforeAppend): Promise<EventInput> {
     let current = event;

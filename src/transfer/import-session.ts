@@ -57,8 +57,8 @@ export class SessionImport {
     let found = (await storage.read({ key }))?.record;
     const problem = found && difference(line, found);
     if (problem && replaces) {
-      await holds.assertFree(key);
-      if (transfer) await storage.delete({ ...key, incarnation: found?.incarnation });
+      if (transfer) await holds.deleteUnlessHeld({ ...key, incarnation: found?.incarnation });
+      else await holds.assertFree(key);
       found = undefined;
     }
     if (!found && !transfer) return begun('created');
@@ -98,6 +98,7 @@ export class SessionImport {
       return 'conflict';
     }
     if (this.beginning === 'expired') return 'expired';
+    if (this.target && this.options.transfer) await this.options.holds.confirm(this.key, this.line.metadata);
     if (this.beginning === 'created') return 'created';
     return this.added > 0 ? 'continued' : 'unchanged';
   }

@@ -66,7 +66,7 @@ export class TargetSession {
   async remove(): Promise<void> {
     const record = (await this.storage.read({ key: this.#key }))?.record;
     if (record?.incarnation === this.#incarnation && record.lastSeq === this.#lastSeq) {
-      await this.storage.delete({ ...this.#key, incarnation: this.#incarnation });
+      await this.storage.delete({ ...this.#key, incarnation: this.#incarnation, lastSeq: this.#lastSeq });
     }
   }
 

@@ -4,6 +4,7 @@ import { ManualClock } from '../../src/testing/index.js';
 import type { OpenStorage } from '../../src/testing/open-storage.js';
 import { holding } from '../support/holding.js';
 import { withNotedCalls } from '../support/noted-calls.js';
+import { pausedAfter, pausedAt } from '../support/paused-storage.js';
 import { storesAboveThePort } from '../support/stores.js';
 
 const ANN = { appName: 'shop', userId: 'ann' };
@@ -153,42 +154,3 @@ describe.each(storesAboveThePort)('a hold that comes while its user is erased, o
     expect(calls).toEqual(['create', 'append', 'append', 'entries.find']);
   });
 });
-
-type Pause = () => Promise<void>;
-
-function pausedAt(storage: SessionStorage, name: string, pause: Pause): SessionStorage {
-  return paused(storage, name, async (call) => {
-    await pause();
-    return call();
-  });
-}
-
-function pausedAfter(storage: SessionStorage, name: string, pause: Pause): SessionStorage {
-  return paused(storage, name, async (call) => {
-    const answer = await call();
-    await pause();
-    return answer;
-  });
-}
-
-/** The storage, one of whose methods, such as `append` or `transfer.eraseUser`, runs as `around` says. */
-function paused<Target extends object>(
-  target: Target,
-  name: string,
-  around: (call: () => unknown) => Promise<unknown>,
-): Target {
-  const [first, ...rest] = name.split('.');
-  return new Proxy(target, {
-    get(_target, property) {
-      const value: unknown = Reflect.get(target, property, target);
-      if (property === first && typeof value === 'object' && value !== null) {
-        return paused(value, rest.join('.'), around);
-      }
-      if (typeof value !== 'function') return value;
-      const call = (given: unknown[]): unknown => Reflect.apply(value, target, given);
-      return property === first
-        ? (...given: unknown[]) => around(() => call(given))
-        : (...given: unknown[]): unknown => call(given);
-    },
-  });
-}

@@ -47,15 +47,15 @@ function isStale({ tipSeq, lastSeq }: SessionRecord, expectedVersion: number | u
  * @param record the stored session, expired or not
  *
  * @example
- * async delete({ incarnation, expectedVersion, ...key }: DeleteRequest): Promise<void> {
- *   if (isDeletable(this.recordOf(key), { incarnation, expectedVersion })) this.remove(key);
+ * async delete(request: DeleteRequest): Promise<void> {
+ *   if (isDeletable(this.recordOf(request), request)) this.remove(request);
  * }
  */
 export function isDeletable(
   record: SessionRecord | undefined,
-  { incarnation, expectedVersion }: Pick<Preconditions, 'incarnation' | 'expectedVersion'>,
+  { incarnation, expectedVersion, lastSeq }: Pick<Preconditions, 'incarnation' | 'expectedVersion' | 'lastSeq'>,
 ): record is SessionRecord {
-  return record !== undefined && isAsExpected(record, { incarnation }) && !isStale(record, expectedVersion);
+  return record !== undefined && isAsExpected(record, { incarnation, lastSeq }) && !isStale(record, expectedVersion);
 }
 
 function isThere(event: StoredEvent | undefined): boolean {

@@ -28,9 +28,10 @@ export async function deleteSession(env: SessionEnvironment, request: DeleteSess
   const key = checkedSessionKey(request);
   const expected = expectedSession(key, request);
   if (expected && !isDeletable((await env.storage.read({ key }))?.record, expected)) return;
-  await env.holds.assertFree(key);
+  // What hooks remove, nobody brings back.
+  if (env.hooks.hasBeforeDelete) await env.holds.assertFree(key);
   await askHooks(env, { registration: 'onBeforeDelete', key, run: () => env.hooks.runBeforeDelete(key) });
-  await env.storage.delete({ ...key, ...expected });
+  await env.holds.deleteUnlessHeld({ ...key, ...expected });
   announce(env, key);
   // Afterwards, since an append writes them first, and since a session that has changed may stay.
   await removeTextsUnlessThere(env, key);

@@ -39,7 +39,7 @@ export interface RetainEventsOptions extends Pick<RetentionPolicy, 'holds'> {
  * continued. Returns each page of what had to go.
  */
 export async function* retainEvents(
-  { storage }: Pick<SessionEnvironment, 'storage'>,
+  { storage, holds }: Pick<SessionEnvironment, 'storage' | 'holds'>,
   log: RetainedLog,
   options: RetainEventsOptions,
 ): AsyncGenerator<readonly RetainedEvent[], void, void> {
@@ -49,8 +49,9 @@ export async function* retainEvents(
     const seen = await readPage(storage, log, marks, options);
     if (!seen) return;
     const replace = async (): Promise<LogPage | undefined> => {
-      // Another one may have replaced some of them meanwhile.
-      const page = await readPage(storage, log, marks, options);
+      // Another one may have replaced some of them meanwhile, or holds the session since the run began.
+      const stored = await holds.all();
+      const page = await readPage(storage, log, marks, { ...options, holds: [...options.holds, ...stored] });
       if (page && page.due.length > 0) {
         const texts = page.due.map(({ event }) => event);
         await replaceEvents(storage, page.record, texts);

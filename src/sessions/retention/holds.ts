@@ -1,19 +1,22 @@
 import { decide, noAnswer } from '../coordination/decide.js';
 import { KnownEntries } from '../coordination/known-entries.js';
 import { canonicalJson } from '../domain/canonical-json.js';
+import { isDeletable } from '../domain/commit-rules.js';
 import { EncryptionError } from '../domain/encryption-errors.js';
 import { UserBeingErasedError, mayHaveMissed } from '../domain/erasure-rules.js';
-import { SessionNotFoundError } from '../domain/errors.js';
-import type { SessionKey, UserKey } from '../domain/ids.js';
+import { SessionNotFoundError, StoreUnavailableError } from '../domain/errors.js';
+import { type SessionKey, type UserKey, sessionKeyOf } from '../domain/ids.js';
 import type { MetadataChange } from '../domain/metadata-entries.js';
 import { type RetentionHold, SessionHeldError, isHeld, mayMakeHeld, setsLabels } from '../domain/retention-rules.js';
+import { retryUndefined } from '../domain/retry-overtaken.js';
+import type { SessionRecord } from '../domain/session-record.js';
 import { parseMetadataText } from '../domain/tracked-metadata.js';
 import { storedJson } from '../domain/stored-json.js';
 import { runningErasures } from '../erasures/running-erasures.js';
 import type { EntryPlace } from '../storage/entry-store.js';
 import { keptEntry } from '../storage/kept-entry.js';
 import { listedSessions } from '../storage/listed-records.js';
-import type { SessionStorage } from '../storage/session-storage.js';
+import type { DeleteRequest, SessionStorage } from '../storage/session-storage.js';
 
 const PLACE: EntryPlace = { space: 'retention', name: 'hold' };
 /** How many sessions of a user one request reads. */
@@ -65,9 +68,31 @@ export class Holds {
   async assertFree({ sessionId, ...user }: UserKey & Partial<SessionKey>): Promise<void> {
     const holds = await this.all();
     if (holds.length === 0) return;
-    const held =
-      sessionId === undefined ? await this.#heldOf(user, holds) : await this.#held({ ...user, sessionId }, holds);
-    if (held !== undefined) throw new SessionHeldError(held);
+    if (sessionId === undefined) await this.#assertNoneOf(user, holds);
+    else await this.#freeRecord({ ...user, sessionId }, holds);
+  }
+
+  /**
+   * Deletes a session that no hold keeps. A label is an event, so that one that comes meanwhile refuses the write, and is seen.
+   *
+   * @throws SessionHeldError
+   */
+  async deleteUnlessHeld(request: DeleteRequest): Promise<void> {
+    const isDone = await retryUndefined(async () => {
+      const holds = await this.all();
+      if (holds.length === 0) {
+        await this.storage.delete(request);
+        return true;
+      }
+      const seen = await this.#freeRecord(request, holds);
+      if (!isDeletable(seen, request)) return true;
+      const { incarnation, lastSeq } = seen;
+      await this.storage.delete({ ...request, incarnation, lastSeq });
+      const left = await this.storage.read({ key: sessionKeyOf(seen) });
+      return left?.record.incarnation === incarnation ? undefined : true;
+    });
+    if (!isDone)
+      throw new StoreUnavailableError('Others wrote to the session each time that it was to be deleted.', false);
   }
 
   /**
@@ -89,20 +114,22 @@ export class Holds {
     if (running.length > 0 && mayBeHeld) throw new UserBeingErasedError(key.userId);
   }
 
-  async #held(key: SessionKey, holds: readonly RetentionHold[]): Promise<string | undefined> {
+  /** How the session was when no hold kept it. Undefined if there is none. */
+  async #freeRecord(session: SessionKey, holds: readonly RetentionHold[]): Promise<SessionRecord | undefined> {
+    const key = sessionKeyOf(session);
     const read = await this.storage.read({ key, withMetadata: true });
-    return read && isHeld(parseMetadataText(read.metadata ?? ''), holds) ? key.sessionId : undefined;
+    if (read && isHeld(parseMetadataText(read.metadata ?? ''), holds)) throw new SessionHeldError(key.sessionId);
+    return read?.record;
   }
 
   /** Without a filter, since an encrypted store cannot compare labels. */
-  async #heldOf(user: UserKey, holds: readonly RetentionHold[]): Promise<string | undefined> {
+  async #assertNoneOf(user: UserKey, holds: readonly RetentionHold[]): Promise<void> {
     const listed = listedSessions(this.storage, user, { order: 'asc', pageSize: PAGE, withState: false });
     for await (const { record, metadata, unreadable, areLabelsSealed } of listed) {
-      if (isHeld(parseMetadataText(metadata), holds)) return record.sessionId;
+      if (isHeld(parseMetadataText(metadata), holds)) throw new SessionHeldError(record.sessionId);
       // What its labels say cannot be read.
       if (areLabelsSealed) throw unreadable;
     }
-    return undefined;
   }
 
   async #change(next: (holds: readonly RetentionHold[]) => readonly RetentionHold[]): Promise<void> {

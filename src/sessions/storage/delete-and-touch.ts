@@ -7,6 +7,8 @@ export interface DeleteRequest extends SessionKey {
   readonly incarnation?: string | undefined;
   /** Delete nothing if another event than a summary follows this one by now. */
   readonly expectedVersion?: number | undefined;
+  /** Delete nothing if this is not its last event by now. */
+  readonly lastSeq?: number | undefined;
 }
 
 /** Lifetimes to renew. */

@@ -162,17 +162,17 @@ export class DecidingStorage<Store extends SessionStore> implements SessionStora
     return this.#writer.change(restoreChange(request));
   }
 
-  /** A session that is another one by now, or has another version, is left. */
-  async delete({ expectedVersion, ...request }: DeleteRequest): Promise<void> {
-    if (expectedVersion === undefined) {
+  /** A session that is another one by now, or has other events, is left. */
+  async delete({ expectedVersion, lastSeq, ...request }: DeleteRequest): Promise<void> {
+    if (expectedVersion === undefined && lastSeq === undefined) {
       await this.store.delete(request);
       return;
     }
     const isDone = await retryUndefined(async () => {
       const found = await this.store.read({ key: request });
       const { incarnation } = request;
-      if (!found || !isDeletable(found.session.record, { incarnation, expectedVersion })) return true;
-      return (await this.store.delete({ ...request, stamp: found.stamp })) || undefined;
+      if (!isDeletable(found?.session.record, { incarnation, expectedVersion, lastSeq })) return true;
+      return (await this.store.delete({ ...request, stamp: found?.stamp })) || undefined;
     });
     if (!isDone)
       throw new StoreUnavailableError('Others changed the session each time that it was to be deleted.', false);

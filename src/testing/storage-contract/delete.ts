@@ -47,13 +47,16 @@ export const deletion = topic<StorageFixture>('delete', (test) => {
     expect(await readSession(storage, KEY)).toMatchObject({ record: { incarnation }, events: [{ id: 'e1' }] });
     await storage.append(createTestCommit('summary', { expiry: undefined }));
     await storage.delete({ ...KEY, incarnation: 'other', expectedVersion: 1 });
+    await storage.delete({ ...KEY, incarnation, lastSeq: 1 });
     expect(await storage.read({ key: KEY })).toBeDefined();
     await storage.delete({ ...KEY, incarnation, expectedVersion: 1 });
     expect(await storage.read({ key: KEY })).toBeUndefined();
 
-    await storage.create(creation());
-    await storage.delete({ ...KEY, expectedVersion: 0 });
-    expect(await storage.read({ key: KEY })).toBeUndefined();
+    for (const noEvents of [{ expectedVersion: 0 }, { lastSeq: 0 }]) {
+      await storage.create(creation());
+      await storage.delete({ ...KEY, ...noEvents });
+      expect(await storage.read({ key: KEY })).toBeUndefined();
+    }
   });
 
   test('a delete of a version, and an append that follows it, never both succeed', async ({ storage }) => {
