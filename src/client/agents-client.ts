@@ -1,7 +1,14 @@
 import type { ContentInput } from '../sessions/domain/content.js';
 import type { EventLike, LoggedEvent } from '../sessions/domain/event.js';
 import type { SessionKey, UserKey } from '../sessions/domain/ids.js';
-import { IDLE_TIMEOUT_MS, IdleTimeout, readEventBlocks, problemFrom } from './event-stream.js';
+import {
+  IDLE_TIMEOUT_MS,
+  IdleTimeout,
+  isEventStream,
+  notFromServer,
+  problemFrom,
+  readEventBlocks,
+} from './event-stream.js';
 import { approvalPath, approvalsPath, sessionPath } from './paths.js';
 import { ProblemError } from './problem-error.js';
 import { checkedBody } from './request-parts.js';
@@ -193,7 +200,7 @@ export abstract class AgentsClient extends SummariesClient {
         if (event === 'end') return;
         yield JSON.parse(data) as RemoteRunEvent;
       }
-      throw new ProblemError(response.status, { detail: detailOfCut(response) });
+      throw endedEarly(response);
     } finally {
       left.abort();
     }
@@ -204,11 +211,12 @@ function isOver(signal: AbortSignal | undefined): boolean {
   return signal?.aborted === true;
 }
 
-/** A proxy may answer in the server's place, or end the stream of a server that is gone. */
-function detailOfCut({ headers }: Response): string {
-  return headers.get('content-type')?.startsWith('text/event-stream') === true
-    ? 'The stream ended before the run. The agent goes on: send the same `invocationId` again.'
-    : 'The response is not a stream of events. Check that `url` is the URL of the routes of sessions.';
+/** A proxy may end the stream of a server that is gone. */
+function endedEarly(response: Response): ProblemError {
+  const { status } = response;
+  if (!isEventStream(response)) return notFromServer(status, 'a stream of events');
+  const detail = 'The stream ended before the run. The agent goes on: send the same `invocationId` again.';
+  return new ProblemError(status, { detail });
 }
 
 /** With an id, so that a retry is the same request. */

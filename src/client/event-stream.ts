@@ -1,5 +1,6 @@
 import type { EventPage } from '../sessions/operations/list-events.js';
 import type { WatchedEvent } from '../sessions/operations/state-history.js';
+import { RequestHeadersError } from './headers-error.js';
 import { ProblemError } from './problem-error.js';
 import { type RequestOptions, type Requests, pause } from './requests.js';
 import { NEWEST } from './seen-events.js';
@@ -74,7 +75,9 @@ export class EventStream implements AsyncIterableIterator<WatchedEvent> {
     if (afterSeq !== undefined) return afterSeq;
     const options = { query: { limit: 1, order: 'desc', minSeq: NEWEST }, isRepeatable: true, signal: this.#end };
     try {
-      return (await this.requests.json<EventPage>('GET', path, options)).lastSeq;
+      const page = await this.requests.json<EventPage | undefined>('GET', path, options);
+      if (page?.lastSeq === undefined) throw notFromServer(200, 'a page of events');
+      return page.lastSeq;
     } catch (error) {
       // The watch has ended.
       if (this.#end.aborted) return 0;
@@ -87,6 +90,7 @@ export class EventStream implements AsyncIterableIterator<WatchedEvent> {
     let connection: RequestOptions =
       typeof last === 'number' ? { query: { afterSeq: last, ...this.#query } } : this.#resumedAfter(last);
     let failures = 0;
+    let mistakes = 0;
     try {
       while (!this.#end.aborted) {
         let failure: unknown;
@@ -102,8 +106,10 @@ export class EventStream implements AsyncIterableIterator<WatchedEvent> {
         } catch (error) {
           if (this.#end.aborted) return undefined;
           if (error instanceof ProblemError && error.status < 500 && !error.isTemporary) throw error;
+          if (isMistake(error) && mistakes >= this.requests.retries) throw error;
           failure = error;
         }
+        mistakes = isMistake(failure) ? mistakes + 1 : 0;
         connection = this.#resumedAfter(last);
         failures += 1;
         if (!this.#end.aborted) await pause(failures, failure, this.#end);
@@ -122,11 +128,27 @@ export class EventStream implements AsyncIterableIterator<WatchedEvent> {
     // The server sends keep-alive comments.
     const idle = new IdleTimeout(this.#idleTimeoutMs);
     const ended = AbortSignal.any([this.#end, idle.signal]);
-    yield* readEventBlocks(
-      await idle.limit(this.requests.send('GET', `${this.eventsPath()}/stream`, options, ended)),
-      idle,
-    );
+    const response = await idle.limit(this.requests.send('GET', `${this.eventsPath()}/stream`, options, ended));
+    if (!isEventStream(response)) throw notFromServer(response.status, 'a stream of events');
+    yield* readEventBlocks(response, idle);
   }
+}
+
+/** What time does not mend, unlike a server that is away: it is repeated a few times, in case it was somebody else's. */
+function isMistake(error: unknown): boolean {
+  if (error instanceof RequestHeadersError) return !error.isTemporary;
+  return error instanceof ProblemError && error.status < 300;
+}
+
+export function isEventStream({ headers }: Response): boolean {
+  return headers.get('content-type')?.startsWith('text/event-stream') === true;
+}
+
+/** A proxy may answer in the server's place. */
+export function notFromServer(status: number, expected: string): ProblemError {
+  return new ProblemError(status, {
+    detail: `The response is not ${expected}. Check that \`url\` is the URL of the routes of sessions.`,
+  });
 }
 
 /** The blocks of a response. */

@@ -34,6 +34,7 @@ export type {
   StopAgentRequest,
   StreamAgentRequest,
 } from './agents-client.js';
+export { RequestHeadersError } from './headers-error.js';
 export { ProblemError } from './problem-error.js';
 export { ServerUnreachableError } from './unreachable-error.js';
 export type { RenewTurnRequest, Turn, TurnHolder, TurnReference } from '../sessions/operations/turns.js';

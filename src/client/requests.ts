@@ -1,5 +1,6 @@
 import { InvalidInputError } from '../sessions/domain/errors.js';
 import { fieldNames, optionalCount, refuseMisspelled, requireRequest } from '../sessions/domain/input-checks.js';
+import { RequestHeadersError } from './headers-error.js';
 import { ProblemError } from './problem-error.js';
 import { SeenEvents } from './seen-events.js';
 import { ServerUnreachableError, isNetworkFailure } from './unreachable-error.js';
@@ -69,7 +70,8 @@ export class Requests {
   }
 
   async request(method: string, path: string, options: RequestOptions = {}): Promise<JsonResponse> {
-    const { retries = 4, timeoutMs: usual = 10_000 } = this.#options;
+    const { retries } = this;
+    const { timeoutMs: usual = 10_000 } = this.#options;
     const { timeoutMs = usual, signal: ended } = options;
     for (let tries = 1; ; tries++) {
       try {
@@ -89,8 +91,8 @@ export class Requests {
 
   /** One attempt. Throws a {@link ProblemError} unless the status is 2xx. */
   async send(method: string, path: string, options: RequestOptions, signal: AbortSignal): Promise<Response> {
-    const { url, headers, fetch: send = fetch } = this.#options;
-    const own = typeof headers === 'function' ? await unlessAborted(headers(), signal) : headers;
+    const { url, fetch: send = fetch } = this.#options;
+    const own = await this.#ownHeaders(signal);
     const query = this.seen.tell(path, options.query);
     const response = await send(url + path + formatQuery(query), {
       method,
@@ -104,6 +106,22 @@ export class Requests {
     throw new ProblemError(response.status, await problemIn(response), retryAfterMs(response));
   }
 
+  /** How often to repeat what failed. */
+  get retries(): number {
+    return this.#options.retries ?? 4;
+  }
+
+  async #ownHeaders(signal: AbortSignal): Promise<Readonly<Record<string, string>> | undefined> {
+    const { headers } = this.#options;
+    try {
+      const own = typeof headers === 'function' ? await unlessAborted(headers, signal) : headers;
+      // Throws for what `fetch` would refuse.
+      return own && new Headers(own) && own;
+    } catch (error) {
+      throw signal.aborted ? signal.reason : new RequestHeadersError(error);
+    }
+  }
+
   /** The error to throw for one of `fetch`, or of a body that broke off. */
   failureOf(error: unknown): unknown {
     return isNetworkFailure(error) ? new ServerUnreachableError(this.#options.url, error) : error;
@@ -111,7 +129,7 @@ export class Requests {
 }
 
 /** Waits no longer than the signal says: what refreshes a token may hang as a server does. */
-async function unlessAborted<Result>(work: Result | Promise<Result>, signal: AbortSignal): Promise<Result> {
+async function unlessAborted<Result>(work: () => Result | Promise<Result>, signal: AbortSignal): Promise<Result> {
   signal.throwIfAborted();
   const left = new AbortController();
   const aborted = new Promise<never>((_, reject) => {
@@ -119,7 +137,7 @@ async function unlessAborted<Result>(work: Result | Promise<Result>, signal: Abo
     signal.addEventListener('abort', end, { once: true, signal: left.signal });
   });
   try {
-    return await Promise.race([work, aborted]);
+    return await Promise.race([work(), aborted]);
   } finally {
     left.abort();
   }

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { ProblemError, ServerUnreachableError, SessionsClient } from '../../src/client/index.js';
+import { ProblemError, RequestHeadersError, ServerUnreachableError, SessionsClient } from '../../src/client/index.js';
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 's' };
 
@@ -18,6 +18,9 @@ async function freePort(): Promise<number> {
   return port;
 }
 
+const nothing = async (): Promise<Response> => new Response(null, { status: 204 });
+const page = async (): Promise<Response> => new Response('<html>', { headers: { 'content-type': 'text/html' } });
+const signedOut = () => Promise.reject(new Error('signed out'));
 const refusing: typeof fetch = async () => Response.json({ code: 'NO', detail: 'no' }, { status: 400 });
 
 function failing(message: string): SessionsClient {
@@ -79,5 +82,42 @@ describe('A client without a server', () => {
     const next = watch.next();
     await watch.return?.();
     expect(await next).toEqual({ done: true, value: undefined });
+  });
+
+  it('ends a watch with what is wrong if `headers` fails each time, or gives what HTTP does not allow', async () => {
+    for (const headers of [signedOut, () => ({ authorization: 'a\nb' })]) {
+      const client = new SessionsClient({ url: '/api', retries: 1, headers, fetch: refusing });
+      const watch = client.watch({ ...KEY, afterSeq: 0 });
+      await expect(watch.next()).rejects.toMatchObject({ name: 'RequestHeadersError', code: 'REQUEST_HEADERS' });
+      await expect(client.getSession(KEY)).rejects.toBeInstanceOf(RequestHeadersError);
+    }
+    const client = new SessionsClient({ url: '/api', retries: 0, headers: signedOut, fetch: refusing });
+    await expect(client.watch({ ...KEY, afterSeq: 0 }).next()).rejects.toThrow(
+      'Nothing was sent, because `headers` of the client failed: Error: signed out',
+    );
+  });
+
+  it('goes on with a watch when `headers` failed once, or could not reach another server for a while', async () => {
+    const cut = new TypeError('fetch failed', { cause: new Error('no route') });
+    const failures = [new Error('busy'), cut, cut, cut, new Error('busy')];
+    const headers = async (): Promise<Record<string, string>> => {
+      const failure = failures.shift();
+      if (failure) throw failure;
+      return {};
+    };
+    const client = new SessionsClient({ url: '/api', retries: 1, headers, fetch: refusing });
+    await expect(client.watch({ ...KEY, afterSeq: 0 }).next()).rejects.toMatchObject({ status: 400, code: 'NO' });
+  });
+
+  it('ends a watch with what is wrong if something else answers: nothing, or a page', async () => {
+    for (const answering of [nothing, page]) {
+      const client = new SessionsClient({ url: '/api', retries: 1, fetch: answering });
+      for (const afterSeq of [undefined, 0]) {
+        await expect(client.watch({ ...KEY, afterSeq }).next()).rejects.toMatchObject({
+          name: 'ProblemError',
+          message: expect.stringMatching(/^The response is not .* Check that `url` is the URL of the routes/),
+        });
+      }
+    }
   });
 });
