@@ -22,9 +22,8 @@ export class IncarnationReads {
 
   async read(parts: Omit<ReadRequest, 'key'>): Promise<StoredSession> {
     const read = await this.storage.read({ key: this.key, ...parts });
-    if (!read || (this.incarnation !== undefined && this.incarnation !== read.record.incarnation)) {
-      throw new SessionNotFoundError(this.key.sessionId);
-    }
+    const isOther = read && this.incarnation !== undefined && this.incarnation !== read.record.incarnation;
+    if (!read || isOther) throw new SessionNotFoundError(this.key.sessionId, isOther);
     this.#record = read.record;
     this.incarnation = read.record.incarnation;
     return read;

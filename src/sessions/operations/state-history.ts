@@ -102,9 +102,8 @@ export async function stateChanges(env: SessionEnvironment, request: StateChange
   const cursor = StateChangeCursor.parse(request.cursor);
   return fromStableLog(async () => {
     const read = await env.storage.read({ key: session });
-    if (!read || (cursor && cursor.incarnation !== read.record.incarnation)) {
-      throw new SessionNotFoundError(session.sessionId);
-    }
+    const isOther = read && cursor && cursor.incarnation !== read.record.incarnation;
+    if (!read || isOther) throw new SessionNotFoundError(session.sessionId, isOther);
     const { record } = read;
     const log = new LogPoints(env.storage, record, env.stateLimits);
     const { changes, next } = await readPage(log, record, findPageStart(record, after, cursor), limits);
