@@ -150,6 +150,8 @@ async function checkWithoutPeers(packages, { binaries, compilers }) {
     await check(`No optional peers, the command line, ${name}`, () => checkCommandLineWithoutPeers(folder, binary));
   }
   await checkCompiling('No optional peers', folder, 'without-peers', compilers);
+  await check('Newest types of Node: npm install', () => installInto(folder, ['@types/node@latest']));
+  await checkCompiling('Newest types of Node', folder, 'without-peers', compilers.slice(0, 1));
   await check('TypeORM without drivers: npm install', () => installInto(folder, ['typeorm']));
   await checkRuns('TypeORM without drivers', folder, 'check-without-drivers', binaries);
 }

@@ -48,11 +48,12 @@ export interface TracedOperation {
   around?: (<Result>(work: () => Promise<Result>) => Promise<Result>) | undefined;
 }
 
-type Channel = TracingChannel<unknown, TracedOperation>;
+/** Twice the same: in `@types/node` of Node 26, the two types have changed places. */
+type Channel = TracingChannel<TracedOperation, TracedOperation>;
 
 const channels = Object.fromEntries(
-  TRACED_OPERATIONS.map((name) => [name, tracingChannel<unknown, TracedOperation>(`agent-sessions:${name}`)]),
-) as unknown as Readonly<Record<TracedOperationName, Channel>>;
+  TRACED_OPERATIONS.map((name) => [name, tracingChannel<TracedOperation, TracedOperation>(`agent-sessions:${name}`)]),
+) as Readonly<Record<TracedOperationName, Channel>>;
 
 /**
  * The tracing channel of an operation: `tracingChannel('agent-sessions:append')`.
