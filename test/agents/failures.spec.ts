@@ -55,6 +55,27 @@ describe('a failure of an agent', () => {
       },
     ],
     [
+      'a state that is replaced',
+      async function* ({ session }) {
+        Object.assign(session, { state: {} });
+        yield text('hi');
+      },
+    ],
+    [
+      'events that are replaced',
+      async function* ({ session }) {
+        Object.assign(session, { events: 5 });
+        yield text('hi');
+      },
+    ],
+    [
+      'a frozen session',
+      async function* ({ session }) {
+        Object.freeze(session);
+        yield text('hi');
+      },
+    ],
+    [
       'an event that is none',
       async function* () {
         yield 5 as never;
@@ -100,6 +121,7 @@ describe('a failure of an agent', () => {
     });
     expect(failure.cause).toBeDefined();
     expect(app.failures).toEqual([failure]);
+    expect(app.errors).toEqual([]);
     expect((await app.log()).at(-1)).toMatchObject({
       errorCode: 'FAILED',
       actions: { failure: { reason: 'FAULT', retryable: false } },

@@ -11,8 +11,8 @@ import {
 import { type SessionKey, sessionKeyOf } from '../../sessions/domain/ids.js';
 import { forwardedAbort } from '../../sessions/domain/forwarded-abort.js';
 import { retryUnknown } from '../../sessions/domain/retry-overtaken.js';
-import { incarnationOf } from '../../sessions/domain/session-tracking.js';
-import type { Session } from '../../sessions/domain/session.js';
+import { assertUpdatable, incarnationOf, isUpdatable } from '../../sessions/domain/session-tracking.js';
+import { type Session, type SessionReference, referenceTo } from '../../sessions/domain/session.js';
 import { logWatcherOf } from '../../sessions/log-watcher.js';
 import { whileSaving } from '../../sessions/domain/unsaved-state.js';
 import type { AppendEventsRequest } from '../../sessions/operations/append-events.js';
@@ -158,17 +158,20 @@ export class TurnLog {
     events: readonly EventInput[],
     { endsTurn = false, withState = true, ifUnchanged = false } = {},
   ): Promise<LoggedEvent[]> {
-    const values = trackedValuesOf(this.session.state);
-    const pending = withState ? values.pending() : undefined;
+    if (withState) assertUpdatable(this.session);
+    const values = withState ? trackedValuesOf(this.session.state) : undefined;
+    const pending = values?.pending();
+    // A run ends also if its handler has broken the object of the session.
+    const session = isUpdatable(this.session) ? this.session : referenceTo(this.key);
     this.#isAppending = true;
     try {
       if (this.#partials) await this.env.partials?.settle(this.#partials);
       const { events: said = events, endPartials } = this.#partials?.completing(events, endsTurn) ?? {};
       const given = said.map((event, index) => this.#completed(event, index === said.length - 1 ? pending : undefined));
       const expectedVersion = ifUnchanged ? this.#seq : undefined;
-      const stored = await this.#appendWithRetry(given, { endTurn: endsTurn, endPartials, expectedVersion });
+      const stored = await this.#appendWithRetry(session, given, { endTurn: endsTurn, endPartials, expectedVersion });
       this.#partials?.ended(endPartials);
-      if (pending) values.markSaved(pending);
+      if (pending) values?.markSaved(pending);
       if (endsTurn) this.turn.markEnded();
       this.#noteOwn(stored);
       return stored;
@@ -184,7 +187,7 @@ export class TurnLog {
    */
   async leave(events: readonly EventInput[]): Promise<void> {
     try {
-      await whileSaving(this.session, () => this.append(events, { endsTurn: true, withState: false }));
+      await this.append(events, { endsTurn: true, withState: false });
     } catch (error) {
       if (!isRefusal(error)) throw error;
       this.report(error);
@@ -197,14 +200,13 @@ export class TurnLog {
   }
 
   async #appendWithRetry(
+    session: SessionReference,
     events: readonly EventInput[],
     options: Pick<AppendEventsRequest, 'endTurn' | 'endPartials' | 'expectedVersion'>,
   ): Promise<LoggedEvent[]> {
-    const { session, turn } = this;
-    const appending = retryUnknown(async () =>
-      this.env.sessions.appendEvents({ session, events, turn, overQuota: true, ...options }),
-    );
-    return appending.catch((error: unknown) => {
+    const { turn } = this;
+    const append = async () => this.env.sessions.appendEvents({ session, events, turn, overQuota: true, ...options });
+    return whileSaving(this.session, () => retryUnknown(append)).catch((error: unknown) => {
       this.#error = error;
       throw error;
     });

@@ -97,17 +97,28 @@ export function incarnationOf(session: object): string | undefined {
 
 /** Refuses an object that cannot be updated after the append. */
 export function assertUpdatable(session: Session): void {
+  const problem = findTrackingProblem(session);
+  if (problem) throw problem;
+}
+
+/** Whether appends can go through this object. Its owner may have replaced what it is made of. */
+export function isUpdatable(session: Session): boolean {
+  return findTrackingProblem(session) === undefined;
+}
+
+function findTrackingProblem(session: Session): InvalidInputError | undefined {
   if (!isState(session.state)) {
-    throw new InvalidInputError(
+    return new InvalidInputError(
       'must be the original state object; change its keys instead of replacing it',
       'session.state',
     );
   }
   const seen = sessionEventsOf(session).seen;
-  if (seen !== undefined && !Array.isArray(seen)) throw new InvalidInputError('must be an array', 'session.events');
+  if (seen !== undefined && !Array.isArray(seen)) return new InvalidInputError('must be an array', 'session.events');
   if (Object.isFrozen(session) || (seen && Object.isFrozen(seen))) {
-    throw new InvalidInputError('must not be frozen; give { id, appName, userId } instead', 'session');
+    return new InvalidInputError('must not be frozen; give { id, appName, userId } instead', 'session');
   }
+  return undefined;
 }
 
 export function applyTempState(session: Session, temp: StateChanges): void {

@@ -29,7 +29,15 @@ export class AgentApp {
 
   constructor(storage: SessionStorage, { clock, usage, quotas, ...options }: AgentAppOptions = {}) {
     const onError = (error: unknown): void => void this.errors.push(error);
-    this.sessions = new SessionService({ storage, onBackgroundError: onError, watchPollMs: 50, clock, usage, quotas });
+    this.sessions = new SessionService({
+      storage,
+      onBackgroundError: onError,
+      onUnsavedState: onError,
+      watchPollMs: 50,
+      clock,
+      usage,
+      quotas,
+    });
     this.agents = new AgentSessions({
       sessions: this.sessions,
       onError,
