@@ -7,8 +7,10 @@ export const SESSION_STORAGE = Symbol('SESSION_STORAGE');
 /** Marks a provider whose `onModuleDestroy` frees nothing, and is called as soon as the app begins to close. */
 export const DESTROYED_AT_ONCE = Symbol('DESTROYED_AT_ONCE');
 
-/** Within a module, the `SessionService` that it serves: of the store with a name, or without one. */
-export const SERVED_SESSIONS = Symbol('SERVED_SESSIONS');
+/** Within a module, the `SessionService` that it serves: of the store with a name, or without one. Nest's errors about missing imports show the text. */
+export const SERVED_SESSIONS = Symbol(
+  'SERVED_SESSIONS: needs forRoot() of this module, and SessionsModule.forRoot({ …, isGlobal: true })',
+);
 
 /**
  * The injection token of the `SessionService` of the store with this name. Without a name, it is the class.
