@@ -2,7 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { Inject, Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost, ModuleRef } from '@nestjs/core';
-import { stackOf } from '../sessions/domain/stack-of.js';
+import { stackOf } from '../sessions/domain/thrown-text.js';
 import { respondAndClose } from '../sessions/transport/malformed-http.js';
 import { recordRefusedUpgrade } from '../sessions/transport/upgrade-checks.js';
 import type { GraphqlApp } from './graphql-app.js';

@@ -1,5 +1,6 @@
 import { Logger, type OnApplicationBootstrap, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import type { ModuleRef } from '@nestjs/core';
+import { toErrorMessage } from '../sessions/domain/thrown-text.js';
 import { withLease } from '../sessions/leases/with-lease.js';
 import { checkSchedule, ScheduledInterval, SingleFlight } from '../sessions/module/scheduled-work.js';
 import type { ComponentSession } from './component-session.js';
@@ -82,7 +83,7 @@ export class ComponentsCleanup implements OnModuleInit, OnApplicationBootstrap, 
   }
 
   #warn(error: unknown): void {
-    this.#logger.warn(`The cleanup did not finish: ${error instanceof Error ? error.message : String(error)}`);
+    this.#logger.warn(`The cleanup did not finish: ${toErrorMessage(error)}`);
   }
 }
 

@@ -9,6 +9,7 @@ import { readableEvent } from '../sessions/domain/damaged-event.js';
 import { loggedEvent } from '../sessions/domain/stored-json.js';
 import { fieldNames, optionalCount, requestCheck, requireRequest } from '../sessions/domain/input-checks.js';
 import { type SessionReference, referencedKey } from '../sessions/domain/session.js';
+import { toErrorMessage } from '../sessions/domain/thrown-text.js';
 import { environmentBehind } from '../sessions/service-environment.js';
 import type { SessionStorage } from '../sessions/storage/session-storage.js';
 import { AppendHook } from './append-hook.js';
@@ -302,7 +303,7 @@ export class SummarizerSessionManager {
 
   /** The message of a custom model may have any length, and many lines. */
   #log(what: string, error: unknown): void {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = toErrorMessage(error);
     this.#logger.warn(`${what}: ${cappedText(reason.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim(), MAX_REASON_LENGTH)}`);
   }
 }

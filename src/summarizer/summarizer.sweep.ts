@@ -6,6 +6,7 @@ import {
   type OnModuleInit,
 } from '@nestjs/common';
 import type { ModuleRef } from '@nestjs/core';
+import { toErrorMessage } from '../sessions/domain/thrown-text.js';
 import { checkSchedule, ScheduledInterval, SingleFlight } from '../sessions/module/scheduled-work.js';
 import type { SummarizerSessionManager } from './summarizer-session.manager.js';
 import { SWEEP_NAME } from './summary-worker.js';
@@ -54,8 +55,7 @@ export class SummarizerSweep
     try {
       await this.summaries.sweep(stopping);
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      this.#logger.warn(`The sweep for due summaries failed: ${reason}`);
+      this.#logger.warn(`The sweep for due summaries failed: ${toErrorMessage(error)}`);
     }
   }
 }

@@ -1,4 +1,5 @@
 import type { KindCount } from '../../sessions/domain/event-tally.js';
+import { toErrorMessage } from '../../sessions/domain/thrown-text.js';
 import { SessionRetention } from '../../sessions/session-retention.js';
 import type { CommandContext } from '../command-context.js';
 import { EXIT } from '../failures.js';
@@ -17,8 +18,7 @@ export async function retention(
   const report = await policy.apply({
     dryRun,
     signal: context.signal,
-    onError: (error) =>
-      context.output.note(`cannot be read: ${error instanceof Error ? error.message : String(error)}`),
+    onError: (error) => context.output.note(`cannot be read: ${toErrorMessage(error)}`),
   });
   const { unreadable } = report;
   const counted = ({ due, removed }: KindCount): string => (dryRun ? `${due} due` : `removed ${removed} of ${due}`);

@@ -1,4 +1,5 @@
 import type { SessionKey } from './ids.js';
+import { toErrorMessage } from './thrown-text.js';
 import { type ClaimChange, claimAfter, nextClaim } from './work-claims.js';
 
 /**
@@ -101,7 +102,6 @@ export function revivedLetter(letter: WorkEntry): WorkEntry {
 
 /** The message of an error, as stored. */
 export function toStoredProblem(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
-  const text = message.replaceAll('\u0000', '').slice(0, MAX_PROBLEM_LENGTH).toWellFormed();
+  const text = toErrorMessage(error).replaceAll('\u0000', '').slice(0, MAX_PROBLEM_LENGTH).toWellFormed();
   return text === '' ? 'It failed without a message.' : text;
 }

@@ -3,6 +3,7 @@ import type { ModuleRef } from '@nestjs/core';
 import { ConfigurationError } from '../../config/configuration-error.js';
 import { requireOfPackage } from '../../config/own-package.js';
 import type { CronSchedule } from '../../config/session-settings.js';
+import { toErrorMessage } from '../domain/thrown-text.js';
 import { findRegistry } from './scheduled-work.js';
 
 /** The used part of a job of the package `cron`. */
@@ -39,9 +40,8 @@ export function checkCron({ cron, timeZone }: CronSchedule, option: string): voi
     jobOf({ cron, timeZone }, () => undefined);
   } catch (error) {
     const zone = timeZone === undefined ? '' : ` in the time zone ${JSON.stringify(timeZone)}`;
-    const why = error instanceof Error ? error.message : String(error);
     throw new ConfigurationError([
-      `${option} is ${JSON.stringify(cron)}${zone}, which is no time of a cron job, such as '0 3 * * *' for three o'clock: ${why}`,
+      `${option} is ${JSON.stringify(cron)}${zone}, which is no time of a cron job, such as '0 3 * * *' for three o'clock: ${toErrorMessage(error)}`,
     ]);
   }
 }

@@ -8,6 +8,7 @@ import {
 import type { ModuleRef } from '@nestjs/core';
 import { type CleanupTimes, type CronSchedule, DEFAULT_TTL, type TtlSettings } from '../../config/session-settings.js';
 import type { RetentionSettings } from '../../config/retention-settings.js';
+import { toErrorMessage } from '../domain/thrown-text.js';
 import { withLease } from '../leases/with-lease.js';
 import { SessionRetention } from '../session-retention.js';
 import { SessionService } from '../session.service.js';
@@ -150,10 +151,6 @@ export class SessionsCleanup implements OnModuleInit, OnApplicationBootstrap, On
   #warn(error: unknown): void {
     this.#logger.warn(`The cleanup did not finish: ${toErrorMessage(error)}`);
   }
-}
-
-function toErrorMessage(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 /** Creates the job. Fails before anything is opened if a package is missing. A test's replacement of the service may have no hooks. */

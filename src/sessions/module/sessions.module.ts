@@ -10,7 +10,7 @@ import {
 import { DiscoveryModule, ModuleRef, ModulesContainer } from '@nestjs/core';
 import { START } from '../../config/session-settings.js';
 import { warningOfMisspelledField } from '../domain/misspelled-fields.js';
-import { stackOf } from '../domain/stack-of.js';
+import { stackOf } from '../domain/thrown-text.js';
 import { warningOfUnsavedState } from '../domain/unsaved-state.js';
 import { checkedAsync } from '../served-module.js';
 import { SessionTitles } from '../session-titles.js';

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { StateOwner, UserKey } from '../domain/ids.js';
 import { newStamp } from '../domain/stamp.js';
+import { toErrorMessage } from '../domain/thrown-text.js';
 import type { EntryPlace, EntryStore } from '../storage/entry-store.js';
 import type { SessionStorage, StorageReplica } from '../storage/session-storage.js';
 import { OwnWrites } from './own-writes.js';
@@ -151,8 +152,4 @@ export class Replica implements StorageReplica {
 
 function warningOf(problem: string): string {
   return `The read replica is not used, and the primary answers all reads: ${problem}`;
-}
-
-function toErrorMessage(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

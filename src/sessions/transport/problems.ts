@@ -11,7 +11,7 @@ import {
 } from '../domain/errors.js';
 import { BudgetExceededError, type ExceededBudget } from '../domain/budget-error.js';
 import { QuotaExceededError, type QuotaUse } from '../domain/quota-error.js';
-import { stackOf } from '../domain/stack-of.js';
+import { stackOf } from '../domain/thrown-text.js';
 import { withLink } from './session-links.js';
 import { StreamExpired, StreamStalled } from './stream-access.js';
 

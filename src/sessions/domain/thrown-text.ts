@@ -8,3 +8,12 @@ import { inspect } from 'node:util';
 export function stackOf(thrown: unknown): string {
   return thrown instanceof Error ? (thrown.stack ?? String(thrown)) : inspect(thrown);
 }
+
+/**
+ * The message of what was thrown, which need not be an error.
+ *
+ * @example logger.warn(`The cleanup did not finish: ${toErrorMessage(error)}`);
+ */
+export function toErrorMessage(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}
