@@ -1,8 +1,8 @@
 import { dueTime } from '../domain/agenda-limits.js';
 import { NEVER } from '../domain/expiry.js';
-import { newStamp } from '../domain/stamp.js';
 import type { StoredConsumer } from '../storage/coordination.js';
-import type { EntryPlace, NewEntry, StoredEntry } from '../storage/entry-store.js';
+import type { EntryPlace, StoredEntry } from '../storage/entry-store.js';
+import { newEntry } from '../storage/new-entry.js';
 import type { Decision } from './decide.js';
 import type { EntryView } from './entry-view.js';
 
@@ -30,14 +30,9 @@ export function registerConsumer(
   const place = placeOfConsumer(name);
   const stored = seen.at(place);
   if (stored) return { answer: () => consumerIn(stored) };
-  const next = entryOfConsumer(settings, { inMs: -lagMs });
+  const next = newEntry(settings, NEVER, { inMs: -lagMs });
   return {
     writes: [{ ...place, expected: undefined, next }],
     answer: (now) => ({ name, registeredAt: dueTime(now, -lagMs), settings }),
   };
-}
-
-/** @param since when the consumer was registered */
-export function entryOfConsumer(settings: string, since: NewEntry['since']): NewEntry {
-  return { stamp: newStamp(), rank: 0, since, text: settings, ttlMs: NEVER };
 }

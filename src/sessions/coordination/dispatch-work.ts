@@ -1,8 +1,8 @@
 import { NEVER } from '../domain/expiry.js';
-import { newStamp } from '../domain/stamp.js';
 import type { DispatchRequest, NewWork } from '../storage/coordination.js';
-import type { EntryPlace, EntryWrite, NewEntry } from '../storage/entry-store.js';
-import { entryOfConsumer, placeOfConsumer } from './consumer-writes.js';
+import type { EntryPlace, EntryWrite } from '../storage/entry-store.js';
+import { newEntry } from '../storage/new-entry.js';
+import { placeOfConsumer } from './consumer-writes.js';
 import type { Decision } from './decide.js';
 import type { EntryView } from './entry-view.js';
 import { entryOfWork, placeOfWork, workIn } from './work-entries.js';
@@ -27,7 +27,11 @@ export function dispatchWork(dispatch: Dispatch, seen: EntryView): Decision<bool
   const wanted = work.filter(({ consumer }) => seen.at(placeOfConsumer(consumer)));
   return {
     writes: [
-      { ...DISPATCHER, expected: last?.stamp, next: last?.text === String(token) ? 'same' : entryOfToken(token) },
+      {
+        ...DISPATCHER,
+        expected: last?.stamp,
+        next: last?.text === String(token) ? 'same' : newEntry(String(token), NEVER),
+      },
       ...consumersIn(dispatch).map((name) => consumerWrite(name, settings, seen)),
       ...wanted.map((added) => workWrite(added, seen)),
     ],
@@ -40,14 +44,10 @@ function consumersIn({ work, settings }: Dispatch): readonly string[] {
   return [...new Set([...work.map(({ consumer }) => consumer), ...(settings ? [settings.name] : [])])];
 }
 
-function entryOfToken(token: number): NewEntry {
-  return { stamp: newStamp(), rank: 0, since: { inMs: 0 }, text: String(token), ttlMs: NEVER };
-}
-
 /** A consumer must be there, so that none is removed while it gets work. */
 function consumerWrite(name: string, settings: Dispatch['settings'], seen: EntryView): EntryWrite {
   const stored = seen.at(placeOfConsumer(name));
-  const next = stored && settings?.name === name ? entryOfConsumer(settings.next, stored.since) : 'same';
+  const next = stored && settings?.name === name ? newEntry(settings.next, NEVER, stored.since) : 'same';
   return { ...placeOfConsumer(name), expected: stored?.stamp, next };
 }
 

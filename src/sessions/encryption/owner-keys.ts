@@ -7,7 +7,7 @@ import { SessionsError, StoreUnavailableError } from '../domain/errors.js';
 import { callWithin } from '../domain/timeouts.js';
 import { retryUndefined } from '../domain/retry-overtaken.js';
 import type { EntryStore, StoredEntry } from '../storage/entry-store.js';
-import { keptEntry } from '../storage/kept-entry.js';
+import { keptEntry } from '../storage/new-entry.js';
 import { type EncryptionKey, KEY_BYTES, type TextOwner, encryptionKey } from './sealed-text.js';
 import { KeyRing, type WrappedKey, type WrappedRing, ringIn, ringText } from './key-ring.js';
 import { type KeyPlace, nameOfOwner, ownerOfPlace, placeOfKeys, spacesOfKeys } from './key-places.js';

@@ -4,7 +4,7 @@ import { type UserKey, assertId } from '../domain/ids.js';
 import { digestOf } from '../domain/json-digest.js';
 import { storedJson } from '../domain/stored-json.js';
 import type { EntryPlace, StoredEntry } from '../storage/entry-store.js';
-import { keptEntry } from '../storage/kept-entry.js';
+import { keptEntry } from '../storage/new-entry.js';
 import type { SessionStorage } from '../storage/session-storage.js';
 
 /** That a user was erased, and why. */

@@ -6,9 +6,9 @@ import type { RunningErasure } from '../domain/erasure-rules.js';
 import { StoreUnavailableError } from '../domain/errors.js';
 import type { UserKey } from '../domain/ids.js';
 import { digestOf } from '../domain/json-digest.js';
-import { newStamp } from '../domain/stamp.js';
 import { LeaseRenewal } from '../leases/lease-renewal.js';
 import type { EntryPlace, EntryTime, NewEntry } from '../storage/entry-store.js';
+import { newEntry } from '../storage/new-entry.js';
 import type { SessionStorage } from '../storage/session-storage.js';
 
 const SPACE = 'erasing';
@@ -38,7 +38,7 @@ export async function noteErasing({ entries }: Stored, user: UserKey): Promise<E
       return { writes: [write], answer: () => true };
     });
   const askedAt = performance.now();
-  await entries.write([{ ...place, expected: undefined, next: noteSince({ inMs: 0 }) }]);
+  await entries.write([{ ...place, expected: undefined, next: noteSince() }]);
   const renewal = new LeaseRenewal({
     renew: () => change(noteSince),
     lostError: () => new StoreUnavailableError('It could not be noted in time that the user is being erased.', false),
@@ -65,8 +65,8 @@ export async function runningErasures({ entries }: Stored, user?: UserKey): Prom
   return running;
 }
 
-function noteSince(since: EntryTime): NewEntry {
-  return { stamp: newStamp(), rank: 0, since, text: '{}', ttlMs: TTL_MS };
+function noteSince(since?: EntryTime): NewEntry {
+  return newEntry('{}', TTL_MS, since);
 }
 
 /** Who does not know the user learns nothing from it. */

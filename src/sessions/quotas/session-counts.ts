@@ -4,10 +4,10 @@ import { type SessionCount, decideSession } from '../domain/session-quota.js';
 import { StoreUnavailableError } from '../domain/errors.js';
 import type { StateOwner } from '../domain/ids.js';
 import { retryUndefined } from '../domain/retry-overtaken.js';
-import { newStamp } from '../domain/stamp.js';
 import { storedJson } from '../domain/stored-json.js';
 import type { EntryPlace, StoredEntry } from '../storage/entry-store.js';
 import { countSessions } from '../storage/count-sessions.js';
+import { newEntry } from '../storage/new-entry.js';
 import type { SessionStorage } from '../storage/session-storage.js';
 
 /** After so long without a creation, sessions are counted again. */
@@ -46,7 +46,9 @@ export class SessionCounts {
       const next = decision.kind === 'create' ? decision.count : refusal;
       if (decision.kind === 'count') throw new Error('What was just counted is not doubtful');
       if (!next) return { decision };
-      const outcome = await this.entries.write([{ ...place, expected: known?.stamp, next: toSessionCountEntry(next) }]);
+      const outcome = await this.entries.write([
+        { ...place, expected: known?.stamp, next: newEntry(JSON.stringify(next), KEPT_MS) },
+      ]);
       if (outcome.kind === 'written') return { decision };
       [known, now] = [outcome.entries[0], outcome.now];
       return undefined;
@@ -61,8 +63,8 @@ export class SessionCounts {
       const known = (await this.entries.find([place])).at(place);
       if (!known) return true;
       const { used, ...count } = countIn(known);
-      const next = toSessionCountEntry({ ...count, used: Math.max(0, used - 1) });
-      const outcome = await this.entries.write([{ ...place, expected: known.stamp, next }]);
+      const text = JSON.stringify({ ...count, used: Math.max(0, used - 1) });
+      const outcome = await this.entries.write([{ ...place, expected: known.stamp, next: newEntry(text, KEPT_MS) }]);
       return outcome.kind === 'written' || undefined;
     });
   }
@@ -70,8 +72,4 @@ export class SessionCounts {
 
 function countIn({ text }: StoredEntry): SessionCount {
   return storedJson(text, 'a quota') as SessionCount;
-}
-
-function toSessionCountEntry(count: SessionCount) {
-  return { stamp: newStamp(), rank: 0, since: { inMs: 0 }, text: JSON.stringify(count), ttlMs: KEPT_MS };
 }

@@ -5,7 +5,6 @@ import { DAY_MS } from '../domain/expiry.js';
 import type { UserKey } from '../domain/ids.js';
 import type { ShareRequest } from '../domain/rate-rules.js';
 import { retryUndefined } from '../domain/retry-overtaken.js';
-import { newStamp } from '../domain/stamp.js';
 import {
   type BytesDecision,
   type BytesFound,
@@ -19,6 +18,7 @@ import {
 import { storedJson } from '../domain/stored-json.js';
 import { countBytes } from '../storage/count-bytes.js';
 import type { EntryPlace, StoredEntry } from '../storage/entry-store.js';
+import { newEntry } from '../storage/new-entry.js';
 import type { SessionStorage } from '../storage/session-storage.js';
 import type { GivenShare } from './rate-shares.js';
 
@@ -69,7 +69,7 @@ export class StoredBytesCounts {
       const next = decision?.next ?? known;
       const answer = (now: number): Decided => ({ known, decision, now });
       if (!next || next === stored) return { answer };
-      return { writes: [{ ...place, expected: entry?.stamp, next: toStoredBytesEntry(next) }], answer };
+      return { writes: [{ ...place, expected: entry?.stamp, next: newEntry(JSON.stringify(next), KEPT_MS) }], answer };
     });
   }
 }
@@ -88,8 +88,4 @@ interface Decided {
 
 function storedIn({ text }: StoredEntry): StoredBytes {
   return storedJson(text, 'a quota') as StoredBytes;
-}
-
-function toStoredBytesEntry(stored: StoredBytes) {
-  return { stamp: newStamp(), rank: 0, since: { inMs: 0 }, text: JSON.stringify(stored), ttlMs: KEPT_MS };
 }

@@ -14,7 +14,7 @@ import { parseMetadataText } from '../domain/tracked-metadata.js';
 import { storedJson } from '../domain/stored-json.js';
 import { runningErasures } from '../erasures/running-erasures.js';
 import type { EntryPlace } from '../storage/entry-store.js';
-import { keptEntry } from '../storage/kept-entry.js';
+import { keptEntry } from '../storage/new-entry.js';
 import { listedSessions } from '../storage/listed-records.js';
 import type { DeleteRequest, SessionStorage } from '../storage/session-storage.js';
 

@@ -2,9 +2,9 @@ import { decide, noAnswer } from '../coordination/decide.js';
 import { KnownEntries } from '../coordination/known-entries.js';
 import { type LogMarks, joinMarks } from '../domain/event-retention.js';
 import { DAY_MS } from '../domain/expiry.js';
-import { newStamp } from '../domain/stamp.js';
 import { storedJson } from '../domain/stored-json.js';
 import type { EntryPlace, EntryStore, StoredEntry } from '../storage/entry-store.js';
+import { newEntry } from '../storage/new-entry.js';
 
 /** A log whose mark was not written for so long is read from its beginning. Those of deleted sessions go then. */
 const KEPT_MS = 90 * DAY_MS;
@@ -22,7 +22,7 @@ export async function writeMarks(entries: EntryStore, incarnation: string, marks
   await decide(new KnownEntries(entries), { places: [place] }, (seen) => {
     const stored = seen.at(place);
     const text = JSON.stringify(stored ? joinMarks(marksIn(stored), marks) : marks);
-    const next = { stamp: newStamp(), rank: 0, since: { inMs: 0 }, text, ttlMs: KEPT_MS };
+    const next = newEntry(text, KEPT_MS);
     return { writes: [{ ...place, expected: stored?.stamp, next }], answer: noAnswer };
   });
 }
