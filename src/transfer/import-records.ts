@@ -1,7 +1,7 @@
 import { Holds } from '../sessions/retention/holds.js';
 import { LIMITS, USAGE } from '../config/session-settings.js';
 import { DAY_MS } from '../sessions/domain/expiry.js';
-import { type SessionKey, idProblem, scopeOfOwner, sessionKeyOf } from '../sessions/domain/ids.js';
+import { type SessionKey, idProblem, scopeOfOwner, sessionKeyOf, stateOwnerOf } from '../sessions/domain/ids.js';
 import { checkedSettings, optionalFlag } from '../sessions/domain/input-checks.js';
 import {
   type StateLimits,
@@ -20,7 +20,7 @@ import { isComponentWanted } from './export-components.js';
 import { ComponentImport } from './import-component.js';
 import type { ImportOptions, ImportProgress, ImportResult } from './import-result.js';
 import { SessionImport } from './import-session.js';
-import { SharedImport, toStateOwner } from './import-shared.js';
+import { SharedImport } from './import-shared.js';
 import { ImportTally, toComponentNames } from './import-tally.js';
 import type { NumberedRecord } from './read-lines.js';
 import { checkedFilter, isOwnerWanted, isSessionWanted } from './transfer-filter.js';
@@ -190,7 +190,7 @@ export class RecordImport {
   async #takeShared(record: StateLine | UsageLine, line: number): Promise<void> {
     this.#assertBetween(line);
     this.#session = undefined;
-    const owner = toStateOwner(record);
+    const owner = stateOwnerOf(record);
     assertIds(owner, line);
     if (!isOwnerWanted(owner, this.#filter)) return;
     if (!this.#takesShared()) this.#tally.omission({ ...owner, problem: `its ${record.kind} was left out` });

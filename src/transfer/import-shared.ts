@@ -1,5 +1,5 @@
 import { NEVER } from '../sessions/domain/expiry.js';
-import type { StateOwner } from '../sessions/domain/ids.js';
+import { scopeOfOwner, stateOwnerOf } from '../sessions/domain/ids.js';
 import { type StateSize, countedSize } from '../sessions/domain/state-size.js';
 import type { UsageOwner } from '../sessions/domain/usage-periods.js';
 import type { SessionStorage } from '../sessions/storage/session-storage.js';
@@ -17,14 +17,14 @@ export class SharedImport {
 
   /** Keys that the target has keep their values. Returns the size of all, if any was added. */
   async state(line: StateLine): Promise<StateSize | undefined> {
-    const { entries, expiresAt = NEVER, userId } = line;
-    const owner = toStateOwner(line);
+    const { entries, expiresAt = NEVER } = line;
+    const owner = stateOwnerOf(line);
     const ttlMs = expiresAt < NEVER ? expiresAt - (await storeTime(this.storage, owner)) : NEVER;
     if (ttlMs <= 0) return undefined;
     const { atMost, entries: stored } = countedSize(await this.storage.readState(owner));
     const missing = entries.filter(([name]) => !stored.has(name));
     if (missing.length === 0) return undefined;
-    const scope = userId === undefined ? 'app' : 'user';
+    const scope = scopeOfOwner(owner);
     const upserts = missing.map(([name, value]) => ({ scope, name, value }) as const);
     if (this.transfer)
       await this.storage.writeState({ owner, upserts, removals: [], lifetime: { ttlMs, renewBelowMs: 0 } });
@@ -33,7 +33,7 @@ export class SharedImport {
 
   /** Returns whether the target had none. */
   async usage(line: UsageLine): Promise<boolean> {
-    const owner = toStateOwner(line);
+    const owner = stateOwnerOf(line);
     if (this.transfer) return this.transfer.restoreUsage({ owner, sums: line.sums, keepMs: this.usageKeepMs });
     const { found } = await this.storage.readUsage([{ ...owner, period: 'total' }]);
     return (found[0] ?? []).length === 0;
@@ -43,8 +43,4 @@ export class SharedImport {
 /** The store's time. */
 export async function storeTime(storage: SessionStorage, owner: UsageOwner): Promise<number> {
   return (await storage.readUsage([{ ...owner, period: 'total' }])).now;
-}
-
-export function toStateOwner({ appName, userId }: StateOwner): StateOwner {
-  return userId === undefined ? { appName } : { appName, userId };
 }

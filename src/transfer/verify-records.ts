@@ -1,4 +1,4 @@
-import { type SessionKey, sessionKeyOf } from '../sessions/domain/ids.js';
+import { type SessionKey, sessionKeyOf, stateOwnerOf } from '../sessions/domain/ids.js';
 import { canonicalJson } from '../sessions/domain/canonical-json.js';
 import type { ComponentStore } from '../sessions/storage/component-store.js';
 import type { SessionStorage, StateEntries } from '../sessions/storage/session-storage.js';
@@ -155,8 +155,7 @@ export class RecordComparison {
   }
 
   async #shared(line: StateLine | UsageLine): Promise<void> {
-    const { appName, userId } = line;
-    const owner = userId === undefined ? { appName } : { appName, userId };
+    const owner = stateOwnerOf(line);
     if (!this.shared || !isOwnerWanted(owner, this.filter)) return;
     this.#compared = countedWith(this.#compared, line);
     const textOf = (shared: StateLine | UsageLine): string => sharedText(shared, this.#keepsKeyOrder);

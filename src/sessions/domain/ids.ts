@@ -29,6 +29,11 @@ export function scopeOfOwner({ userId }: StateOwner): 'user' | 'app' {
   return userId === undefined ? 'app' : 'user';
 }
 
+/** The owner alone, without the other fields of what names it. */
+export function stateOwnerOf({ appName, userId }: StateOwner): StateOwner {
+  return userId === undefined ? { appName } : { appName, userId };
+}
+
 /**
  * Refuses invalid ids, and names the field that has it. All other characters are legal; code that builds keys encodes them.
  *
@@ -68,7 +73,7 @@ export function assertStateOwner({ appName, userId }: StateOwner): void {
  * @example await queue.run(sessionNameOf(key), () => append(key, entries));
  */
 export function sessionNameOf({ appName, userId, sessionId }: SessionKey): string {
-  return [appName, userId, sessionId].join('\u0000');
+  return `${appName}\u0000${userId}\u0000${sessionId}`;
 }
 
 /** Whether the id is missing and has to be generated. */

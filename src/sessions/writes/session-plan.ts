@@ -3,7 +3,7 @@ import { numberedEvents, recordAfter, findCommitRefusal } from '../domain/commit
 import type { AppendOutcome, Commit, StoredEvent } from '../domain/commit.js';
 import { type Lifetime, type Lifetimes, NEVER, isExpired } from '../domain/expiry.js';
 import { GrowingSize } from '../domain/growing-size.js';
-import type { StateOwner } from '../domain/ids.js';
+import { scopeOfOwner } from '../domain/ids.js';
 import { metadataAfter } from '../domain/metadata-entries.js';
 import { KeptEvent } from '../domain/kept-event.js';
 import { type EndedPartials, partialsLeft, type StoredPartial } from '../domain/partial-event.js';
@@ -16,6 +16,7 @@ import type { UsageIncrement } from '../domain/usage-periods.js';
 import { usageByModel } from '../domain/usage.js';
 import type { PlannedEntry, PlannedScope, PlannedWrite, SessionHead, Upkeep } from '../storage/planned-write.js';
 import { AHEAD_MS, type PlanTime } from '../storage/plan-time.js';
+import { sharedOwnersOf } from '../storage/state-owners.js';
 
 /** A size of state that nobody may rely on has to be counted first. */
 export const UNCOUNTED_STATE = 'uncounted';
@@ -188,12 +189,8 @@ export class SessionPlan {
   }
 
   #plannedScopes(): PlannedScope[] {
-    const { appName, userId } = this.before.record;
-    const owners: readonly (readonly ['user' | 'app', StateOwner])[] = [
-      ['app', { appName }],
-      ['user', { appName, userId }],
-    ];
-    return owners.flatMap(([scope, owner]) => {
+    return sharedOwnersOf(this.before.record).flatMap((owner) => {
+      const scope = scopeOfOwner(owner);
       const change = this.#scopes.get(scope);
       const lifetime = this.#renewed.get(scope) ?? this.#lifetimes?.[scope];
       if (!lifetime) return [];

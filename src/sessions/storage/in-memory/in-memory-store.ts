@@ -35,6 +35,7 @@ import { readLogTail } from './log-tail.js';
 import { type Snapshot, createSnapshot } from './snapshot.js';
 import { UsageSums } from './usage-sums.js';
 import { storeClosed } from '../../domain/store-closed.js';
+import { sharedOwnersOf } from '../state-owners.js';
 
 const NO_EVENTS = { events: [] };
 const NO_STATE: StoredState = { session: [], user: [], app: [] };
@@ -89,7 +90,7 @@ export class InMemoryStore implements SessionStore {
     if (before) this.#remove(before);
     state.write(writes);
     // The initial state is no event.
-    for (const owner of listStateOwners(key)) {
+    for (const owner of sharedOwnersOf(key)) {
       const scope = scopeOfOwner(owner);
       this.#shared.write(owner, writtenEntries(scope, writes), expiry[scope], now);
     }
@@ -155,7 +156,7 @@ export class InMemoryStore implements SessionStore {
     const { maxBytes = Infinity, withState = true, maxStateBytes } = request;
     const { items, ...rest } = this.#sessions.page(request, now);
     // Sessions of a user share what is found.
-    const sharedOf = remembered((userId: string) => this.#sharedScopes({ ...request, userId }, now));
+    const sharedOf = remembered((userId: string) => this.#shared.ofUser({ ...request, userId }, now));
     const entriesOf = remembered((state: ScopeState) => state.entries());
     const sessions: ListedSession[] = [];
     let size = 0;
@@ -242,15 +243,7 @@ export class InMemoryStore implements SessionStore {
     return entry && !isExpired(entry.record.expiresAt, now) ? entry : undefined;
   }
 
-  #scopesOf({ appName, userId }: SessionKey, own: ScopeState, now: number): ShownScopes {
-    return [own, ...this.#sharedScopes({ appName, userId }, now)];
+  #scopesOf(key: UserKey, own: ScopeState, now: number): ShownScopes {
+    return [own, ...this.#shared.ofUser(key, now)];
   }
-
-  #sharedScopes({ appName, userId }: UserKey, now: number): readonly [user: ScopeState, app: ScopeState] {
-    return [this.#shared.get({ appName, userId }, now), this.#shared.get({ appName }, now)];
-  }
-}
-
-function listStateOwners({ appName, userId }: UserKey): readonly StateOwner[] {
-  return [{ appName, userId }, { appName }];
 }

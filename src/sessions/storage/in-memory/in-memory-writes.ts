@@ -115,8 +115,7 @@ class FoundSession implements LocalSession {
   }
 
   excessOf(commit: SharedPart): StateExcess | undefined {
-    const { appName, userId } = this.entry.record;
-    const scopes = [this.shared.get({ appName, userId }, this.now), this.shared.get({ appName }, this.now)];
+    const scopes = this.shared.ofUser(this.entry.record, this.now);
     return commit.maxStateBytes && excessIn(scopes, commit, commit.maxStateBytes);
   }
 }

@@ -1,10 +1,10 @@
-import type { SessionKey, StateOwner, UserKey } from '../../domain/ids.js';
+import { type SessionKey, type StateOwner, type UserKey, sessionNameOf } from '../../domain/ids.js';
 import type { StoredPartial } from '../../domain/partial-event.js';
 import type { SessionRecord } from '../../domain/session-record.js';
 import type { ListRequest, StoredCheckpoint } from '../session-storage.js';
+import { ownerNameOf } from '../state-owners.js';
 import type { EventLog } from './event-log.js';
 import { type Listed, type ListedPage, SessionLists } from './owner-lists.js';
-import { formatSessionKey, ownerNameOf } from './names.js';
 import type { ScopeState } from './scope-state.js';
 import type { ModelSums } from './usage-sums.js';
 
@@ -42,12 +42,12 @@ export class SessionIndex {
   readonly #changed = new Set<StoredEntry>();
 
   get(key: SessionKey): StoredEntry | undefined {
-    return this.#sessions.get(formatSessionKey(key));
+    return this.#sessions.get(sessionNameOf(key));
   }
 
   /** Adds a session that is not there. */
   put(entry: StoredEntry): void {
-    this.#sessions.set(formatSessionKey(entry.record), entry);
+    this.#sessions.set(sessionNameOf(entry.record), entry);
     this.#changed.add(entry);
   }
 
@@ -59,7 +59,7 @@ export class SessionIndex {
   }
 
   remove(entry: StoredEntry): void {
-    this.#sessions.delete(formatSessionKey(entry.record));
+    this.#sessions.delete(sessionNameOf(entry.record));
     this.#changed.delete(entry);
     if (entry.listed) this.#move(entry, undefined);
   }

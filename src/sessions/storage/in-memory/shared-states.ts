@@ -1,7 +1,7 @@
 import { type Lifetime, expiresAt, isExpired, isRenewalDue } from '../../domain/expiry.js';
 import { type StateOwner, type UserKey, scopeOfOwner } from '../../domain/ids.js';
 import type { PlannedEntry } from '../planned-write.js';
-import { ownerNameOf } from './names.js';
+import { ownerNameOf } from '../state-owners.js';
 import { ScopeState } from './scope-state.js';
 
 interface SharedState {
@@ -19,6 +19,11 @@ export class SharedStates {
   /** The state, to be read. */
   get(owner: StateOwner, now: number): ScopeState {
     return this.#live(owner, now)?.state ?? EMPTY[scopeOfOwner(owner)];
+  }
+
+  /** The states that the sessions of a user share, to be read. */
+  ofUser({ appName, userId }: UserKey, now: number): readonly [user: ScopeState, app: ScopeState] {
+    return [this.get({ appName, userId }, now), this.get({ appName }, now)];
   }
 
   /** When the state of a user expires, if it is there, or without a user that of an app. */

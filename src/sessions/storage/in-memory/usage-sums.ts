@@ -10,8 +10,8 @@ import {
   storedPeriods,
 } from '../../domain/usage-periods.js';
 import { type ModelUsage, usageByModel } from '../../domain/usage.js';
+import { ownerNameOf, sharedOwnersOf } from '../state-owners.js';
 import type { PeriodUsage } from '../transfer-store.js';
-import { ownerNameOf } from './names.js';
 
 type Sum = { -readonly [Field in keyof ModelUsage]: ModelUsage[Field] };
 
@@ -56,9 +56,9 @@ interface PeriodSum extends StoredPeriod {
 export class UsageSums {
   readonly #owners = new Map<string, Map<string, PeriodSum>>();
 
-  add({ appName, userId }: SessionKey, { models, keepMs }: UsageIncrement, now: number): void {
+  add(key: SessionKey, { models, keepMs }: UsageIncrement, now: number): void {
     const periods = storedPeriods(now, keepMs);
-    for (const owner of [{ appName }, { appName, userId }]) {
+    for (const owner of sharedOwnersOf(key)) {
       const stored = this.#periodsOf(owner);
       for (const period of periods) {
         const before = stored.get(period.name);

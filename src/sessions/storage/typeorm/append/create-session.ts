@@ -1,10 +1,11 @@
 import { isExpired } from '../../../domain/expiry.js';
 import { EMPTY_LOG, NOTHING_WAITS } from '../../../domain/session-record.js';
-import { scopeOfOwner, type SessionKey, type StateOwner } from '../../../domain/ids.js';
+import { scopeOfOwner } from '../../../domain/ids.js';
 import { writeExcessError } from '../../../domain/state-size.js';
 import { scopesWritten, writesOf } from '../../../domain/stored-json.js';
 import type { StoredSession } from '../../session-storage.js';
 import type { NewSessionRequest } from '../../session-store.js';
+import { sharedOwnersOf } from '../../state-owners.js';
 import { changeIndex, lockSession } from '../sql/session-rows.js';
 import { sql } from '../sql/sql.js';
 import type { SqlTransaction, Transactions } from '../sql/transaction.js';
@@ -73,7 +74,7 @@ async function createInTransaction(
   for (const statement of insertEvents(tables, events)) await transaction.change(statement);
   if (record.waitingSince !== NOTHING_WAITS) transaction.notifyConsumers('marks');
   const shared = new ScopeWriter(transaction, scopes);
-  for (const owner of listScopeOwners(key)) {
+  for (const owner of sharedOwnersOf(key)) {
     const entries = toPlannedEntries(writesOf(scopeOfOwner(owner), commit));
     shared.add({ owner, lifetime: expiry[scopeOfOwner(owner)], entries });
   }
@@ -94,8 +95,4 @@ async function createInTransaction(
     ...stored,
     ...parseStateRows(rows as StateRow[], key, { limits: maxStateBytes, text: stateText, isWritten: true }),
   });
-}
-
-function listScopeOwners({ appName, userId }: SessionKey): readonly StateOwner[] {
-  return [{ appName }, { appName, userId }];
 }

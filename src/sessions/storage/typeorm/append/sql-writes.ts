@@ -11,11 +11,12 @@ import type {
   WriteStore,
 } from '../../planned-write.js';
 import { type PlanTime, timeRange } from '../../plan-time.js';
+import { ownerNameOf } from '../../state-owners.js';
 import { minuteColumns } from '../sql/minutes.js';
 import { rareColumns } from '../sql/session-rows.js';
 import { equalities, joinSql, type Sql, sql } from '../sql/sql.js';
 import type { SqlTransaction, Transactions } from '../sql/transaction.js';
-import { LockedScopes, ownerKey } from '../state/locked-scopes.js';
+import { LockedScopes } from '../state/locked-scopes.js';
 import { ScopeWriter } from '../state/write-state.js';
 import type { Tables } from '../tables.js';
 import type { DirectWrites, PlannedMessage } from './direct-writes.js';
@@ -81,7 +82,7 @@ export class SqlWrites implements WriteStore {
   #isOneMessage({ events, scopes }: PlannedWrite): boolean {
     if (events.length > MAX_EVENTS) return false;
     return scopes.every(({ owner, lifetime, entries }) => {
-      const isLasting = lifetime.ttlMs >= NEVER && this.#scopes.has(ownerKey(owner));
+      const isLasting = lifetime.ttlMs >= NEVER && this.#scopes.has(ownerNameOf(owner));
       return isLasting && entries.every(({ value }) => value !== undefined);
     });
   }
@@ -91,7 +92,7 @@ export class SqlWrites implements WriteStore {
     for (const write of writes) {
       rows.add(write);
       for (const { owner, entries, growth, most } of write.scopes) {
-        const key = ownerKey(owner);
+        const key = ownerNameOf(owner);
         rows.addToScope(key, { pk: this.#scopes.get(key) ?? 0, bytes: growth, most, entries });
       }
     }
@@ -99,7 +100,7 @@ export class SqlWrites implements WriteStore {
   }
 
   #forgetScopes(writes: readonly PlannedWrite[]): void {
-    for (const { scopes } of writes) for (const { owner } of scopes) this.#scopes.delete(ownerKey(owner));
+    for (const { scopes } of writes) for (const { owner } of scopes) this.#scopes.delete(ownerNameOf(owner));
   }
 }
 

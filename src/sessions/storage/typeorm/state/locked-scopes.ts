@@ -3,6 +3,7 @@ import { GrowingSize } from '../../../domain/growing-size.js';
 import { type StateOwner, scopeOfOwner } from '../../../domain/ids.js';
 import { type StateExcess, type StateLimits, type StateSize, readExcessError } from '../../../domain/state-size.js';
 import { type SharedPart, type StateWrites, scopesWritten, writesOf } from '../../../domain/stored-json.js';
+import { ownerNameOf } from '../../state-owners.js';
 import { joinSql, NO_SQL, type Sql, sql } from '../sql/sql.js';
 import type { SqlTransaction } from '../sql/transaction.js';
 import { countState } from './state-sizes.js';
@@ -23,17 +24,8 @@ export function userIdOf({ userId }: StateOwner): string {
   return userId ?? '';
 }
 
-/** A unique key, because ids contain no line break. */
-export function ownerKey(owner: StateOwner): string {
-  return `${owner.appName}\n${userIdOf(owner)}`;
-}
-
 export function isOwner(owner: StateOwner): Sql {
   return sql`(app_name = ${owner.appName} AND user_id = ${userIdOf(owner)})`;
-}
-
-function toScopeOwner(appName: string, userId: string): StateOwner {
-  return userId === '' ? { appName } : { appName, userId };
 }
 
 interface ScopeRow {
@@ -55,20 +47,21 @@ export class LockedScopes {
   /** Locks the scopes of these owners. Expired scopes are as if they were missing. */
   static async lock(transaction: SqlTransaction, owners: readonly StateOwner[]): Promise<LockedScopes> {
     const locked = new LockedScopes(transaction);
-    const different = [...new Map(owners.map((owner) => [ownerKey(owner), owner])).values()];
+    const different = [...new Map(owners.map((owner) => [ownerNameOf(owner), owner])).values()];
     if (different.length === 0) return locked;
     const { dialect, tables } = transaction;
     const rows = await transaction.lockedRows<ScopeRow>(sql`
       SELECT c.pk, c.app_name, c.user_id, c.expires_at, c.state_bytes FROM ${tables.sharedScopes} c
       WHERE ${joinSql(different.map(isOwner), ' OR ')} ${dialect.lock('c', sql`c.app_name, c.user_id`)}`);
     for (const { pk, app_name: appName, user_id: userId, expires_at: expiry, state_bytes: bytes } of rows) {
-      if (isExpired(expiry, transaction.now)) locked.#expired.set(ownerKey({ appName, userId }), pk);
+      const owner = userId === '' ? { appName } : { appName, userId };
+      if (isExpired(expiry, transaction.now)) locked.#expired.set(ownerNameOf(owner), pk);
       else
-        locked.#scopes.set(ownerKey({ appName, userId }), {
+        locked.#scopes.set(ownerNameOf(owner), {
           pk,
           expiresAt: expiry,
           storedBytes: bytes,
-          size: new GrowingSize(scopeOfOwner(toScopeOwner(appName, userId)), { atMost: bytes }),
+          size: new GrowingSize(scopeOfOwner(owner), { atMost: bytes }),
         });
     }
     return locked;
@@ -76,7 +69,7 @@ export class LockedScopes {
 
   /** The scope, also if there is none yet. */
   of(owner: StateOwner): LockedScope {
-    const key = ownerKey(owner);
+    const key = ownerNameOf(owner);
     const found = this.#scopes.get(key);
     if (found) return found;
     const size = new GrowingSize(scopeOfOwner(owner), { atMost: 0, entries: new Map() });
@@ -133,7 +126,7 @@ export class LockedScopes {
 
   /** Deletes what is left of the scope, if it has expired. */
   deleteExpired(owner: StateOwner): readonly Sql[] {
-    const pk = this.#expired.get(ownerKey(owner));
+    const pk = this.#expired.get(ownerNameOf(owner));
     return pk === undefined ? [] : [sql`DELETE FROM ${this.transaction.tables.sharedScopes} WHERE pk = ${pk}`];
   }
 

@@ -5,10 +5,11 @@ import { type StateWrites, changesNothing } from '../../../domain/stored-json.js
 import { groupBy, inBatches } from '../../../domain/batches.js';
 import type { PlannedEntry } from '../../planned-write.js';
 import type { StateEntries, WriteStateRequest } from '../../session-storage.js';
+import { ownerNameOf } from '../../state-owners.js';
 import type { Dialect } from '../sql/dialect.js';
 import { type Sql, joinSql, sql, sqlList } from '../sql/sql.js';
 import type { SqlTransaction } from '../sql/transaction.js';
-import { type LockedScope, LockedScopes, isOwner, ownerKey } from './locked-scopes.js';
+import { type LockedScope, LockedScopes, isOwner } from './locked-scopes.js';
 import { readScopeAndCommit } from './read-state.js';
 
 /** The changes to one shared scope. */
@@ -33,7 +34,7 @@ export class ScopeWriter {
 
   /** Adds changes to a shared scope. Without changes it only renews the scope. */
   add({ owner, lifetime, entries }: ScopePlan): void {
-    const key = ownerKey(owner);
+    const key = ownerNameOf(owner);
     const before = this.#scopes.get(key)?.entries ?? [];
     this.#scopes.set(key, { owner, lifetime, entries: [...before, ...entries] });
   }
@@ -55,7 +56,7 @@ export class ScopeWriter {
       }
       const pk = scope.pk ?? (await this.locked.insert(owner, lifetime));
       for (const { name, value } of entries) this.#entries.set({ ownerPk: pk, name, value });
-      if (lifetime.ttlMs >= NEVER) this.lastingScopes.set(ownerKey(owner), pk);
+      if (lifetime.ttlMs >= NEVER) this.lastingScopes.set(ownerNameOf(owner), pk);
       renewals.push(...updateScope(transaction, scope, lifetime));
       if (entries.some(isRemoval)) removals.push(deleteScopeIfEmpty(transaction, pk));
     }
