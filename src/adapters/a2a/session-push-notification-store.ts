@@ -5,9 +5,9 @@ import type { PushNotificationStore, ServerCallContext, StoredPushNotificationCo
 import { checkOptions, retryOvertaken } from '../../adapter.js';
 import { ComponentConflictError, type ComponentSession } from '../../components/index.js';
 import type { SessionKey } from '../../index.js';
+import { type Json, toJsonRecord } from '../shared/given-json.js';
 import { isPublicUrl } from './public-urls.js';
 import { shownToClients } from './shown-to-clients.js';
-import { type Json, toJsonRecord } from './task-json.js';
 import { SCOPE, TaskScope, type TaskScopeOptions } from './task-scope.js';
 
 /** What a {@link SessionPushNotificationStore} needs. */

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { Message, Role } from '@a2a-js/sdk';
 import { RequestMalformedError } from '@a2a-js/sdk/errors';
 import { DefaultRequestHandler, type ServerCallContext } from '@a2a-js/sdk/server';
+import { toJsonRecord } from '../shared/given-json.js';
 import { begunEvents, followedEvents, saidEvents } from './allowed-events.js';
 import type { SessionTaskStore } from './session-task-store.js';
 import { type TaskAccess, accessBehind } from './task-access.js';
-import { toJsonRecord } from './task-json.js';
 import { messageEvent, writeOfMessage } from './task-records.js';
 
 const BY_USERS = 'message.role must be ROLE_USER: clients do not speak for the agent.';

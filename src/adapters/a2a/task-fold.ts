@@ -1,6 +1,7 @@
 import { withoutRewound } from '../../adapter.js';
 import type { LoggedEvent } from '../../index.js';
-import { type Json, type TaskJson, omitItemParts, toJsonRecord, listItemParts } from './task-json.js';
+import { type Json, toJsonRecord } from '../shared/given-json.js';
+import { type TaskJson, omitItemParts, listItemParts } from './task-json.js';
 import { type ArtifactChange, type HeadChange, type MessageChange, readTaskStep } from './task-records.js';
 
 /** Makes a task of the events of its log. */

@@ -1,9 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Task } from '@a2a-js/sdk';
 import { isPlainObject, jsonCopyOf } from '../../adapter.js';
-
-/** An object in the JSON of the protocol. */
-export type Json = Readonly<Record<string, unknown>>;
+import { type Json, toJsonRecord, toTextOrEmpty } from '../shared/given-json.js';
 
 /** A task in the JSON of the protocol, without its id. */
 export interface TaskJson {
@@ -39,14 +37,6 @@ export function taskOf(id: string, task: TaskJson): Task {
 /** Whether two values are the same JSON, whatever the order of their keys. */
 export function isSame(a: unknown, b: unknown): boolean {
   return isDeepStrictEqual(a, b);
-}
-
-export function toTextOrEmpty(value: unknown): string {
-  return typeof value === 'string' ? value : '';
-}
-
-export function toJsonRecord(value: unknown): Json {
-  return isPlainObject(value) ? value : {};
 }
 
 function objectsOf(value: unknown): readonly Json[] {

@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
 import { RESERVED } from '../../adapter.js';
 import type { MetadataDelta, SessionFilter, SessionMetadata } from '../../index.js';
-import { type TaskJson, toTextOrEmpty } from './task-json.js';
+import { toTextOrEmpty } from '../shared/given-json.js';
+import type { TaskJson } from './task-json.js';
 import type { HeadChange } from './task-records.js';
 
 /** Metadata of the session of a task, by which tasks are listed without a look at their logs. */

@@ -2,6 +2,7 @@ import { type ListTasksRequest, type ListTasksResponse, type Task, TaskState } f
 import { RequestMalformedError } from '@a2a-js/sdk/errors';
 import { limitsOf, readPages } from '../../adapter.js';
 import type { SessionFilter, SessionService, UserKey } from '../../index.js';
+import { inByteOrder } from '../shared/byte-order.js';
 import { readableSession } from '../shared/readable-session.js';
 import { type TaskJson, taskOf } from './task-json.js';
 import { labelFilter, readStatusTime } from './task-labels.js';
@@ -86,10 +87,6 @@ export class TaskList {
 
 function inListOrder(a: Position, b: Position): number {
   return inByteOrder(b.time, a.time) || inByteOrder(b.id, a.id);
-}
-
-function inByteOrder(a: string, b: string): number {
-  return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }
 
 function formatPageToken({ time, id }: Position): string {

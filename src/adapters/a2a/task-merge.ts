@@ -1,12 +1,5 @@
-import {
-  type Json,
-  type TaskJson,
-  omitItemParts,
-  isSame,
-  isTerminal,
-  listItemParts,
-  toTextOrEmpty,
-} from './task-json.js';
+import { type Json, toTextOrEmpty } from '../shared/given-json.js';
+import { type TaskJson, omitItemParts, isSame, isTerminal, listItemParts } from './task-json.js';
 import type { ArtifactChange, HeadChange, MessageChange } from './task-records.js';
 
 /** What to append, so that the task of the log says what a writer wants to say. */

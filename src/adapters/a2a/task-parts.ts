@@ -1,6 +1,6 @@
 import { fileIn, inWords, isByUser } from '../../adapter.js';
 import type { EventLike, Part } from '../../index.js';
-import { type Json, toJsonRecord, toTextOrEmpty } from './task-json.js';
+import { type Json, toJsonRecord, toTextOrEmpty } from '../shared/given-json.js';
 
 /** A part as every reader of the session understands it, and what only A2A knows of it. Nothing is stored twice. */
 export interface SplitPart {

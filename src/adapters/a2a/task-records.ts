@@ -1,7 +1,8 @@
 import { isByUser, isPlainObject, isRewind, isSummary } from '../../adapter.js';
 import type { EventInput } from '../../index.js';
+import { type Json, toJsonRecord } from '../shared/given-json.js';
 import type { TaskWrite } from './task-access.js';
-import { type Json, omitItemParts, toJsonRecord, listItemParts } from './task-json.js';
+import { omitItemParts, listItemParts } from './task-json.js';
 import { joinedPart, messageOfOthers, splitPart } from './task-parts.js';
 
 /** Changes of a task itself. */

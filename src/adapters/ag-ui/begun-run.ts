@@ -1,4 +1,3 @@
-import { isPlainObject } from '../../adapter.js';
 import {
   type AgentRegistry,
   type AgentRun,
@@ -14,6 +13,7 @@ import {
   type SessionKey,
   type SessionService,
 } from '../../index.js';
+import { toJsonRecord } from '../shared/given-json.js';
 import { listIdentifiedCalls, messageIdsOf, withMessageIds } from './event-messages.js';
 import { newContent, newMessages } from './input-content.js';
 import { type CheckedInput, requestDelta } from './run-input.js';
@@ -85,7 +85,7 @@ function newContentOf(session: Session, input: CheckedInput): Content {
 
 /** `false`, `{ approved: false }` and `{ confirmed: false }` refuse, as does an interrupt that is cancelled. */
 function toApprovalAnswer(status: string, payload: unknown): { confirmed: boolean; payload?: unknown } {
-  const { approved, confirmed } = isPlainObject(payload) ? payload : {};
+  const { approved, confirmed } = toJsonRecord(payload);
   const isRefused = status === 'cancelled' || [payload, approved, confirmed].includes(false);
   return { confirmed: !isRefused, ...(payload !== undefined && { payload }) };
 }

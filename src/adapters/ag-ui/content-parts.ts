@@ -9,15 +9,14 @@ import {
   keptFile,
 } from '../../adapter.js';
 import { allFields, InvalidInputError, type Part } from '../../index.js';
-
-type Json = Readonly<Record<string, unknown>>;
+import { type Json, textIn, toJsonRecord } from '../shared/given-json.js';
 
 /** The field of a part with what only AG-UI knows of it. */
 const FIELD = 'agUi';
 
 /** A part of a message of AG-UI as a part of an event. */
 export function toEventPart(given: unknown, path: string): Part {
-  const part: Json = isPlainObject(given) ? given : {};
+  const part = toJsonRecord(given);
   const { type, text, id, metadata, source } = part;
   // Before 1.0, the id of a part was that of its file.
   const isNamed = typeof id === 'string' && type !== 'binary';
@@ -32,14 +31,14 @@ export function toEventPart(given: unknown, path: string): Part {
 
 function filePart({ type, metadata }: Json, { type: form, value, mimeType, provider }: Json): Part | undefined {
   if (typeof value !== 'string') return undefined;
-  const { filename, name = filename, detail }: Json = isPlainObject(metadata) ? metadata : {};
+  const { filename, name = filename, detail } = toJsonRecord(metadata);
   const description: FileDescription = {
     ...(typeof mimeType === 'string' && { mimeType }),
     ...((type === 'image' || type === 'audio' || type === 'video') && { kind: type }),
     ...(typeof name === 'string' && { name }),
     ...(typeof detail === 'string' && { detail }),
   };
-  if (form === 'file') return keptFile(typeof provider === 'string' ? provider : undefined, value, description);
+  if (form === 'file') return keptFile(textIn(provider), value, description);
   return givenFile(value, description);
 }
 
@@ -58,7 +57,7 @@ function binaryPart({ data, url, id, mimeType, filename }: Json): Part | undefin
 export function contentPartOf(part: Part): ContentPart[] {
   const { text, thought, executableCode, codeExecutionResult } = part;
   const known = allFields(part)[FIELD];
-  const { id, metadata }: Json = isPlainObject(known) ? known : {};
+  const { id, metadata } = toJsonRecord(known);
   const own = { ...(typeof id === 'string' && { id }), ...(isPlainObject(metadata) && { metadata }) };
   if (typeof text === 'string') return text === '' || thought === true ? [] : [{ type: 'text', text, ...own }];
   const file = fileIn(part);

@@ -1,5 +1,6 @@
 import { checkedPosition, isPlainObject } from '../../adapter.js';
 import { InvalidInputError } from '../../index.js';
+import { textIn, toCountOrZero, toJsonRecord } from '../shared/given-json.js';
 
 const PATH = 'Last-Event-ID';
 
@@ -36,10 +37,10 @@ export function parseStreamToken(token: string): StreamState {
     const read: unknown = JSON.parse(Buffer.from(rest, 'base64url').toString());
     if (!isPlainObject(read)) throw new Error('It is no object');
     const { run } = read;
-    const messages = Object.entries(isPlainObject(read.open) ? read.open : {});
+    const messages = Object.entries(toJsonRecord(read.open));
     return {
       position,
-      run: typeof run === 'string' ? run : undefined,
+      run: textIn(run),
       open: Object.fromEntries(messages.map(([id, message]) => [id, openMessageOf(message)])),
     };
   } catch {
@@ -48,15 +49,11 @@ export function parseStreamToken(token: string): StreamState {
 }
 
 function openMessageOf(message: unknown): OpenMessage {
-  const { sent, hasText, thought, thoughts } = isPlainObject(message) ? message : {};
+  const { sent, hasText, thought, thoughts } = toJsonRecord(message);
   return {
     sent: toCountOrZero(sent),
     hasText: hasText === true,
     thought: toCountOrZero(thought),
     thoughts: toCountOrZero(thoughts),
   };
-}
-
-function toCountOrZero(value: unknown): number {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : 0;
 }

@@ -1,6 +1,7 @@
 import type { DynamicToolUIPart, ToolUIPart } from 'ai';
 import { defined, isPlainObject } from '../../adapter.js';
 import { EventActions, type EventInput, type Part } from '../../index.js';
+import { toJsonRecord } from '../shared/given-json.js';
 import { toContentPart } from './part-contents.js';
 import { type ContentReference, type SdkFields, type StoredApproval, type UIPart, sdkMetadata } from './sdk-fields.js';
 import { type ToolOutcome, toFunctionResponse, storedOutcome } from './tool-outcome.js';
@@ -59,7 +60,7 @@ function contentWithDetails(part: UIPart): [] | [Part, Omit<ContentReference, 'a
 function callWithDetails(part: ToolUIPart | DynamicToolUIPart): [Part, Omit<ContentReference, 'at'>] {
   const { toolCallId: id, input, title, toolMetadata, providerExecuted, callProviderMetadata } = part;
   const signature = callProviderMetadata?.google?.thoughtSignature;
-  const call = { functionCall: { id, name: toolNameOf(part), args: isPlainObject(input) ? input : {} } };
+  const call = { functionCall: { id, name: toolNameOf(part), args: toJsonRecord(input) } };
   const details = defined({
     dynamic: part.type === 'dynamic-tool' ? (true as const) : undefined,
     providerMetadata: callProviderMetadata,
@@ -105,7 +106,7 @@ export function approvalsEvent(asked: readonly AskedApproval[], fields: Pick<Sdk
 }
 
 function requestPart({ approvalId, toolCallId, toolName, input }: AskedApproval): Part {
-  const originalFunctionCall = { id: toolCallId, name: toolName, args: isPlainObject(input) ? input : {} };
+  const originalFunctionCall = { id: toolCallId, name: toolName, args: toJsonRecord(input) };
   const args = { originalFunctionCall, toolConfirmation: { confirmed: false } };
   return { functionCall: { id: approvalId, name: REQUEST_NAME, args } };
 }

@@ -1,6 +1,7 @@
 import type { SessionStoreEntry } from '@anthropic-ai/claude-agent-sdk';
 import { isPlainObject } from '../../adapter.js';
 import type { EventInput } from '../../index.js';
+import { toCountOrZero } from '../shared/given-json.js';
 
 /** The tokens of a message that were counted: input, cached input, output. */
 interface Counted {
@@ -46,8 +47,4 @@ export class UsageCounter {
       },
     };
   }
-}
-
-function toCountOrZero(value: unknown): number {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : 0;
 }

@@ -1,8 +1,8 @@
 import { anthropicFileParts } from '../shared/anthropic-files.js';
 import { isPlainObject } from '../../adapter.js';
 import type { Part } from '../../index.js';
+import { type Json, textIn, toJsonRecord, toTextOrEmpty } from '../shared/given-json.js';
 import { fileBlockPart } from './file-blocks.js';
-import { type Block, blockOf, textIn } from './message-blocks.js';
 
 /**
  * Text, files and thoughts of a message's content, in the blocks of LangChain's standard and of the vendors whose blocks it takes.
@@ -17,7 +17,7 @@ export function contentParts(content: unknown): Part[] {
 /** The parts of one block, none if it says nothing that an event can say. */
 function blockParts(given: unknown): Part[] {
   if (typeof given === 'string') return [{ text: given }];
-  const block = blockOf(given);
+  const block = toJsonRecord(given);
   const text = plainText(block);
   const { thoughtSignature: signature } = block;
   // A model of Google signs texts, too.
@@ -37,14 +37,14 @@ function blockParts(given: unknown): Part[] {
 /** The types of blocks of text. Files of plain text are text, too. */
 const TEXTS: ReadonlySet<unknown> = new Set(['text', 'input_text', 'output_text', 'text-plain']);
 
-function plainText(block: Block): string | undefined {
+function plainText(block: Json): string | undefined {
   const { type, source_type: source, text, refusal } = block;
   if (type === 'refusal') return textIn(refusal);
   return TEXTS.has(type) || source === 'text' ? textIn(text) : undefined;
 }
 
 /** Of Anthropic, of LangChain's standard, of OpenAI, and of Bedrock. */
-function thoughtIn(block: Block): Part | undefined {
+function thoughtIn(block: Json): Part | undefined {
   const { type, thinking, reasoning, summary, signature, reasoningText } = block;
   switch (type) {
     case 'thinking':
@@ -52,7 +52,7 @@ function thoughtIn(block: Block): Part | undefined {
     case 'reasoning':
       return thoughtPart(reasoning ?? summaryText(summary), signature);
     case 'reasoning_content': {
-      const inner = blockOf(reasoningText);
+      const inner = toJsonRecord(reasoningText);
       return thoughtPart(inner.text ?? reasoningText, inner.signature);
     }
     default:
@@ -72,5 +72,5 @@ export function thoughtPart(text: unknown, signature?: unknown): Part | undefine
 
 function summaryText(summary: unknown): string {
   const parts: readonly unknown[] = Array.isArray(summary) ? summary : [];
-  return parts.map((part) => textIn(blockOf(part).text) ?? '').join('\n');
+  return parts.map((part) => toTextOrEmpty(toJsonRecord(part).text)).join('\n');
 }

@@ -1,22 +1,22 @@
 import { type FileDescription, givenFile, keptFile } from '../../adapter.js';
 import type { Part } from '../../index.js';
-import { type Block, blockOf, textIn } from './message-blocks.js';
+import { type Json, textIn, toJsonRecord, toTextOrEmpty } from '../shared/given-json.js';
 
 /** The file of a block: of LangChain's standard, new and old, of OpenAI, Google and Bedrock. Those of Anthropic have a `source`. */
-export function fileBlockPart(block: Block): Part | undefined {
+export function fileBlockPart(block: Json): Part | undefined {
   const { type } = block;
   if (typeof type === 'string' && type.endsWith('_url')) return urlBlock(block, type);
   switch (type) {
     case 'input_audio':
-      return audioBlock(blockOf(block.input_audio));
+      return audioBlock(toJsonRecord(block.input_audio));
     case 'input_image':
       return openAiFile(block.image_url, block.file_id, { kind: 'image', ...detailIn(block) });
     case 'input_file':
       return openAiFile(block.file_data ?? block.file_url, block.file_id, { name: textIn(block.filename) });
     case 'inlineData':
-      return googleFile(blockOf(block.inlineData));
+      return googleFile(toJsonRecord(block.inlineData));
     case 'fileData':
-      return googleFile(blockOf(block.fileData));
+      return googleFile(toJsonRecord(block.fileData));
     case 'media':
       return googleFile(block);
     default:
@@ -25,16 +25,16 @@ export function fileBlockPart(block: Block): Part | undefined {
 }
 
 /** `image_url`, and those that other vendors name like it. */
-function urlBlock(block: Block, type: string): Part | undefined {
+function urlBlock(block: Json, type: string): Part | undefined {
   const given = block[type];
-  const inner = blockOf(given);
+  const inner = toJsonRecord(given);
   const url = textIn(given) ?? textIn(inner.url);
   return url === undefined
     ? undefined
     : givenFile(url, { kind: kindIn(type.slice(0, -'_url'.length)), ...detailIn(inner) });
 }
 
-function audioBlock({ data, format }: Block): Part | undefined {
+function audioBlock({ data, format }: Json): Part | undefined {
   if (typeof data !== 'string') return undefined;
   return givenFile(data, typeof format === 'string' ? { mimeType: `audio/${format}` } : { kind: 'audio' });
 }
@@ -44,7 +44,7 @@ function openAiFile(content: unknown, id: unknown, about: FileDescription): Part
   return typeof id === 'string' ? keptFile('openai', id, about) : undefined;
 }
 
-function googleFile({ data, fileUri, mimeType, displayName }: Block): Part | undefined {
+function googleFile({ data, fileUri, mimeType, displayName }: Json): Part | undefined {
   const source = bytesText(data) ?? textIn(fileUri);
   return source === undefined
     ? undefined
@@ -52,13 +52,13 @@ function googleFile({ data, fileUri, mimeType, displayName }: Block): Part | und
 }
 
 /** `{ type: 'file', file }` of OpenAI; `{ type: 'image', image }` and the like of Bedrock. */
-function vendorFile(block: Block): Part | undefined {
-  const type = textIn(block.type) ?? '';
-  const inner = blockOf(block[type]);
+function vendorFile(block: Json): Part | undefined {
+  const type = toTextOrEmpty(block.type);
+  const inner = toJsonRecord(block[type]);
   const { format, source, file_data: fileData, data = fileData, file_id: id, filename, name } = inner;
   if (type === 'file') return openAiFile(data, id, { name: textIn(filename) });
-  const { bytes, s3Location } = blockOf(source);
-  const content = bytesText(bytes) ?? textIn(blockOf(s3Location).uri);
+  const { bytes, s3Location } = toJsonRecord(source);
+  const content = bytesText(bytes) ?? textIn(toJsonRecord(s3Location).uri);
   if (content === undefined || typeof format !== 'string') return undefined;
   return givenFile(content, { format, kind: kindIn(type), name: textIn(name) });
 }
@@ -66,10 +66,10 @@ function vendorFile(block: Block): Part | undefined {
 const STANDARD: ReadonlySet<unknown> = new Set(['image', 'audio', 'video', 'file', 'text-plain']);
 
 /** A file of LangChain, as TypeScript and Python write it. */
-function standardFile(block: Block): Part | undefined {
+function standardFile(block: Json): Part | undefined {
   if (!STANDARD.has(block.type)) return undefined;
   const { type, data, base64 = data, url, fileId, file_id: snakeId, mimeType, mime_type: snakeType } = block;
-  const metadata = blockOf(block.metadata);
+  const metadata = toJsonRecord(block.metadata);
   const about: FileDescription = {
     kind: kindIn(type),
     mimeType: textIn(mimeType) ?? textIn(snakeType),
@@ -86,7 +86,7 @@ function kindIn(type: unknown): FileDescription['kind'] {
   return type === 'image' || type === 'audio' || type === 'video' ? type : undefined;
 }
 
-function detailIn({ detail }: Block): Pick<FileDescription, 'detail'> {
+function detailIn({ detail }: Json): Pick<FileDescription, 'detail'> {
   return typeof detail === 'string' ? { detail } : {};
 }
 

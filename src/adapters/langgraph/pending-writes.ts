@@ -7,6 +7,7 @@ import {
 } from '@langchain/langgraph-checkpoint';
 import { RESERVED } from '../../adapter.js';
 import type { EventInput } from '../../index.js';
+import { inByteOrder } from '../shared/byte-order.js';
 import { revivedValue, serializedValue } from './serialized-value.js';
 import { RECORD_AUTHOR, type SerializedValue, type WritesRecord, recordFields } from './thread-records.js';
 
@@ -64,11 +65,6 @@ export async function pendingWrites(
   );
 }
 
-/** Texts by code points, as the order of their bytes. */
 function inOrder(a: Write, b: Write): number {
   return inByteOrder(a.path, b.path) || inByteOrder(a.task, b.task) || a.index - b.index;
-}
-
-function inByteOrder(a: string, b: string): number {
-  return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }

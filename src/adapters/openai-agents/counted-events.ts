@@ -1,5 +1,5 @@
-import { isPlainObject } from '../../adapter.js';
 import type { EventInput } from '../../index.js';
+import { toJsonRecord } from '../shared/given-json.js';
 import { type EventFrame, recordEvent } from './item-events.js';
 import type { NewUsage } from './run-usage.js';
 
@@ -21,7 +21,7 @@ export function withUsage(
   );
   const last = counted.at(-1);
   const bearer = last && last.author !== 'user' ? last : recordEvent({}, frame);
-  const own = isPlainObject(bearer.customMetadata?.openai) ? bearer.customMetadata.openai : {};
+  const own = toJsonRecord(bearer.customMetadata?.openai);
   const recorded = {
     ...bearer,
     ...(!isKnown && { usageMetadata: metadata, ...ofModel }),
