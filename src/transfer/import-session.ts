@@ -9,7 +9,6 @@ import { type StateSize, countedSize } from '../sessions/domain/state-size.js';
 import type { SessionStorage } from '../sessions/storage/session-storage.js';
 import type { TransferStore } from '../sessions/storage/transfer-store.js';
 import { loggedEvent } from '../sessions/domain/stored-json.js';
-import { EventIds } from './event-ids.js';
 import { storeTime } from './import-shared.js';
 import { TargetSession } from './target-session.js';
 import { StoreUnavailableError } from '../sessions/domain/errors.js';
@@ -33,8 +32,8 @@ interface Options {
 /** Takes a session, then its events, then its end. */
 export class SessionImport {
   readonly #digest = createHash('sha256');
-  /** If nothing is written. Otherwise, the target looks at them. */
-  readonly #ids = new EventIds();
+  /** Of the events that come: stores differ in what they do with two of one id. */
+  readonly #ids = new Set<string>();
   #events = 0;
   added = 0;
   /** Why the session in the target is another one. */
@@ -82,8 +81,9 @@ export class SessionImport {
     this.#events++;
     this.#digest.update(line.payload).update('\n');
     if (this.problem || this.beginning === 'expired') return;
-    const outcome = this.target ? await this.target.take(line, at) : 'added';
-    if (!this.target) this.#ids.add(loggedEvent(line).id, at);
+    const checkId = (id: string): void => this.#addId(id, at);
+    if (!this.target) checkId(loggedEvent(line).id);
+    const outcome = this.target ? await this.target.take(line, checkId) : 'added';
     if (outcome === 'added') this.added++;
     if (outcome === 'differs') this.problem = { text: `its event ${line.seq} is another one`, seq: line.seq };
   }
@@ -121,6 +121,11 @@ export class SessionImport {
 
   get #lastSeq(): number {
     return this.line.firstSeq - 1 + this.#events;
+  }
+
+  #addId(id: string, at: number): void {
+    if (this.#ids.has(id)) throw new TransferFileError('the session has another event of this id', at);
+    this.#ids.add(id);
   }
 }
 

@@ -8,7 +8,6 @@ import type { InitialEvent, SessionRecord } from '../sessions/domain/session-rec
 import { loggedEvent } from '../sessions/domain/stored-json.js';
 import type { SessionStorage } from '../sessions/storage/session-storage.js';
 import type { TransferStore } from '../sessions/storage/transfer-store.js';
-import { EventIds } from './event-ids.js';
 import type { EventLine } from './transfer-records.js';
 
 /** Limits what is in memory and in one request. */
@@ -31,7 +30,6 @@ export class TargetSession {
   #waitingBytes = 0;
   #highWater: number;
   #page = new Map<number, StoredEvent>();
-  readonly #ids = new EventIds();
 
   constructor(
     private readonly storage: SessionStorage,
@@ -50,11 +48,11 @@ export class TargetSession {
     return this.#lastSeq;
   }
 
-  /** Adds the event, or compares it. Without `transfer`, nothing is added. @param at the number of the line */
-  async take(line: EventLine, at: number): Promise<EventOutcome> {
+  /** Adds the event, or compares it. Without `transfer`, nothing is added. @param checkId refuses the id of a new one */
+  async take(line: EventLine, checkId: (id: string) => void): Promise<EventOutcome> {
     if (line.seq <= this.#lastSeq) return (await this.#isSame(line)) ? 'same' : 'differs';
     const event = this.#eventOf(line);
-    this.#ids.add(event.id, at);
+    checkId(event.id);
     if (!this.transfer) return 'added';
     this.#waiting.push(event);
     this.#waitingBytes += line.payload.length;
