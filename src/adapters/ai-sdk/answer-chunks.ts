@@ -33,10 +33,6 @@ export class AnswerChunks {
     return [{ type: 'start', messageId: this.messageId }];
   }
 
-  get hasStarted(): boolean {
-    return this.#hasStarted;
-  }
-
   /** Whether the page has a part of a message that is not complete. It cannot be taken back. */
   get hasSaidPart(): boolean {
     return this.#said > 0;

@@ -40,11 +40,6 @@ export class LogReplay {
     return this.#at(seq).counts;
   }
 
-  /** The change of the counters by a rewind to `seq`. */
-  countsFromNowTo(seq: number): Counters {
-    return subtractCounters(this.#at(seq).counts, this.#latest.counts);
-  }
-
   #after(event: LoggedEvent): Moment {
     const { compaction, rewind } = event.actions;
     if (rewind) {
