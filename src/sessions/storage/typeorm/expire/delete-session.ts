@@ -1,5 +1,5 @@
 import type { DeletedSession } from '../../session-store.js';
-import { hasKey } from '../sql/session-rows.js';
+import { hasKey, parsePrimaryKey } from '../sql/session-rows.js';
 import { NO_SQL, sql } from '../sql/sql.js';
 import type { SqlTransaction } from '../sql/transaction.js';
 
@@ -9,8 +9,7 @@ export async function deleteSession(
   { incarnation, stamp, ...key }: DeletedSession,
 ): Promise<boolean> {
   const { tables } = transaction;
-  // Incarnations of other stores may be any text.
-  const isSame = incarnation === undefined ? NO_SQL : sql`AND pk = ${Number(incarnation) || 0}`;
+  const isSame = incarnation === undefined ? NO_SQL : sql`AND pk = ${parsePrimaryKey({ incarnation })}`;
   const isKnown = stamp === undefined ? NO_SQL : sql`AND stamp = ${stamp}`;
   const isWanted = sql`${hasKey(key)} ${isSame} ${isKnown}`;
   const notifications = transaction.deletionNotifications(isWanted);

@@ -4,7 +4,7 @@ import { isExpired } from '../../../domain/expiry.js';
 import type { StoredPartial } from '../../../domain/partial-event.js';
 import type { LogTail, TailRequest } from '../../session-changes.js';
 import { LastQueries } from '../sql/last-queries.js';
-import { eventHead, eventOfLines } from '../sql/session-rows.js';
+import { eventHead, eventOfLines, parsePrimaryKey } from '../sql/session-rows.js';
 import { joinSql, NO_SQL, Sql, sql, sqlList } from '../sql/sql.js';
 import type { SqlTransaction } from '../sql/transaction.js';
 
@@ -58,10 +58,6 @@ export async function logTails(
 /** Whether events or partial events may have to be looked at. */
 function readsMore({ limit, afterPartial, bytesTo }: TailRequest): boolean {
   return limit > 0 || afterPartial !== undefined || bytesTo !== undefined;
-}
-
-function parsePrimaryKey({ incarnation }: TailRequest): number {
-  return Number(incarnation);
 }
 
 /** One statement, which sees one snapshot. A range for each log, so that its length does not matter. */

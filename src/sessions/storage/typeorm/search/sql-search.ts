@@ -4,7 +4,7 @@ import type { SearchTerm } from '../../../domain/search/terms.js';
 import type { FoundEvent, SearchEntry, SearchIndex, SearchQuery, SearchScope } from '../../search-index.js';
 import type { OpenDatabase } from '../connect/lazy-database.js';
 import type { Dialect } from '../sql/dialect.js';
-import { hasAllEntries } from '../sql/session-rows.js';
+import { hasAllEntries, parsePrimaryKey } from '../sql/session-rows.js';
 import { joinSql, NO_SQL, Sql, sql, sqlList } from '../sql/sql.js';
 import { BEGIN_LAZILY, type SqlTransaction } from '../sql/transaction.js';
 import type { SearchPlace } from './search-place.js';
@@ -34,7 +34,7 @@ export class SqlSearch implements SearchIndex {
     const { transactions, search: place } = await this.#opened();
     await transactions.write(async (transaction) => {
       const access = { transaction, place };
-      const pks = trimsLog ? [...new Set(entries.map(parsePrimaryKeyOrZero))] : [];
+      const pks = trimsLog ? [...new Set(entries.map(parsePrimaryKey))] : [];
       transaction.addToCommit([
         ...entries.map((entry) => insertion(access, entry)),
         ...pks.map((pk) => removalOfTrimmed(access, pk)),
@@ -47,7 +47,7 @@ export class SqlSearch implements SearchIndex {
     // Whoever redacts an event need not be who searches.
     if (!(await place.isThere())) return;
     await transactions.write(async (transaction) => {
-      const pk = parsePrimaryKeyOrZero({ incarnation });
+      const pk = parsePrimaryKey({ incarnation });
       const removed = await transaction.change(
         sql`DELETE FROM ${place.table} WHERE session_pk = ${pk} AND seq IN
           (SELECT e.seq FROM ${transaction.tables.events} e WHERE e.session_pk = ${pk} AND e.event_id = ${eventId})`,
@@ -173,7 +173,7 @@ function insertion({ transaction: { tables, dialect }, place }: Access, entry: S
   return sql`
     INSERT INTO ${place.table} (session_pk, seq, author, said_at, content, words)
     SELECT e.session_pk, e.seq, ${entry.author}, ${number(entry.at)}, ${entry.text}, ${stored(entry.terms.join(' '))}
-    FROM ${tables.events} e WHERE e.session_pk = ${parsePrimaryKeyOrZero(entry)} AND e.seq = ${entry.seq} AND e.payload IS NOT NULL ${locked}
+    FROM ${tables.events} e WHERE e.session_pk = ${parsePrimaryKey(entry)} AND e.seq = ${entry.seq} AND e.payload IS NOT NULL ${locked}
     ${dialect.onConflictSet(sql`session_pk, seq`, ['author'])}`;
 }
 
@@ -181,11 +181,6 @@ function removalOfTrimmed({ transaction: { tables }, place }: Access, pk: number
   return sql`
     DELETE FROM ${place.table}
     WHERE session_pk = ${pk} AND seq < (SELECT s.first_seq FROM ${tables.sessions} s WHERE s.pk = ${pk})`;
-}
-
-/** Incarnations of other stores may be any text. */
-function parsePrimaryKeyOrZero({ incarnation }: Pick<SearchEntry, 'incarnation'>): number {
-  return Number(incarnation) || 0;
 }
 
 function createOwnerCondition({ appName, userId }: Partial<UserKey>): Sql {

@@ -15,6 +15,11 @@ import { minuteColumns, minuteOf } from './minutes.js';
 import { type Columns, joinSql, NO_SQL, Sql, sql, sqlList, type SqlValue } from './sql.js';
 import type { SqlTransaction } from './transaction.js';
 
+/** The key of the row, which is the incarnation. Those of other stores may be any text. */
+export function parsePrimaryKey({ incarnation }: Pick<SessionRecord, 'incarnation'>): number {
+  return Number(incarnation) || 0;
+}
+
 /** The columns that every append changes. */
 export function changedColumns({ record, stamp }: Pick<SessionHead, 'record' | 'stamp'>): Columns {
   return [
