@@ -1,4 +1,5 @@
 import { SessionsError } from '../domain/errors.js';
+import { readObjectField } from '../domain/json-value.js';
 import { withNotedFailure } from '../domain/nested-failures.js';
 import { type TracedOperation, type TracedOperationName, channelOf } from './operation-channels.js';
 
@@ -77,10 +78,6 @@ function storedEventsIn(result: unknown): number {
   const events = readObjectField(result, 'events');
   // Partial events are handed back without a place in the log.
   return Array.isArray(events) ? events.filter((event) => readObjectField(event, 'seq') !== undefined).length : 1;
-}
-
-function readObjectField(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
 }
 
 function readTextField(value: unknown, name: string): string | undefined {

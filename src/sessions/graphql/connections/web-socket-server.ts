@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { isPlainObject } from '../../domain/json-value.js';
+import { isPlainObject, readObjectField } from '../../domain/json-value.js';
 import type { ConnectionLimits } from '../limits/graphql-limits.js';
 
 /** The part of a `ws` connection that is used here. */
@@ -42,10 +42,6 @@ export function subscriptionServerOf(driver: unknown): SubscriptionServer | unde
 
 function isLiveServer(server: unknown): server is WebSocketServer {
   return isPlainObject(readObjectField(server, 'options')) && typeof readObjectField(server, 'on') === 'function';
-}
-
-function readObjectField(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 }
 
 /** Settings of the connections of one server. */
