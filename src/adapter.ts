@@ -20,7 +20,7 @@ export { readTexts } from './sessions/domain/partial-text.js';
 export { withoutRewound } from './sessions/domain/without-rewound.js';
 export { pairMessages } from './agents/messages/paired-calls.js';
 export { readMessage, type UnpairedMessage, type UnpairedPart } from './agents/messages/said-parts.js';
-export { toolErrorText } from './agents/messages/tool-errors.js';
+export { toolErrorText } from './agents/messages/tool-response-error.js';
 export { visibleEvent } from './agents/messages/visible-events.js';
 
 // Files, in the words of other frameworks.

@@ -24,7 +24,7 @@ import {
   type PendingApprovalPage,
   type PendingApprovalsRequest,
   listPendingApprovals,
-} from './invocation/pending-approvals.js';
+} from './invocation/list-pending-approvals.js';
 import { type ExpireApprovalsRequest, expireAll, expiredApprovals, isLeftToOthers } from './ask/expired-approvals.js';
 import { findHandedOver, findWaiting } from './ask/queue.js';
 import type { QueuePlace } from './turn/queue-place.js';

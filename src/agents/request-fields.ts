@@ -2,7 +2,7 @@ import { fieldNames, requestCheck } from '../sessions/domain/input-checks.js';
 import type { ExpireApprovalsRequest } from './ask/expired-approvals.js';
 import type { AnswerRequest, RunRequest, StopRunRequest } from './ask/run-request.js';
 import type { CloseAgentsOptions } from './agent-options.js';
-import type { PendingApprovalsRequest } from './invocation/pending-approvals.js';
+import type { PendingApprovalsRequest } from './invocation/list-pending-approvals.js';
 
 const OWNER = { appName: true, userId: true } as const;
 const SESSION = { ...OWNER, sessionId: true } as const;

@@ -7,7 +7,7 @@ import { ConfigurationError, attempt, problemsIn } from './configuration-error.j
 import { type Reading, problemsOfNames, readVariables } from './read-variables.js';
 import { isLoopback } from './loopback.js';
 import { type SessionsConfig, isProduction, sessionsFromEnvironment } from './sessions-environment.js';
-import { type SummarizerConfig, summarizerFromEnvironment } from './summarizer.config.js';
+import { type SummarizerConfig, summarizerFromEnvironment } from './summarizer-environment.js';
 import { type ValuesOf, valuesIn, variablesIn } from './variable-rows.js';
 
 /** Prefixes of variables of the app. Unknown names with these are refused. */

@@ -1,7 +1,7 @@
 import type { FunctionResponse } from '../../sessions/domain/content.js';
 import type { ConversationCall, ConversationMessage, ConversationPart, ConversationResult } from './conversation.js';
 import { type UnpairedMessage, type UnpairedPart, partsOfResponse } from './said-parts.js';
-import { toolError } from './tool-errors.js';
+import { toolError } from './tool-response-error.js';
 
 /** What a model reads as the result of a call that nobody answered. All vendors refuse a call without a result. */
 const NO_RESULT = { error: 'No result: the call was not answered.' };

@@ -20,7 +20,7 @@ import {
 import type { RunEvent } from '../turn/run-events.js';
 import type { AskedCall, PendingApproval } from '../invocation/approval-requests.js';
 import { RUN_POLICIES, type RunPolicy } from '../turn/run-policy.js';
-import type { PendingApprovalPage } from '../invocation/pending-approvals.js';
+import type { PendingApprovalPage } from '../invocation/list-pending-approvals.js';
 import type { RunResult } from '../ask/run-request.js';
 import { MAX_QUIET_MS } from '../ask/run-settings.js';
 

@@ -2,7 +2,7 @@ import { isRedacted } from './event-inspection.js';
 import { EVENT_KINDS, type EventKind, type RetentionSettings } from '../../config/retention-settings.js';
 import { canonicalJson } from './canonical-json.js';
 import type { StoredEvent } from './commit.js';
-import { findEventKinds } from './retained-kinds.js';
+import { findEventKinds } from './event-kinds.js';
 import type { LoggedEvent } from './event.js';
 import { redactedEvent, redactionOf } from './redacted-event.js';
 import { type RetainedSession, fitsRule, lastKept } from './retention-rules.js';

@@ -3,7 +3,7 @@ import { countEvent } from './counters.js';
 import type { Event, EventActions, EventInput, LoggedEvent, Redaction } from './event.js';
 import { isRedacted } from './event-inspection.js';
 import { RESERVED } from './reserved-words.js';
-import { kindOfPart } from './retained-kinds.js';
+import { kindOfPart } from './event-kinds.js';
 import { digestOf } from './json-digest.js';
 
 /** What stands for a text that was redacted. */

@@ -22,7 +22,7 @@ import { SessionOpener, createWithinQuotas } from './create-session.js';
 import { LogPoints, fromStableLog } from './read-log.js';
 import { cutReadView } from './read-view.js';
 import { saveCheckpoints } from './complete-append.js';
-import { type ServerStateCheck, serverKeysIn, serverStateEvent } from './server-state.js';
+import { type ServerStateCheck, serverKeysIn, serverStateEvent } from './server-only-changes.js';
 
 /** The session to fork, and the moment. */
 export interface ForkSessionRequest extends SessionKey {

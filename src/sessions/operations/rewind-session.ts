@@ -18,7 +18,7 @@ import { placeBefore } from './find-invocation.js';
 import { prepareAppend } from './prepared-append.js';
 import { takeQuotas } from './repeated-append.js';
 import { getSession } from './get-session.js';
-import { type ServerStateCheck, restoring, serverKeysIn } from './server-state.js';
+import { type ServerStateCheck, restoring, serverKeysIn } from './server-only-changes.js';
 import { LogPoints, undefinedIfTrimmed } from './read-log.js';
 import { type TurnReference, turnPart } from './turns.js';
 

@@ -9,7 +9,7 @@ import type { RuleFilter } from '../domain/rule-filter.js';
 import type { SessionKey } from '../domain/ids.js';
 import { onSignOut } from './signed-out.js';
 import type { SessionFilter } from '../domain/session-filter.js';
-import type { ServerStateCheck } from '../operations/server-state.js';
+import type { ServerStateCheck } from '../operations/server-only-changes.js';
 import type { PageShare } from '../operations/watch-session.js';
 import { environmentBehind } from '../service-environment.js';
 import type { SessionEnvironment } from '../session-environment.js';
