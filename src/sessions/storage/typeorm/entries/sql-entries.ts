@@ -1,3 +1,4 @@
+import { placeText } from '../../../coordination/entry-view.js';
 import { groupBy, inBatches } from '../../../domain/batches.js';
 import { expiresAt, isExpired } from '../../../domain/expiry.js';
 import { compareBytes } from '../../../domain/ids.js';
@@ -177,10 +178,6 @@ function toStoredEntry({
   content: text,
 }: EntryRow): StoredEntry {
   return { space, name, stamp, rank, since, text };
-}
-
-function placeText({ space, name }: EntryPlace): string {
-  return `${space}\u0000${name}`;
 }
 
 function isAt(places: readonly EntryPlace[]): Sql {
