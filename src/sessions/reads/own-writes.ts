@@ -1,4 +1,5 @@
 import type { UserKey } from '../domain/ids.js';
+import { ownerNameOf } from '../storage/state-owners.js';
 
 /** More users than one instance writes for within the lag of a replica, as a rule. */
 const MAX_USERS = 20_000;
@@ -10,21 +11,19 @@ export class OwnWrites {
   /** When the last write ended that is not remembered by its user. */
   #forgotten = -Infinity;
 
-  constructor(private readonly maxUsers = MAX_USERS) {}
-
   note(user: UserKey, now: number): void {
-    const name = formatUserKey(user);
+    const name = ownerNameOf(user);
     this.#ends.delete(name);
     this.#ends.set(name, now);
     const [oldest] = this.#ends;
-    if (this.#ends.size <= this.maxUsers || !oldest) return;
+    if (this.#ends.size <= MAX_USERS || !oldest) return;
     this.#ends.delete(oldest[0]);
     this.#forgotten = oldest[1];
   }
 
   /** Whether a write for this user may have ended at this time or later. */
   hasSince(user: UserKey, time: number): boolean {
-    return (this.#ends.get(formatUserKey(user)) ?? this.#forgotten) >= time;
+    return (this.#ends.get(ownerNameOf(user)) ?? this.#forgotten) >= time;
   }
 
   /** Forgets writes that ended before this time. */
@@ -34,8 +33,4 @@ export class OwnWrites {
       this.#ends.delete(name);
     }
   }
-}
-
-function formatUserKey({ appName, userId }: UserKey): string {
-  return JSON.stringify([appName, userId]);
 }

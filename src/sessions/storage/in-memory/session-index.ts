@@ -6,7 +6,6 @@ import { ownerNameOf } from '../state-owners.js';
 import type { EventLog } from './event-log.js';
 import { type Listed, type ListedPage, SessionLists } from './owner-lists.js';
 import type { ScopeState } from './scope-state.js';
-import type { ModelSums } from './usage-sums.js';
 
 /** Most sessions write to no shared scope. */
 type SharedWrites = Partial<Record<'user' | 'app', ScopeState>>;
@@ -27,8 +26,6 @@ export interface StoredEntry {
   checkpoints: StoredCheckpoint[];
   /** By number, if it ever had any. */
   partials?: StoredPartial[];
-  /** Tokens of the session; undefined until an event reports some. */
-  usage?: ModelSums;
   /** What lists know of it. */
   listed?: Listed | undefined;
 }
