@@ -2,7 +2,7 @@ import { InvalidInputError } from './errors.js';
 import { allFields } from './event-inspection.js';
 import type { EventInput, EventLike } from './event.js';
 import { Event, EventActions } from './event.js';
-import { classOf, isPlainObject } from './json-value.js';
+import { classOf, isGiven, isPlainObject } from './json-value.js';
 
 type Kind = 'string' | 'boolean' | 'array' | 'object';
 
@@ -32,7 +32,7 @@ const EXAMPLES = {
 export function assertEventShape(event: EventLike): void {
   assertObject(event);
   const actions: unknown = event.actions;
-  if (isSet(actions) && !(actions instanceof EventActions) && !isPlainObject(actions)) {
+  if (isGiven(actions) && !(actions instanceof EventActions) && !isPlainObject(actions)) {
     throw new InvalidInputError(`must be an object, such as ${EXAMPLES.actions}`, '$.actions');
   }
   for (const [field, kind] of EVENT_FIELDS) assertKind(allFields(event)[field], kind, '$.', field);
@@ -40,7 +40,7 @@ export function assertEventShape(event: EventLike): void {
   assertControl(event.actions?.compaction, ['fromSeq', 'toSeq'], '$.actions.compaction');
   assertBranchSummary(event.actions?.branchSummary, '$.actions.branchSummary');
   assertControl(event.actions?.rewind, ['toSeq'], '$.actions.rewind');
-  if (isSet(event.actions?.compaction) && isSet(event.actions?.rewind)) {
+  if (isGiven(event.actions?.compaction) && isGiven(event.actions?.rewind)) {
     throw new InvalidInputError('an event is a summary or a rewind, not both', '$.actions');
   }
 }
@@ -75,7 +75,7 @@ function assertParts(parts: unknown): void {
 
 /** That of a fork may cover none of its events. */
 function assertBranchSummary(summary: unknown, path: string): void {
-  if (!isSet(summary)) return;
+  if (!isGiven(summary)) return;
   assertControl(summary, ['fromSeq', 'toSeq'], path, 0);
   for (const field of ['branch', 'text']) {
     const value = isPlainObject(summary) ? summary[field] : undefined;
@@ -90,7 +90,7 @@ function assertControl(
   path: string,
   from = seqFields.length > 1 ? 1 : 0,
 ): void {
-  if (!isSet(control)) return;
+  if (!isGiven(control)) return;
   if (!isPlainObject(control)) throw new InvalidInputError('must be an object', path);
   let lowest = from;
   for (const field of seqFields) {
@@ -103,7 +103,7 @@ function assertControl(
 }
 
 function assertKind(value: unknown, kind: Kind, place: string, field: string): void {
-  if (!isSet(value) || findValueKind(value) === kind) return;
+  if (!isGiven(value) || findValueKind(value) === kind) return;
   const example = Object.hasOwn(EXAMPLES, field) ? `, such as ${EXAMPLES[field as keyof typeof EXAMPLES]}` : '';
   throw new InvalidInputError(`must be ${article(kind)} ${kind}${example}`, place + field);
 }
@@ -114,8 +114,4 @@ function findValueKind(value: unknown): string {
 
 function article(kind: Kind): string {
   return /^[ao]/.test(kind) ? 'an' : 'a';
-}
-
-function isSet(value: unknown): boolean {
-  return value !== undefined && value !== null;
 }

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Content } from './content.js';
 import { InvalidInputError, LimitExceededError } from './errors.js';
-import { isPlainObject, jsonCopyOf } from './json-value.js';
+import { isGiven, isPlainObject, jsonCopyOf } from './json-value.js';
 import type { SeqRange } from './seq-ranges.js';
 
 /** The first and the last of some events of the log that follow each other. */
@@ -59,7 +59,7 @@ export function submittedRequest(value: unknown, path: string, limits: Limits): 
   }
   const { durationMs, isExact } = value;
   const request: ModelRequest = { given: checkedGiven(value.given, `${path}.given`) };
-  if (isSet(isExact) && typeof isExact !== 'boolean')
+  if (isGiven(isExact) && typeof isExact !== 'boolean')
     throw new InvalidInputError('must be true or false', `${path}.isExact`);
   if (isExact === false) request.isExact = false;
   const instructions = hashed(value.instructions, isPrompt, 'a text or a content', `${path}.instructions`, limits);
@@ -68,7 +68,7 @@ export function submittedRequest(value: unknown, path: string, limits: Limits): 
   const tools = hashed(value.tools, Array.isArray, 'an array', `${path}.tools`, limits);
   const toolsHash = checkedHash(value.toolsHash, tools, `${path}.toolsHash`);
   if (toolsHash !== undefined) request.toolsHash = toolsHash;
-  if (isSet(durationMs)) request.durationMs = checkedDuration(durationMs, `${path}.durationMs`);
+  if (isGiven(durationMs)) request.durationMs = checkedDuration(durationMs, `${path}.durationMs`);
   return { request, texts: [instructions, tools].filter((each) => each !== undefined) };
 }
 
@@ -182,7 +182,7 @@ function hashed(
   path: string,
   { maxDepth, maxEventBytes: maxBytes }: Limits,
 ): HashedText | undefined {
-  if (!isSet(value)) return undefined;
+  if (!isGiven(value)) return undefined;
   if (!fits(value)) throw new InvalidInputError(`must be ${expected}`, path);
   const text = JSON.stringify(jsonCopyOf(value, path, { maxDepth, maxBytes }));
   return { hash: textHash(text), text };
@@ -193,7 +193,7 @@ function isPrompt(value: unknown): boolean {
 }
 
 function checkedHash(value: unknown, text: HashedText | undefined, path: string): string | undefined {
-  if (!isSet(value)) return text?.hash;
+  if (!isGiven(value)) return text?.hash;
   if (typeof value !== 'string' || !HASH.test(value))
     throw new InvalidInputError('must be a SHA-256 in base64url', path);
   if (text && text.hash !== value) throw new InvalidInputError('is not the hash of the text that is given', path);
@@ -203,8 +203,4 @@ function checkedHash(value: unknown, text: HashedText | undefined, path: string)
 function checkedDuration(value: unknown, path: string): number {
   if (typeof value === 'number' && Number.isFinite(value) && value >= 0) return value + 0;
   throw new InvalidInputError('must be a number of milliseconds', path);
-}
-
-function isSet(value: unknown): boolean {
-  return value !== undefined && value !== null;
 }

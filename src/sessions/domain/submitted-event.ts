@@ -11,7 +11,7 @@ import { assertAuthor, assertEventShape } from './event-shape.js';
 import { type Event, type EventInput, isTimestampGiven } from './event.js';
 import { assertId } from './ids.js';
 import { KeptEvent } from './kept-event.js';
-import { jsonCopyOfFields } from './json-value.js';
+import { isGiven, jsonCopyOfFields } from './json-value.js';
 import type { MetadataChange } from './metadata-entries.js';
 import { metadataChanges } from './metadata.js';
 import { type HashedText, submittedRequest } from './model-request.js';
@@ -109,7 +109,7 @@ export function submitEvent(input: EventInput, { limits, clock, newId, storage }
   const asked = submittedRequest(input.modelRequest, '$.modelRequest', limits);
   if (asked) event.modelRequest = asked.request;
   const { timestamp } = input;
-  event.timestamp = isMissing(timestamp) ? clock.now() : epochMilliseconds(timestamp, '$.timestamp');
+  event.timestamp = isGiven(timestamp) ? epochMilliseconds(timestamp, '$.timestamp') : clock.now();
   assertAuthor(event);
   const givenTimestamp = isTimestampGiven(input) ? input.timestamp : undefined;
   const metadata = metadataDelta ? metadataChanges(metadataDelta) : NO_METADATA;
@@ -138,13 +138,9 @@ function normalised(input: EventInput, actions: object, limits: WriteLimits): Ev
 }
 
 function checkOrCreateEventId({ id }: EventInput, newId: IdGenerator): string {
-  if (isMissing(id) || id === '') return newId();
+  if (!isGiven(id) || id === '') return newId();
   assertId(id, '$.id');
   return id;
-}
-
-function isMissing(value: unknown): value is undefined | null {
-  return value === undefined || value === null;
 }
 
 function formatLimitedPayload(event: Event, { maxEventBytes }: WriteLimits): string {

@@ -9,6 +9,7 @@ import {
 } from '@nestjs/common';
 import { DiscoveryModule, ModuleRef, ModulesContainer } from '@nestjs/core';
 import { START } from '../../config/session-settings.js';
+import { isGiven } from '../domain/json-value.js';
 import { warningOfMisspelledField } from '../domain/misspelled-fields.js';
 import { stackOf } from '../domain/thrown-text.js';
 import { warningOfUnsavedState } from '../domain/unsaved-state.js';
@@ -177,9 +178,4 @@ async function titlesOf(
   const titles = new SessionTitles({ sessions, titler: made });
   titles.start();
   return titles;
-}
-
-/** In JavaScript, there may be none. */
-function isGiven(options: object | null | undefined): boolean {
-  return options !== undefined && options !== null;
 }
