@@ -6,7 +6,7 @@ import { NO_MARKS } from '../../domain/view-marks.js';
 import { comparePositions, positionOf } from '../list-order.js';
 import { ownEntries } from '../state-entries.js';
 import type { ListRequest, ListResult, ListedSession } from '../session-storage.js';
-import { listFilter } from './list-filter.js';
+import { APP_LABEL } from './engines.js';
 import { type FoundSession, foundSession } from './load-session.js';
 import type { SessionsApi } from './sessions-api.js';
 import { expectReadable } from './read-session.js';
@@ -97,4 +97,18 @@ function partOfForeign({ createTime, updateTime = createTime }: VertexSession): 
 
 function stateSizeOf({ state }: ListedSession): number {
   return ownEntries(state.session).reduce((sum, [name, value]) => sum + name.length + value.length, 0);
+}
+
+/** The filter of a list, in the language of Google's APIs. Undefined: all sessions. */
+function listFilter(userId: string | undefined, appLabel: string | undefined): string | undefined {
+  const terms = [
+    ...(userId === undefined ? [] : [`user_id=${quoted(userId)}`]),
+    ...(appLabel === undefined ? [] : [`labels.${APP_LABEL}=${quoted(appLabel)}`]),
+  ];
+  return terms.length === 0 ? undefined : terms.join(' AND ');
+}
+
+/** A string of a filter. The backslash comes first, since escaping adds more of them. */
+function quoted(text: string): string {
+  return `"${text.replaceAll('\\', String.raw`\\`).replaceAll('"', String.raw`\"`)}"`;
 }

@@ -1,9 +1,10 @@
 import { inBatches } from '../../../domain/batches.js';
+import { payloadChecksum } from '../../../domain/event-digest.js';
 import type { SessionRecord } from '../../../domain/session-record.js';
 import type { Upkeep } from '../../planned-write.js';
-import { type Sql, joinSql, sql } from '../sql/sql.js';
+import type { EventGroup, Repairs } from '../../rebuild.js';
+import { type Sql, joinSql, sql, sqlList } from '../sql/sql.js';
 import type { Tables } from '../tables.js';
-import { repairSession } from './repair-session.js';
 
 /** What is done beside the log of a session. */
 export interface PlannedUpkeep extends Upkeep {
@@ -45,4 +46,33 @@ function replacePayloads({ events }: Tables, pk: number, firstSeq: number, diges
       UPDATE ${events} SET payload = NULL, digest = CASE seq ${joinSql(cases, ' ')} END
       WHERE session_pk = ${pk} AND seq BETWEEN ${some[0]?.seq ?? 0} AND ${some.at(-1)?.seq ?? 0}`;
   });
+}
+
+/** Replaces what follows from the log of a session. */
+function repairSession(
+  tables: Tables,
+  pk: number,
+  { events = [], removeCheckpoints = [], anchors = [], groups = [] }: Repairs,
+): Sql[] {
+  return [
+    ...events.map(
+      ({ seq, payload }) =>
+        sql`UPDATE ${tables.events} SET payload = ${payload}, digest = ${payloadChecksum(payload)}, anchor = 0
+            WHERE session_pk = ${pk} AND seq = ${seq}`,
+    ),
+    ...inBatches(removeCheckpoints).map(
+      (seqs) => sql`DELETE FROM ${tables.checkpoints} WHERE session_pk = ${pk} AND seq IN (${sqlList(seqs)})`,
+    ),
+    ...inBatches(anchors).map(
+      (seqs) => sql`UPDATE ${tables.events} SET anchor = 1 WHERE session_pk = ${pk} AND seq IN (${sqlList(seqs)})`,
+    ),
+    ...groups.flatMap((group) => setGroup(tables, pk, group)),
+  ];
+}
+
+function setGroup({ events }: Tables, pk: number, { group, ranges }: EventGroup): Sql[] {
+  return ranges.map(
+    ({ from, to }) =>
+      sql`UPDATE ${events} SET event_group = ${group} WHERE session_pk = ${pk} AND seq >= ${from} AND seq <= ${to}`,
+  );
 }
