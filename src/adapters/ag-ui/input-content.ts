@@ -1,6 +1,6 @@
 import type { Message, ToolMessage, UserMessage } from '@ag-ui/core';
-import { isPlainObject } from '../../adapter.js';
 import { type Content, InvalidInputError, type Part } from '../../index.js';
+import { parsedObject } from '../shared/given-json.js';
 import { toEventPart } from './content-parts.js';
 
 /** A message that a client may add. */
@@ -51,11 +51,5 @@ function toToolResponse({ error }: ToolMessage, said: readonly Part[]): Record<s
   const text = said.map((part) => part.text ?? '').join('');
   if (typeof error === 'string' && error !== '')
     return { error, ...(text !== '' && text !== error && { result: text }) };
-  try {
-    const parsed: unknown = JSON.parse(text);
-    if (isPlainObject(parsed)) return parsed;
-  } catch {
-    // Not JSON.
-  }
-  return { result: text };
+  return parsedObject(text) ?? { result: text };
 }

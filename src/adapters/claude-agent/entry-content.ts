@@ -2,6 +2,7 @@ import type { SessionStoreEntry } from '@anthropic-ai/claude-agent-sdk';
 import { anthropicFileParts } from '../shared/anthropic-files.js';
 import { isPlainObject } from '../../adapter.js';
 import type { Part } from '../../index.js';
+import { parsedObject } from '../shared/given-json.js';
 
 /** What an entry says to other readers of the session. */
 export interface SaidByEntry {
@@ -51,13 +52,7 @@ function userParts(block: Json): Part[] {
 
 function parseToolResult(text: string, isError: boolean): Json {
   if (isError) return { error: text };
-  try {
-    const parsed: unknown = JSON.parse(text);
-    if (isPlainObject(parsed)) return parsed;
-  } catch {
-    // Not JSON.
-  }
-  return { result: text };
+  return parsedObject(text) ?? { result: text };
 }
 
 function toBlockParts(block: Json): Part[] {

@@ -1,5 +1,6 @@
 import { type FileDescription, isPlainObject } from '../../adapter.js';
 import type { Part } from '../../index.js';
+import { parsedObject } from '../shared/given-json.js';
 import { filePart } from './file-parts.js';
 import type { Path, PlainItem } from './plain-item.js';
 
@@ -151,15 +152,6 @@ function parseCallArguments(given: unknown): Record<string, unknown> {
   const parsed = typeof given === 'string' ? parsedObject(given) : given;
   if (isPlainObject(parsed)) return { ...parsed };
   return given === '' || given === undefined || given === null ? {} : { arguments: given };
-}
-
-function parsedObject(text: string): Record<string, unknown> | undefined {
-  try {
-    const parsed: unknown = JSON.parse(text);
-    return isPlainObject(parsed) ? { ...parsed } : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /** A text that is a JSON object is the response; any other text is its `output`. */
