@@ -6,9 +6,10 @@ import {
   SystemMessage,
   ToolMessage,
 } from '@langchain/core/messages';
-import { fileIn, inWords, isSummary, toolErrorText } from '../../adapter.js';
+import { fileIn, isSummary, toolErrorText } from '../../adapter.js';
 import type { ConversationCall, ConversationPart, ConversationResult } from '../../agents/index.js';
 import type { LoggedEvent } from '../../index.js';
+import { saidText } from '../shared/said-text.js';
 
 /** What an event says, as a message of LangChain. Thoughts belong to the model that has them. */
 export function saidMessage(
@@ -53,12 +54,6 @@ function toTextContent(parts: readonly ConversationPart[]): string | { type: 'te
   const texts = parts.flatMap(saidText);
   const [first = ''] = texts;
   return texts.length > 1 ? texts.map((text) => ({ type: 'text', text })) : first;
-}
-
-/** What a part says, for messages that have texts only. */
-function saidText(part: ConversationPart): string[] {
-  if (part.type === 'text') return part.text === '' ? [] : [part.text];
-  return part.type === 'file' || part.type === 'code' ? [inWords(part)] : [];
 }
 
 function toStandardBlocks(part: ConversationPart): ContentBlock.Standard[] {

@@ -2,6 +2,7 @@ import type { AgentInputItem } from '@openai/agents-core';
 import { fileIn, inWords, isByUser, readMessage, type UnpairedMessage, type UnpairedPart } from '../../adapter.js';
 import type { ConversationPart } from '../../agents/index.js';
 import type { LoggedEvent } from '../../index.js';
+import { saidText } from '../shared/said-text.js';
 import { isPlainMessage, readItemRecord, revivedItem } from './item-records.js';
 
 type UserContent = Exclude<Extract<AgentInputItem, { role: 'user' }>['content'], string>;
@@ -91,10 +92,7 @@ function userEntry(part: ConversationPart): UserContent {
 
 /** Models of OpenAI take files only from users. A thought belongs to the model that has it. */
 function assistantMessage(parts: readonly ConversationPart[]): AgentInputItem | undefined {
-  const texts = parts.flatMap((part) => {
-    if (part.type === 'text') return part.text === '' ? [] : [part.text];
-    return part.type === 'file' || part.type === 'code' ? [inWords(part)] : [];
-  });
+  const texts = parts.flatMap(saidText);
   if (texts.length === 0) return undefined;
   const content = texts.map((text) => ({ type: 'output_text' as const, text }));
   return { type: 'message', role: 'assistant', status: 'completed', content };
