@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers';
 import { sessionNameOf } from './domain/ids.js';
+import { remembered } from './storage/remembered.js';
 import type { LogReference, LogSubscription, LogTail, TailRequest } from './storage/session-changes.js';
 import type { SessionStorage } from './storage/session-storage.js';
 
@@ -196,12 +197,12 @@ export class LogWatcher {
   }
 }
 
-const logWatchersOfStorages = new WeakMap<SessionStorage, Map<number, LogWatcher>>();
+const watchersOf = remembered(
+  (storage: SessionStorage) => remembered((tickMs: number) => new LogWatcher(storage, tickMs)),
+  new WeakMap(),
+);
 
 /** The watcher that all services with the same storage and interval share. */
 export function logWatcherOf(storage: SessionStorage, tickMs: number): LogWatcher {
-  const byTick = logWatchersOfStorages.get(storage) ?? new Map<number, LogWatcher>();
-  const watched = byTick.get(tickMs) ?? new LogWatcher(storage, tickMs);
-  logWatchersOfStorages.set(storage, byTick.set(tickMs, watched));
-  return watched;
+  return watchersOf(storage)(tickMs);
 }

@@ -1,4 +1,5 @@
 import { type SessionKey, sessionNameOf } from './domain/ids.js';
+import { remembered } from './storage/remembered.js';
 import type { SessionStorage } from './storage/session-storage.js';
 
 /**
@@ -62,20 +63,8 @@ export class ChangeBell {
   }
 }
 
-const bellsOfStorages = new WeakMap<SessionStorage, ChangeBell>();
-
 /** The bell that all services over one storage share. */
-export function bellOf(storage: SessionStorage): ChangeBell {
-  const bell = bellsOfStorages.get(storage) ?? new ChangeBell();
-  bellsOfStorages.set(storage, bell);
-  return bell;
-}
-
-const signalsOfStorages = new WeakMap<SessionStorage, InProcessSignals>();
+export const bellOf = remembered((_storage: SessionStorage) => new ChangeBell(), new WeakMap());
 
 /** The signals that all services over one storage share. */
-export function signalsOf(storage: SessionStorage): InProcessSignals {
-  const signals = signalsOfStorages.get(storage) ?? new InProcessSignals();
-  signalsOfStorages.set(storage, signals);
-  return signals;
-}
+export const signalsOf = remembered((_storage: SessionStorage) => new InProcessSignals(), new WeakMap());

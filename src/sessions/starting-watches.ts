@@ -1,5 +1,6 @@
 import type { AppendOutcome, Commit } from './domain/commit.js';
 import { type SessionKey, sessionNameOf } from './domain/ids.js';
+import { remembered } from './storage/remembered.js';
 import type { SessionStorage } from './storage/session-storage.js';
 
 /**
@@ -54,11 +55,5 @@ export class StartingWatches {
   }
 }
 
-const startingWatchesOfStorages = new WeakMap<SessionStorage, StartingWatches>();
-
 /** The starting watches that all services over one storage share. */
-export function startingWatchesOf(storage: SessionStorage): StartingWatches {
-  const watches = startingWatchesOfStorages.get(storage) ?? new StartingWatches();
-  startingWatchesOfStorages.set(storage, watches);
-  return watches;
-}
+export const startingWatchesOf = remembered((_storage: SessionStorage) => new StartingWatches(), new WeakMap());

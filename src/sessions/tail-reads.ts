@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers';
+import { remembered } from './storage/remembered.js';
 import type { LogTail, TailRequest } from './storage/session-changes.js';
 import type { SessionStorage } from './storage/session-storage.js';
 
@@ -60,11 +61,5 @@ export class TailReads {
   }
 }
 
-const tailReadsOfStorages = new WeakMap<SessionStorage, TailReads>();
-
 /** The reads that all services over one storage share. */
-export function tailReadsOf(storage: SessionStorage): TailReads {
-  const reads = tailReadsOfStorages.get(storage) ?? new TailReads(storage);
-  tailReadsOfStorages.set(storage, reads);
-  return reads;
-}
+export const tailReadsOf = remembered((storage: SessionStorage) => new TailReads(storage), new WeakMap());
