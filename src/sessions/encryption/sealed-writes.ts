@@ -37,7 +37,11 @@ export function listTextOwners(key: UserKey, upserts: readonly Upsert[]): TextOw
   return [toUserOwner(key), ...(upserts.some(({ scope }) => scope === 'app') ? [{ appName: key.appName }] : [])];
 }
 
-export function sealedEvents<Of extends CommitEvent>(events: readonly Of[], key: UserKey, { seal }: Sealing): Of[] {
+export function sealedEvents<Of extends Pick<CommitEvent, 'id' | 'payload'>>(
+  events: readonly Of[],
+  key: UserKey,
+  { seal }: Sealing,
+): Of[] {
   return events.map((event) => ({
     ...event,
     payload: seal(toUserOwner(key), PLACES.event(event.id), event.payload),
@@ -114,13 +118,9 @@ export function sealedTrim(request: TrimRequest, { seal }: Sealing): TrimRequest
   };
 }
 
-export function sealedRebuild(request: RebuildRequest, { seal }: Sealing): RebuildRequest {
+export function sealedRebuild(request: RebuildRequest, sealing: Sealing): RebuildRequest {
   const { key, events } = request;
-  const sealed = events?.map((event) => ({
-    ...event,
-    payload: seal(toUserOwner(key), PLACES.event(event.id), event.payload),
-  }));
-  return { ...request, ...(sealed && { events: sealed }) };
+  return { ...request, ...(events && { events: sealedEvents(events, key, sealing) }) };
 }
 
 export function sealedState(request: WriteStateRequest, sealing: Sealing): WriteStateRequest {
