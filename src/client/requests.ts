@@ -184,14 +184,25 @@ function retryAfterMs({ headers }: Response): number | undefined {
   return /^\d{1,9}$/.test(seconds) ? Number(seconds) * 1000 : undefined;
 }
 
+/** `null` means the same as a missing value, as in the service. */
 function formatQuery(query: RequestOptions['query'] = {}): string {
   const given = Object.entries(query).flatMap(([name, value]) => {
-    const values: readonly (QueryValue | undefined)[] = Array.isArray(value)
-      ? value
-      : [value as QueryValue | undefined];
-    return values.flatMap((one) => (one === undefined ? [] : [[name, String(one)] as [string, string]]));
+    const values: readonly unknown[] = Array.isArray(value) ? value : [value];
+    return values.flatMap((one) =>
+      one === undefined || one === null ? [] : [[name, queryText(name, one)] as [string, string]],
+    );
   });
   return given.length === 0 ? '' : `?${new URLSearchParams(given).toString()}`;
+}
+
+/** Refuses what a URL would change, so that the server would look for something else. */
+function queryText(name: string, value: unknown): string {
+  if (typeof value !== 'string') {
+    if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+    throw new InvalidInputError('must be a text or a number', name);
+  }
+  if (!value.isWellFormed()) throw new InvalidInputError('must not hold a lone surrogate', name);
+  return value;
 }
 
 async function problemIn(response: Response): Promise<Record<string, unknown>> {

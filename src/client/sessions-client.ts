@@ -1,4 +1,5 @@
 import type { EventInput, LoggedEvent } from '../sessions/domain/event.js';
+import { isBlank } from '../sessions/domain/ids.js';
 import type {
   StateAtMoment,
   StateAtRequest,
@@ -10,7 +11,7 @@ import type { RedactEventRequest, RedactedEvent } from '../sessions/operations/r
 import type { GetUsageRequest, UsageReport } from '../sessions/operations/get-usage.js';
 import type { EndTurnRequest, RenewTurnRequest, Turn, TurnHolder } from '../sessions/operations/turns.js';
 import { ProblemError } from './problem-error.js';
-import { Requests, type RequestsOptions } from './requests.js';
+import { Requests, type RequestsOptions, pause } from './requests.js';
 import { EventStream } from './event-stream.js';
 import { appStatePath, listPath, sessionPath, sessionsPath, turnPath, usagePath, userStatePath } from './paths.js';
 import { checkedBody, conditionOf, eventBodies, eventBody, listQuery, turnHeaders } from './request-parts.js';
@@ -34,6 +35,9 @@ import type {
   UpdateStateRequest,
   WatchRequest,
 } from './remote-types.js';
+
+/** How often `getOrCreateSession` looks again for a session that is there. */
+const MOST_LOOKS = 4;
 
 /**
  * A client for the routes of `SessionsRestModule`, `SummarizerRestModule`, `SearchRestModule` and `AgentsRestModule`, in browsers and Node. It needs only `fetch`.
@@ -69,18 +73,21 @@ export class SessionsClient extends LogClient {
    * @example const session = await client.getOrCreateSession({ appName: 'shop', userId: 'ann', sessionId: 'cart' });
    */
   async getOrCreateSession({ sessionId, state, metadata, turnsOnly, ...owner }: CreateRequest): Promise<RemoteSession> {
-    if (sessionId === undefined || sessionId.trim() === '') {
+    if (sessionId === undefined || isBlank(sessionId)) {
       return this.createSession({ ...owner, state, metadata, turnsOnly });
     }
     // Copied now: the caller may change the state before it is sent.
     const body = checkedBody({ state, metadata, turnsOnly });
-    for (;;) {
+    for (let tries = 1; ; tries++) {
       const found = await this.getSession({ ...owner, sessionId });
       if (found) return found;
       try {
         return await this.createSession({ ...owner, sessionId, ...body });
       } catch (error) {
-        if (!(error instanceof ProblemError) || error.code !== 'SESSION_EXISTS') throw error;
+        // A rule may let nobody read what is there, each time.
+        const isThere = error instanceof ProblemError && error.code === 'SESSION_EXISTS';
+        if (!isThere || tries > MOST_LOOKS) throw error;
+        if (tries > 1) await pause(tries - 1);
       }
     }
   }

@@ -70,6 +70,18 @@ describe('input checks of the client', () => {
     await expect(asked).rejects.toThrow(`did you mean ${meant}?`);
   });
 
+  it.each([
+    ['searchEvents', { text: 'a\ud800' }, 'text'],
+    ['searchEvents', { text: 'a', sessionId: '\ud800' }, 'sessionId'],
+    ['searchEvents', { text: 'a', sessionId: { id: 's' } }, 'sessionId'],
+    ['listEvents', { invocationId: 'x\udfff' }, 'invocationId'],
+    ['stateChanges', { key: '\ud800' }, 'key'],
+    ['getOrCreateSession', { sessionId: 7 }, 'sessionId'],
+  ] as const)('refuse in a query what a URL would change: %s %j', async (method, fields, path) => {
+    const asked = client[method]({ ...KEY, ...fields } as never) as Promise<unknown>;
+    await expect(asked).rejects.toMatchObject({ code: 'INVALID_INPUT', path });
+  });
+
   it('take the fields of all methods, and others that are like none of them', async () => {
     for (const name of Object.keys(NAMES)) expect(() => refuseUnsent({ [name]: 1 })).not.toThrow();
     expect(() => refuseUnsent({ number: 1, expiresAt: 2, lastUpdateTime: 3, agentName: 'a', tool: 't' })).not.toThrow();

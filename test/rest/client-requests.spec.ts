@@ -29,6 +29,8 @@ class FakeServer {
   });
 }
 
+const answerOf = (status: number, code: string) => Response.json({ code, detail: code }, { status });
+
 type AnyClient = Readonly<Record<string, (request: Values) => Promise<unknown>>>;
 
 function call(client: SessionsClient, name: RowName, request: Values): Promise<unknown> {
@@ -124,6 +126,19 @@ describe('the client', () => {
     expect((await watch.next()).value).toEqual(event);
     await watch.return?.();
     expect(server.sent[0]).toMatchObject({ query: '?afterSeq=3&partials=true&stateDeltas=true' });
+  });
+
+  it('looks a few times for a session that is there and cannot be read, and then says so', async () => {
+    server.answer = () =>
+      server.sent.at(-1)?.method === 'GET' ? answerOf(404, 'SESSION_NOT_FOUND') : answerOf(409, 'SESSION_EXISTS');
+    await expect(server.client.getOrCreateSession(KEY)).rejects.toMatchObject({ code: 'SESSION_EXISTS' });
+    expect(server.sent).toHaveLength(10);
+  });
+
+  it('leaves out of a query what is null', async () => {
+    server.answer = () => Response.json({ events: [] });
+    await server.client.listEvents({ ...KEY, invocationId: null, cursor: null } as never);
+    expect(server.sent.at(-1)?.query).toBe('');
   });
 
   it('changes state by an event', async () => {
