@@ -102,17 +102,8 @@ export class SessionNotFoundError extends SessionsError {
   readonly code = 'SESSION_NOT_FOUND';
   readonly status = 404;
 
-  /** @param isOther whether there is one, but not the one whose cursor was given, or which was read before */
-  constructor(
-    readonly sessionId: string,
-    isOther = false,
-  ) {
-    const name = JSON.stringify(sessionId);
-    super(
-      isOther
-        ? `Session ${name} is not the one that was read before, or that the cursor is of: that was deleted, has expired, or has another id. Begin without a cursor.`
-        : `Session ${name} was not found; it may have expired or been deleted. Create it first.`,
-    );
+  constructor(readonly sessionId: string) {
+    super(`Session ${JSON.stringify(sessionId)} was not found; it may have expired or been deleted. Create it first.`);
   }
 }
 

@@ -3,6 +3,16 @@ import type { SessionKey } from '../domain/ids.js';
 import type { SessionRecord } from '../domain/session-record.js';
 import type { ReadRequest, SessionStorage, StoredSession } from '../storage/session-storage.js';
 
+/** There is a session of the id, but not the one whose cursor was given, or which was read before. */
+export function otherSessionError({ sessionId }: SessionKey): SessionNotFoundError {
+  const error = new SessionNotFoundError(sessionId);
+  const name = JSON.stringify(sessionId);
+  error.message =
+    `Session ${name} is not the one that was read before, or that the cursor is of: that was deleted, has expired, or ` +
+    'has another id. Begin without a cursor.';
+  return error;
+}
+
 /** Several reads of one session. They fail if another one has taken its id in between. */
 export class IncarnationReads {
   #record: SessionRecord | undefined;
@@ -22,10 +32,11 @@ export class IncarnationReads {
 
   async read(parts: Omit<ReadRequest, 'key'>): Promise<StoredSession> {
     const read = await this.storage.read({ key: this.key, ...parts });
-    const isOther = read && this.incarnation !== undefined && this.incarnation !== read.record.incarnation;
-    if (!read || isOther) throw new SessionNotFoundError(this.key.sessionId, isOther);
+    if (!read) throw new SessionNotFoundError(this.key.sessionId);
+    const { incarnation } = read.record;
+    if (this.incarnation !== undefined && this.incarnation !== incarnation) throw otherSessionError(this.key);
     this.#record = read.record;
-    this.incarnation = read.record.incarnation;
+    this.incarnation = incarnation;
     return read;
   }
 }

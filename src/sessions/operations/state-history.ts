@@ -10,6 +10,7 @@ import { type StateKeyChange, type StateOperation, changesBy, StatePatches } fro
 import { loggedEvent } from '../domain/stored-json.js';
 import { assertStateKey } from '../domain/submitted-state.js';
 import type { SessionEnvironment } from '../session-environment.js';
+import { otherSessionError } from './incarnation-reads.js';
 import { fromStableLog, LogPoints } from './read-log.js';
 import { type WatchSessionRequest, SessionWatch } from './watch-session.js';
 
@@ -102,9 +103,9 @@ export async function stateChanges(env: SessionEnvironment, request: StateChange
   const cursor = StateChangeCursor.parse(request.cursor);
   return fromStableLog(async () => {
     const read = await env.storage.read({ key: session });
-    const isOther = read && cursor && cursor.incarnation !== read.record.incarnation;
-    if (!read || isOther) throw new SessionNotFoundError(session.sessionId, isOther);
+    if (!read) throw new SessionNotFoundError(session.sessionId);
     const { record } = read;
+    if (cursor && cursor.incarnation !== record.incarnation) throw otherSessionError(session);
     const log = new LogPoints(env.storage, record, env.stateLimits);
     const { changes, next } = await readPage(log, record, findPageStart(record, after, cursor), limits);
     const { firstSeq, lastSeq, incarnation } = record;
