@@ -52,11 +52,17 @@ describe.each(frameworks)('the content type of writes over REST on %s', (framewo
       const [method = '', path = ''] = route.split(' ');
       const { status, body } = await send(app.url + path, method, sent);
       expect(status).toBe(415);
-      expect(JSON.parse(body)).toMatchObject({ code: 'UNSUPPORTED_MEDIA_TYPE' });
+      const detail = expect.stringContaining('Send Content-Type: application/json');
+      expect(JSON.parse(body)).toMatchObject({ code: 'UNSUPPORTED_MEDIA_TYPE', detail });
       const { sessions } = await app.sessions.listSessions({ appName: 'shop' });
       expect(sessions.map(({ id, version }) => ({ id, version }))).toEqual([{ id: 's', version: 0 }]);
     },
   );
+
+  it('needs no body where nothing is to be said', async () => {
+    const sent = send(app.url + SESSION, 'DELETE', { type: 'application/json' });
+    expect(await sent).toEqual({ status: 204, body: '' });
+  });
 });
 
 describe('the content type of GraphQL requests', () => {

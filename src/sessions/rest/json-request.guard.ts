@@ -1,8 +1,8 @@
 import { type CanActivate, type ExecutionContext, Injectable, UnsupportedMediaTypeException } from '@nestjs/common';
+import { NO_JSON } from '../transport/problems.js';
 import { HttpExchange } from './http-exchange.js';
 
 const WITH_BODY = new Set(['POST', 'PUT', 'PATCH']);
-const NO_JSON = 'Send Content-Type: application/json, and {} where there is nothing to say.';
 
 /**
  * Refuses writes without a JSON content type. Browsers send other types cross-site without a preflight, and a body that was not

@@ -313,7 +313,8 @@ function withId(event: unknown, key: string | undefined): EventInput {
   const given = event as EventInput;
   if (key === undefined || given.id === key) return given;
   // An empty key would store each retry of an event, and HTTP does not carry other characters reliably.
-  if (!/^[ -~]+$/.test(key)) throw new InvalidInputError('must be ASCII; send other ids in the event', KEY_HEADER);
+  if (!/^[ -~]+$/.test(key))
+    throw new InvalidInputError('must be ASCII, and not empty; send other ids in the event', KEY_HEADER);
   if (given.id !== undefined) throw new InvalidInputError('is not the id of the event', KEY_HEADER);
   // The access rule has seen the body.
   if (reservedInId(key) !== undefined) {

@@ -47,6 +47,8 @@ export interface Problem {
 
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 
+export const NO_JSON = 'Send Content-Type: application/json, in UTF-8, and {} where there is nothing to say.';
+
 /** Codes of errors from outside this package. */
 const CODES: Readonly<Record<number, string>> = {
   401: 'UNAUTHENTICATED',
@@ -75,9 +77,9 @@ export function problemOf(error: unknown): Problem {
   if (error instanceof StreamStalled) return problem(503, 'STREAM_STALLED', error.message);
   if (isTooLong(error)) return problem(413, 'LIMIT_EXCEEDED', TOO_LONG);
   if (isUnreadable(error)) return problem(400, 'INVALID_INPUT', 'The body is not valid JSON.');
-  if (error instanceof HttpException) return problem(error.getStatus(), codeFor(error.getStatus()), error.message);
+  if (error instanceof HttpException) return problem(error.getStatus(), codeFor(error.getStatus()), detailOf(error));
   const status = clientErrorOf(error);
-  if (status !== undefined) return problem(status, codeFor(status), (error as Error).message);
+  if (status !== undefined) return problem(status, codeFor(status), detailOf(error as Error));
   return problem(500, 'INTERNAL', 'The request could not be answered; the log of the server says why.');
 }
 
@@ -195,6 +197,12 @@ function isUnreadable(error: unknown): boolean {
   if (error instanceof HttpException) return error.getStatus() === 400 && /\bJSON\b/.test(error.message);
   // Without a status, the error is not about the request: a store may hold invalid JSON.
   return error instanceof SyntaxError && clientErrorOf(error) !== undefined;
+}
+
+/** Parsers only say that they do not take a content type, that of Fastify in the cause. */
+function detailOf({ message, cause }: Error): string {
+  const { code } = (cause ?? {}) as { readonly code?: unknown };
+  return code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE' || message.startsWith('unsupported charset') ? NO_JSON : message;
 }
 
 /**
