@@ -5,6 +5,8 @@
  */
 export class ServerUnreachableError extends Error {
   readonly code = 'SERVER_UNREACHABLE';
+  /** Whether a write may have happened: the request may have arrived. */
+  readonly outcomeUnknown: boolean;
 
   constructor(
     /** The `url` of the client. */
@@ -12,13 +14,26 @@ export class ServerUnreachableError extends Error {
     cause: unknown,
   ) {
     const reason = findSystemCode(cause);
+    const outcomeUnknown = reason === undefined || !NOT_CONNECTED.has(reason);
     super(
-      `No answer from ${url}${reason === undefined ? '' : ` (${reason})`}. Start the server, or give the client the \`url\` of its routes, up to /apps.`,
+      `No answer from ${url}${reason === undefined ? '' : ` (${reason})`}. Start the server, or give the client the \`url\` of its routes, up to /apps.` +
+        (outcomeUnknown ? ' If it runs, a write may have happened: read before you repeat it.' : ''),
       { cause },
     );
     this.name = 'ServerUnreachableError';
+    this.outcomeUnknown = outcomeUnknown;
   }
 }
+
+/** Codes of the system when nothing was sent. */
+const NOT_CONNECTED: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
 
 /** Whether `fetch` failed before there was an answer. It throws a TypeError then, and for a request that it refuses to send. */
 export function isNetworkFailure(error: unknown): boolean {
