@@ -4,7 +4,7 @@ import { type Finding, finding } from './findings.js';
 import { type CheckEnvironment, expiryNotes } from './session-check.js';
 import { excessNote, isExcess, readSharedForCheck } from './state-excess.js';
 import { setLifetime } from './session-repair.js';
-import { SharedWrites } from './shared-check.js';
+import { SharedWrites } from './shared-writes.js';
 
 /**
  * Checks the state of a user or an app, once all of its sessions are checked.

@@ -21,7 +21,7 @@ import { wrongGroups } from './group-check.js';
 import { LiveSums, livePathOf, computeViewMarks } from './live-path.js';
 import { LogCheck, listAnchorSeqs } from './log-check.js';
 import { LogChangedError, type Pace, logPages } from './log-pages.js';
-import type { SharedWrites } from './shared-check.js';
+import type { SharedWrites } from './shared-writes.js';
 import { type LimitedReads, type ReadForCheck, excessNote, readForCheck } from './state-excess.js';
 import type { LeftCall } from './tool-check.js';
 

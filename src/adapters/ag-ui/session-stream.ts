@@ -14,7 +14,7 @@ import {
 } from '../../index.js';
 import { messageIdsOf, toAgUiMessages } from './event-messages.js';
 import { EventTranslator } from './event-translator.js';
-import { type LiveEvent, LiveEvents, TICK } from './live-events.js';
+import { type LiveEvent, InterruptibleWatch, TICK } from './interruptible-watch.js';
 import { finished, outcomeInLog, started, waitingOutcome } from './run-outcome.js';
 import { type StreamState, formatStreamToken } from './stream-token.js';
 
@@ -47,7 +47,7 @@ interface Frame {
 /** What happens in a session, from a moment on, in the events of AG-UI. Belongs to one reader. */
 export class SessionStream {
   readonly #translator: EventTranslator;
-  readonly #live: LiveEvents;
+  readonly #live: InterruptibleWatch;
   #position: string;
   #seq: number;
   #frame: Frame | undefined;
@@ -65,7 +65,7 @@ export class SessionStream {
     this.#seq = Number.parseInt(position, 10);
     if (run !== undefined) this.#frame = newFrame(run);
     const start = { afterSeq: this.#seq, afterPosition: position };
-    this.#live = new LiveEvents(
+    this.#live = new InterruptibleWatch(
       sessions.watch({ ...key, ...start, partials: true, stateDeltas: true, signal, ...(gate && { gate }) }),
     );
   }

@@ -7,7 +7,7 @@ export type LiveEvent = WatchedEvent & { readonly position?: string; readonly of
 export const TICK = Symbol('tick');
 
 /** Reads a watch, and stops waiting when something else happens. */
-export class LiveEvents {
+export class InterruptibleWatch {
   #next: Promise<IteratorResult<LiveEvent, unknown>> | undefined;
 
   constructor(private readonly watch: AsyncIterator<LiveEvent, unknown>) {}
