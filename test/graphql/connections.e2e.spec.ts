@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { type NetConnectOpts, type Socket, connect } from 'node:net';
-import { type ClientOptions, WebSocket } from 'ws';
+import { GraphQLModule } from '@nestjs/graphql';
+import { type ClientOptions, WebSocket, type WebSocketServer } from 'ws';
+import { subscriptionServerOf } from '../../src/sessions/graphql/connections/web-socket-server.js';
 import type { GraphqlLimits } from '../../src/sessions/graphql/index.js';
 import { until } from '../support/until.js';
 import { GraphqlApp } from './graphql-app.js';
@@ -82,6 +84,28 @@ describe('connections of subscriptions', () => {
     socket.send(JSON.stringify({ type: 'ping', payload: { text: 'x'.repeat(1_000_000) } }));
     const [answer] = (await once(socket, 'message')) as [Buffer];
     expect(JSON.parse(answer.toString())).toMatchObject({ type: 'pong' });
+  });
+
+  it('are not read further while their client does not read the answers, and then go on', async () => {
+    const [count, bytes] = [40, 1_000_000];
+    await start({});
+    let raw: Socket | undefined;
+    const socket = await accepted({ createConnection: (to) => (raw = connect(to as NetConnectOpts)) });
+    const server = subscriptionServerOf(app.get(GraphQLModule).graphQlAdapter)?.server as WebSocketServer | undefined;
+    const [served] = server?.clients ?? [];
+    raw?.pause();
+    for (let ping = 0; ping < count; ping++) {
+      socket.send(JSON.stringify({ type: 'ping', payload: { ping, text: 'x'.repeat(bytes) } }));
+    }
+    await until(() => served?.isPaused === true);
+    expect(served?.bufferedAmount).toBeLessThan(4 * bytes);
+    const pongs: unknown[] = [];
+    socket.on('message', (data: Buffer) =>
+      pongs.push((JSON.parse(data.toString()) as { payload: { ping: number } }).payload.ping),
+    );
+    raw?.resume();
+    await until(() => pongs.length === count);
+    expect(pongs).toEqual(Array.from({ length: count }, (_, index) => index));
   });
 
   it('are closed without a connection_init', async () => {

@@ -9,6 +9,7 @@ import {
   terminateAfterClose,
   limitClose,
   limitHandshake,
+  limitUnread,
   type WebSocketSettings,
   webSocketSettingsIn,
   type SubscriptionServer,
@@ -59,6 +60,7 @@ function limitServer({ server }: SubscriptionServer, { limits, addressOf }: WebS
     socket.on('error', () => terminateAfterClose(socket));
     limitClose(socket);
     limitHandshake(socket, request, limits.maxHandshakeBytes);
+    limitUnread(socket, request.socket);
     stalled.add(socket, request.socket);
   });
 }

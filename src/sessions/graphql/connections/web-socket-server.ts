@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import { isPlainObject, readObjectField } from '../../domain/json-value.js';
 import type { ConnectionLimits } from '../limits/graphql-limits.js';
 
@@ -7,8 +8,15 @@ export interface WebSocketConnection {
   close: (code: number, reason: string) => void;
   terminate(): void;
   removeAllListeners(event: 'message' | 'error'): unknown;
-  on(event: 'error', listener: () => void): unknown;
+  on(event: 'message' | 'ping' | 'error', listener: () => void): unknown;
   once(event: 'close', listener: () => void): unknown;
+}
+
+/** One that has been opened. */
+export interface OpenedConnection extends WebSocketConnection {
+  readonly isPaused: boolean;
+  pause(): void;
+  resume(): void;
 }
 
 /** `verifyClient` of `ws`: accepts a connection, or refuses it with a status, body and headers. */
@@ -20,7 +28,7 @@ export type Verify = (
 /** The part of a `ws` server that is used here. */
 export interface WebSocketServer {
   readonly options: { maxPayload?: number; verifyClient?: Verify };
-  on(event: 'connection', listener: (socket: WebSocketConnection, request: IncomingMessage) => void): unknown;
+  on(event: 'connection', listener: (socket: OpenedConnection, request: IncomingMessage) => void): unknown;
 }
 
 /** A WebSocket server for subscriptions, and its options of graphql-ws. */
@@ -105,6 +113,20 @@ export function limitHandshake(socket: WebSocketConnection, request: IncomingMes
     endConnection(socket, TOO_BIG, `More than ${maxBytes} bytes before the connection was accepted`);
   };
   request.socket.on('data', count);
+}
+
+/** How much may wait for a client that goes on asking. */
+const MAX_WAITING_BYTES = 1_048_576;
+
+/** Reads no more from a client that does not read its answers: a ping, for example, is answered with all that it carries. */
+export function limitUnread(socket: OpenedConnection, raw: Socket): void {
+  const pauseIfUnread = (): void => {
+    if (socket.isPaused || raw.writableLength <= MAX_WAITING_BYTES) return;
+    socket.pause();
+    raw.once('drain', () => socket.resume());
+  };
+  socket.on('message', pauseIfUnread);
+  socket.on('ping', pauseIfUnread);
 }
 
 /** Closes a connection with a reason, and ignores further messages. */
