@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { WebSocket } from 'ws';
 import type { LoggedEvent } from '../../src/index.js';
 import { GraphqlApp } from './graphql-app.js';
+import { until } from '../support/until.js';
 import { LiveWatch } from './live-watch.js';
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 's' };
@@ -144,6 +145,34 @@ describe('the subscription to events', () => {
       id: '100',
       payload: [{ extensions: { code: 'LIMIT_EXCEEDED' } }],
     });
+    socket.terminate();
+  });
+
+  it('keeps operations apart that have one id after the other, also if the first one has just begun', async () => {
+    const session = await app.sessions.createSession({ ...KEY, sessionId: 'other' });
+    await app.sessions.appendEvent({ session, event: { id: 'of-other', author: 'agent' } });
+    const follow = (sessionId: string): string =>
+      subscription(
+        `subscription { eventAppended(appName: "shop", userId: "ann", sessionId: "${sessionId}", afterSeq: 0) { id } }`,
+      );
+    const complete = JSON.stringify({ id: 'one', type: 'complete' });
+    const socket = await connect();
+    const received = messagesOf(socket);
+    for (let time = 0; time < 20; time++) for (const message of [follow('s'), complete]) socket.send(message);
+    socket.send(follow('other'));
+    await until(() => received.length > 0);
+    await append(1);
+    // The second one has begun, and ends while the third one begins.
+    for (const message of [complete, follow('s')]) socket.send(message);
+    await until(() => received.length > 1);
+    socket.send(subscription('{ __typename }', 'last'));
+    await until(() => received.some((message) => message.includes('"complete"')));
+    expect(received.map((message) => JSON.parse(message) as Message)).toMatchObject([
+      { id: 'one', type: 'next', payload: { data: { eventAppended: { id: 'of-other' } } } },
+      { id: 'one', type: 'next', payload: { data: { eventAppended: { id: 'e-1' } } } },
+      { id: 'last', type: 'next' },
+      { id: 'last', type: 'complete' },
+    ]);
     socket.terminate();
   });
 

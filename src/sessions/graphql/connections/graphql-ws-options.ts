@@ -11,6 +11,7 @@ import {
 } from 'graphql';
 import { onSignOut } from '../../transport/signed-out.js';
 import { isForeignPage } from '../../transport/cross-site.js';
+import { ConnectionOperations } from './connection-operations.js';
 import { executeWithin } from './operation-memory.js';
 import {
   acceptHandshake,
@@ -41,6 +42,11 @@ export interface OperationResult {
   readonly errors?: readonly GraphQLError[] | undefined;
 }
 
+/** What a client asks for. It is kept for as long as the operation runs. */
+export interface OperationPayload {
+  readonly query: string;
+}
+
 /** Of graphql-ws, whose clients do not try again then. */
 const SIGNED_OUT = 4401;
 
@@ -65,8 +71,13 @@ export function graphqlWsOptions({ rules, limits, origins, addressOf }: GraphqlW
     },
 
     /** Returns errors that would otherwise close the connection with all its operations. */
-    onSubscribe({ subscriptions }: GraphqlWsConnection, _id: string, { query }: { query: string }) {
-      if (Object.keys(subscriptions).length > maxStreams) {
+    onSubscribe(connection: GraphqlWsConnection, id: string, payload: OperationPayload) {
+      const { query } = payload;
+      const operations = ConnectionOperations.of(connection);
+      operations.begin(id, payload);
+      const live = Object.keys(connection.subscriptions).length;
+      // Those that were completed end a little later.
+      if (live > maxStreams || operations.size > 2 * maxStreams) {
         return [limitError(`There are ${maxStreams} operations on this connection already; end one first.`)];
       }
       const tooLong = textProblem(query, maxTextBytes);
@@ -79,8 +90,27 @@ export function graphqlWsOptions({ rules, limits, origins, addressOf }: GraphqlW
       }
     },
 
+    onOperation: (
+      connection: GraphqlWsConnection,
+      id: string,
+      payload: OperationPayload,
+      _args: unknown,
+      result: unknown,
+    ) => ConnectionOperations.of(connection).leaveIfReplaced(id, payload, result),
+
+    onError: endOperation,
+
+    onComplete: endOperation,
+
     /** Invalid variables are found at the start of an operation, and then there is no data. */
-    onNext(_connection: unknown, _id: string, _message: unknown, _asked: unknown, result: OperationResult) {
+    async onNext(
+      connection: GraphqlWsConnection,
+      id: string,
+      payload: OperationPayload,
+      _asked: unknown,
+      result: OperationResult,
+    ) {
+      await ConnectionOperations.of(connection).leaveIfReplaced(id, payload);
       const { data, errors } = result;
       // It is text by then. graphql-ws keeps the last result of a subscription until the next one comes.
       setImmediate(() => delete result.data);
@@ -99,6 +129,12 @@ export function graphqlWsOptions({ rules, limits, origins, addressOf }: GraphqlW
       ),
   };
   return withWebSocketSettings(options, { limits, addressOf });
+}
+
+async function endOperation(connection: GraphqlWsConnection, id: string, payload: OperationPayload): Promise<void> {
+  const operations = ConnectionOperations.of(connection);
+  await operations.leaveIfReplaced(id, payload);
+  operations.end(id, payload);
 }
 
 /** The same code as over HTTP. */
