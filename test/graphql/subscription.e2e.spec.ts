@@ -176,6 +176,17 @@ describe('the subscription to events', () => {
     socket.terminate();
   });
 
+  it.each(['variables', 'extensions'])('refuses %s that it would have to keep', async (field) => {
+    const socket = await connect();
+    const payload = { query: `subscription { eventAppended(${S}) { seq } }`, [field]: { unused: 'x'.repeat(70_000) } };
+    socket.send(JSON.stringify({ id: '1', type: 'subscribe', payload }));
+    expect(await nextMessage(socket)).toMatchObject({
+      type: 'error',
+      payload: [{ message: expect.stringContaining('the limit is 65536'), extensions: { code: 'LIMIT_EXCEEDED' } }],
+    });
+    socket.terminate();
+  });
+
   it.each([
     ['https://evil.example', false],
     ['null', false],

@@ -4,11 +4,14 @@ import {
   type DocumentNode,
   GraphQLError,
   type GraphQLSchema,
+  OperationTypeNode,
   type ValidationRule,
+  getOperationAST,
   parse,
   specifiedRules,
   validate,
 } from 'graphql';
+import { jsonBytes } from '../../domain/byte-budget.js';
 import { onSignOut } from '../../transport/signed-out.js';
 import { isForeignPage } from '../../transport/cross-site.js';
 import { ConnectionOperations } from './connection-operations.js';
@@ -45,6 +48,9 @@ export interface OperationResult {
 /** What a client asks for. It is kept for as long as the operation runs. */
 export interface OperationPayload {
   readonly query: string;
+  readonly operationName?: string | null | undefined;
+  readonly variables?: unknown;
+  readonly extensions?: unknown;
 }
 
 /** Of graphql-ws, whose clients do not try again then. */
@@ -72,7 +78,7 @@ export function graphqlWsOptions({ rules, limits, origins, addressOf }: GraphqlW
 
     /** Returns errors that would otherwise close the connection with all its operations. */
     onSubscribe(connection: GraphqlWsConnection, id: string, payload: OperationPayload) {
-      const { query } = payload;
+      const { query, operationName } = payload;
       const operations = ConnectionOperations.of(connection);
       operations.begin(id, payload);
       const live = Object.keys(connection.subscriptions).length;
@@ -83,8 +89,9 @@ export function graphqlWsOptions({ rules, limits, origins, addressOf }: GraphqlW
       const tooLong = textProblem(query, maxTextBytes);
       if (tooLong) return [tooLong];
       try {
-        read(query);
-        return undefined;
+        const operation = getOperationAST(read(query), operationName);
+        const isStream = operation?.operation === OperationTypeNode.SUBSCRIPTION;
+        return isStream ? keptProblems(id, payload, maxTextBytes) : undefined;
       } catch (error) {
         return [withCode('GRAPHQL_PARSE_FAILED', error)];
       }
@@ -135,6 +142,15 @@ async function endOperation(connection: GraphqlWsConnection, id: string, payload
   const operations = ConnectionOperations.of(connection);
   await operations.leaveIfReplaced(id, payload);
   operations.end(id, payload);
+}
+
+/** What a subscription carries is kept until it ends. */
+function keptProblems(id: string, { variables, extensions }: OperationPayload, maxBytes: number) {
+  const bytes = jsonBytes({ id, variables, extensions });
+  if (bytes <= maxBytes) return undefined;
+  return [
+    limitError(`The id, variables and extensions of a subscription have ${bytes} bytes; the limit is ${maxBytes}.`),
+  ];
 }
 
 /** The same code as over HTTP. */

@@ -8,7 +8,10 @@ import { GraphQLError } from 'graphql';
 
 /** The limits of documents, responses and connections. */
 export interface GraphqlLimits {
-  /** Bytes of the text of a document, including comments. Checked before parsing. Default: 65,536. */
+  /**
+   * Bytes of the text of a document, including comments. Checked before parsing. Also those of the id, variables and extensions of a
+   * subscription, which are kept until it ends. Default: 65,536.
+   */
   readonly maxTextBytes: number;
   /** Nested fields and fragments. Default: 20. */
   readonly maxDepth: number;
