@@ -187,6 +187,17 @@ describe('the subscription to events', () => {
     socket.terminate();
   });
 
+  it('closes a connection that gives an id twice, however long that is, without a line in the log', async () => {
+    const printed = jest.spyOn(console, 'error').mockImplementation();
+    const socket = await connect();
+    const twice = subscription(`subscription { eventAppended(${S}) { seq } }`, 'ü'.repeat(1_000));
+    for (let time = 0; time < 20; time++) socket.send(twice);
+    const [code, reason] = (await once(socket, 'close')) as [number, Buffer];
+    expect([code, reason.toString()]).toEqual([4409, expect.stringMatching(/^Subscriber for ü+$/)]);
+    expect(printed).not.toHaveBeenCalled();
+    printed.mockRestore();
+  });
+
   it.each([
     ['https://evil.example', false],
     ['null', false],

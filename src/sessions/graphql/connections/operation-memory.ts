@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { setImmediate } from 'node:timers';
@@ -58,6 +59,8 @@ function closingOf(socket: Socket): AbortSignal {
   const known = closings.get(socket);
   if (known) return known;
   const closing = new AbortController();
+  // Each operation that waits listens.
+  setMaxListeners(Infinity, closing.signal);
   if (socket.destroyed) closing.abort();
   socket.once('close', () => closing.abort());
   closings.set(socket, closing.signal);

@@ -5,7 +5,7 @@ import type { ConnectionLimits } from '../limits/graphql-limits.js';
 
 /** The part of a `ws` connection that is used here. */
 export interface WebSocketConnection {
-  close: (code: number, reason: string) => void;
+  close: (code: number, reason?: string | Buffer) => void;
   terminate(): void;
   removeAllListeners(event: 'message' | 'error'): unknown;
   on(event: 'message' | 'ping' | 'error', listener: () => void): unknown;
@@ -136,17 +136,28 @@ export function endConnection(socket: WebSocketConnection, code: number, reason:
   terminateAfterClose(socket);
 }
 
-/** Terminates the connection if the client does not respond to a close, whoever closes. `ws` waits 30 seconds, and an app waits for it. */
+/** What fits into the 123 bytes of a close frame, in any language. */
+const MAX_REASON_LENGTH = 41;
+
+/**
+ * Terminates the connection if the client does not respond to a close, whoever closes. `ws` waits 30 seconds, and an app waits for it. It
+ * throws if a reason is too long: one of graphql-ws holds the id that a client gave.
+ */
 export function limitClose(socket: WebSocketConnection): void {
   const close = socket.close.bind(socket);
   socket.close = (code, reason) => {
-    close(code, reason);
+    const isTooLong = typeof reason === 'string' && Buffer.byteLength(reason) > 3 * MAX_REASON_LENGTH;
+    close(code, isTooLong ? reason.slice(0, MAX_REASON_LENGTH).toWellFormed() : reason);
     terminateAfterClose(socket);
   };
 }
 
-/** Terminates a closing connection if the client does not respond. */
+const closing = new WeakSet<WebSocketConnection>();
+
+/** Terminates a closing connection if the client does not respond. Each of its messages may close it once more. */
 export function terminateAfterClose(socket: WebSocketConnection): void {
+  if (closing.has(socket)) return;
+  closing.add(socket);
   const timer = setTimeout(() => socket.terminate(), CLOSE_TIMEOUT_MS);
   socket.once('close', () => clearTimeout(timer));
 }
