@@ -15,6 +15,7 @@ import { appendSummary } from './append-summary.js';
 import type { DueCheck } from './summary-due.js';
 import { cappedText } from './models/capped-text.js';
 import { isCount } from '../sessions/domain/input-checks.js';
+import { toErrorMessage } from '../sessions/domain/thrown-text.js';
 import { callWithin } from '../sessions/domain/timeouts.js';
 import type { LastRequest, SummaryAnswer, SummaryModel, SummaryRequest } from './models/summary-model.js';
 import { Semaphore } from '../sessions/storage/semaphore.js';
@@ -164,8 +165,7 @@ export class SummaryWriter {
       return await callWithin({ limitMs: timeoutMs, signal: outer }, work);
     } catch (error) {
       outer.throwIfAborted();
-      const reason = error instanceof Error ? error.message : 'it threw';
-      throw new SummaryFailedError(model.name, what + reason, { cause: error });
+      throw new SummaryFailedError(model.name, what + toErrorMessage(error), { cause: error });
     }
   }
 

@@ -7,6 +7,7 @@ import {
 } from '@nestjs/common';
 import type { ModuleRef } from '@nestjs/core';
 import { ConfigurationError } from '../../../config/configuration-error.js';
+import { toErrorMessage } from '../../domain/thrown-text.js';
 import { callWithin } from '../../domain/timeouts.js';
 import type { SessionEnvironment } from '../../session-environment.js';
 import { environmentsIn } from '../environments-in.js';
@@ -168,7 +169,7 @@ export class AuditTrail implements OnApplicationBootstrap, OnApplicationShutdown
     this.#lost += count;
     if (this.#isFailing) return;
     this.#isFailing = true;
-    this.#logger.error(`Records of the audit are lost (${this.#lost} so far): ${String(error)}`);
+    this.#logger.error(`Records of the audit are lost (${this.#lost} so far): ${toErrorMessage(error)}`);
   }
 
   #sinkOf({ sink, keepDays }: Partial<AuditOptions> = {}): AuditSink | undefined {
