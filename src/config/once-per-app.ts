@@ -1,6 +1,7 @@
 import type { Provider, Type } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
 import { ConfigurationError } from './configuration-error.js';
+import { warnOfLazyLoading } from './lazy-loading.js';
 
 /** Within a module, that no other one of its class stands in its way. */
 export const IS_ONCE = Symbol('IS_ONCE');
@@ -12,6 +13,7 @@ export function oncePerApp(moduleOf: () => Type, advice: string): Provider {
     inject: [ModulesContainer],
     useFactory: (modules: ModulesContainer): true => {
       const module = moduleOf();
+      warnOfLazyLoading(module, modules);
       if (modulesOf(module, modules).length < 2) return true;
       throw new ConfigurationError([
         `The app has two ${module.name}s that parts of it would take for one. Call forRoot once: ${advice}`,

@@ -1,6 +1,7 @@
 import type { ConfigurableModuleAsyncOptions, DynamicModule, ModuleMetadata, Provider, Type } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
 import { ConfigurationError } from '../config/configuration-error.js';
+import { warnOfLazyLoading } from '../config/lazy-loading.js';
 import { IS_ONCE, modulesOf } from '../config/once-per-app.js';
 import { type OptionKinds, checkOptions } from './domain/given-options.js';
 import { type ServedSessions, servedSessions } from './sessions.tokens.js';
@@ -81,6 +82,7 @@ export function oncePerStore(moduleOf: () => Type, problem: string): Provider {
     inject: [ModulesContainer, SERVED_NAME],
     useFactory: (modules: ModulesContainer, name: string): true => {
       const module = moduleOf();
+      warnOfLazyLoading(module, modules);
       const names = modulesOf(module, modules).map(({ providers }) => providers.get(SERVED_NAME)?.instance);
       if (names.filter((each) => each === name).length < 2) return true;
       const store = name === '' ? 'the store without a name' : `the store ${JSON.stringify(name)}`;

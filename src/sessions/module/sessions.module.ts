@@ -8,6 +8,7 @@ import {
   type OnModuleInit,
 } from '@nestjs/common';
 import { DiscoveryModule, ModuleRef, ModulesContainer } from '@nestjs/core';
+import { warnOfLazyLoading } from '../../config/lazy-loading.js';
 import { START } from '../../config/session-settings.js';
 import { isGiven } from '../domain/json-value.js';
 import { warningOfMisspelledField } from '../domain/misspelled-fields.js';
@@ -124,6 +125,7 @@ async function chosenOf(
   modules: ModulesContainer,
 ): Promise<ChosenStorage> {
   checkStoreNames(modules);
+  warnOfLazyLoading(SessionsModule, modules);
   return chooseStorage(options, moduleRef);
 }
 
