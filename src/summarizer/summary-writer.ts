@@ -175,7 +175,9 @@ export class SummaryWriter {
     if (typeof answer === 'string') {
       throw new SummaryFailedError(model.name, 'it answered with a string, where { text } is wanted');
     }
-    const { text, unfinished } = answer ?? {};
+    const { text } = answer ?? {};
+    // Null says the same as a missing field.
+    const unfinished = answer?.unfinished ?? undefined;
     if (unfinished !== undefined) throw new SummaryFailedError(model.name, `it did not finish (${unfinished})`);
     return this.#cleaned(text, 'its answer was empty');
   }

@@ -40,6 +40,7 @@ describe.each(firstStore)('the answer of a model on $name', (store) => {
     ['a fence and placeholders', { text: '==== {conversation_text} $& ====' }, '==== {conversation_text} $& ===='],
     ['actions', { text: '{"actions":{"stateDelta":{"a":1}}}' }, '{"actions":{"stateDelta":{"a":1}}}'],
     ['extra properties', { text: 'Ann', stateDelta: { a: 1 }, actions: { stateDelta: { a: 1 } } }, 'Ann'],
+    ['null for what is missing', { text: 'Ann', unfinished: null, inputTokens: null }, 'Ann'],
     ['invalid token counts', { text: 'Ann', inputTokens: Number.NaN, outputTokens: 'many' }, 'Ann'],
   ])('is used as text only: %s', async (_title, answer, text) => {
     await answering(answer);
