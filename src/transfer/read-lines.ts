@@ -111,7 +111,7 @@ function parsedObject(text: string, line: number): Readonly<Record<string, unkno
   return parsed as Readonly<Record<string, unknown>>;
 }
 
-/** The lines of a text in pieces, without line breaks. */
+/** The lines of a text in pieces, without line breaks, also those of Windows. */
 async function* splitInputLines(input: TransferInput): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let rest = '';
@@ -119,7 +119,7 @@ async function* splitInputLines(input: TransferInput): AsyncGenerator<string> {
     const text = typeof piece === 'string' ? piece : decoder.decode(piece, { stream: true });
     let start = 0;
     for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', start)) {
-      yield rest + text.slice(start, end);
+      yield withoutReturn(rest + text.slice(start, end));
       rest = '';
       start = end + 1;
     }
@@ -128,5 +128,9 @@ async function* splitInputLines(input: TransferInput): AsyncGenerator<string> {
     if (rest.length > MOST_CHARACTERS_PER_LINE) throw new TransferFileError('a line is too long');
   }
   rest += decoder.decode();
-  if (rest !== '') yield rest;
+  if (rest !== '') yield withoutReturn(rest);
+}
+
+function withoutReturn(line: string): string {
+  return line.endsWith('\r') ? line.slice(0, -1) : line;
 }

@@ -296,6 +296,11 @@ describe('importing', () => {
       expect(comparable(await linesOf(target))).toEqual(comparable(lines));
     });
 
+    it('reads a file that got the line ends of Windows', async () => {
+      await importSessions(target, [lines.join('').replaceAll('\n', '\r\n')]);
+      expect(comparable(await linesOf(target))).toEqual(comparable(lines));
+    });
+
     it('needs `transfer` of the store, but an export and a dry run do not', async () => {
       await importLines(target, lines);
       const own = withoutTransfer(target);
