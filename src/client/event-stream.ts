@@ -129,7 +129,10 @@ export class EventStream implements AsyncIterableIterator<WatchedEvent> {
     const idle = new IdleTimeout(this.#idleTimeoutMs);
     const ended = AbortSignal.any([this.#end, idle.signal]);
     const response = await idle.limit(this.requests.send('GET', `${this.eventsPath()}/stream`, options, ended));
-    if (!isEventStream(response)) throw notFromServer(response.status, 'a stream of events');
+    if (!isEventStream(response)) {
+      await response.body?.cancel();
+      throw notFromServer(response.status, 'a stream of events');
+    }
     yield* readEventBlocks(response, idle);
   }
 }

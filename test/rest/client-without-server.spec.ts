@@ -126,4 +126,12 @@ describe('A client without a server', () => {
       }
     }
   });
+
+  it('reads nothing of a page that answers in place of a stream', async () => {
+    const cancel = jest.fn();
+    const endless = async (): Promise<Response> => new Response(new ReadableStream({ cancel }));
+    const client = new SessionsClient({ url: '/api', retries: 0, fetch: endless });
+    await expect(client.watch({ ...KEY, afterSeq: 0 }).next()).rejects.toThrow('not a stream of events');
+    expect(cancel).toHaveBeenCalledTimes(1);
+  });
 });
