@@ -125,9 +125,9 @@ describe.each(frameworks)('the REST routes for summaries on %s', (framework) => 
     const logged = jest.spyOn(Logger.prototype, 'error');
     try {
       await appendTurns(app.sessions, 1, 3);
-      model.reply = () => Promise.reject(new Error('the quota is used up'));
+      model.reply = () => Promise.reject(new Error('the quota is used up.\n'));
       await summarise({ force: true });
-      expect(logged.mock.calls.flat().join('\n')).toContain('"scripted" gave no summary: the quota is used up');
+      expect(logged.mock.calls.flat().join('\n')).toContain('"scripted" gave no summary: the quota is used up. Nothing');
     } finally {
       logged.mockRestore();
     }
