@@ -127,7 +127,9 @@ describe.each(frameworks)('the REST routes for summaries on %s', (framework) => 
       await appendTurns(app.sessions, 1, 3);
       model.reply = () => Promise.reject(new Error('the quota is used up.\n'));
       await summarise({ force: true });
-      expect(logged.mock.calls.flat().join('\n')).toContain('"scripted" gave no summary: the quota is used up. Nothing');
+      expect(logged.mock.calls.flat().join('\n')).toContain(
+        '"scripted" gave no summary: the quota is used up. Nothing',
+      );
     } finally {
       logged.mockRestore();
     }
