@@ -34,7 +34,7 @@ import { type TelemetryOptions, startTelemetry } from 'nestjs-agent-sessions/tel
 import { describeSessionStorage } from 'nestjs-agent-sessions/testing';
 import { exportSessions } from 'nestjs-agent-sessions/transfer';
 import { DatabaseSessionService, SESSION_MIGRATIONS, sessionEntities } from 'nestjs-agent-sessions/typeorm';
-import type { FormattedExecutionResult, GraphQLError } from 'graphql';
+import type { ServerOptions } from 'graphql-ws';
 import { DataSource } from 'typeorm';
 
 @Injectable()
@@ -97,12 +97,8 @@ export const services = (): SessionService[] => [
   new DatabaseSessionService({ database: ':memory:' }),
 ];
 
-/** What graphql-ws calls, as its types have it. */
-type OnNext = (
-  ...asked: [unknown, string, unknown, unknown, { data?: unknown; errors?: readonly GraphQLError[] | undefined }]
-) => FormattedExecutionResult | undefined;
-
-export const onNext: OnNext = sessionsGraphqlOptions().subscriptions['graphql-ws'].onNext;
+/** What graphql-ws calls. */
+export const onNext: ServerOptions['onNext'] = sessionsGraphqlOptions().subscriptions['graphql-ws'].onNext;
 
 export const dataSource = new DataSource({
   type: 'postgres',
