@@ -82,6 +82,8 @@ export class OpenRequests {
   constructor(private readonly server: Server) {
     server.prependListener('request', (_request: IncomingMessage, response: ServerResponse) => this.#follow(response));
     server.on('connection', (socket: Socket) => {
+      // It comes again with a request whose upgrade was ignored.
+      if (this.#sockets.has(socket)) return;
       this.#sockets.add(socket);
       socket.once('close', () => this.#sockets.delete(socket));
     });

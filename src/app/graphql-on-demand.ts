@@ -4,6 +4,7 @@ import { Inject, Injectable, Logger, type OnModuleDestroy, type OnModuleInit } f
 import { HttpAdapterHost, ModuleRef } from '@nestjs/core';
 import { stackOf } from '../sessions/domain/thrown-text.js';
 import { respondAndClose } from '../sessions/transport/malformed-http.js';
+import { ignoreOptionalUpgrades } from '../sessions/transport/optional-upgrades.js';
 import { recordRefusedUpgrade } from '../sessions/transport/upgrade-checks.js';
 import type { GraphqlApp } from './graphql-app.js';
 
@@ -35,8 +36,10 @@ export class GraphqlOnDemand implements OnModuleInit, OnModuleDestroy {
     httpAdapter.use('/graphql', (request: ExpressRequest, response: ServerResponse, next: (error: unknown) => void) => {
       this.#forward(request, response).catch(next);
     });
-    // All of them: once a server has a listener for upgrades, Node leaves every one to it.
-    (httpAdapter.getHttpServer() as Server).on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    const server = httpAdapter.getHttpServer() as Server;
+    ignoreOptionalUpgrades(server);
+    // All others: once a server has a listener for upgrades, Node leaves every one to it.
+    server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
       void this.#upgrade(request, socket, head);
     });
   }

@@ -22,11 +22,18 @@ describe('an upgrade to a protocol that its path does not support', () => {
     return socket;
   }
 
-  it.each(['websocket', 'h2c'])('is refused and does not hang: %s', async (protocol) => {
-    const [head, body = ''] = (await text(await ask('/health', protocol))).split('\r\n\r\n');
+  it('is refused and does not hang', async () => {
+    const [head, body = ''] = (await text(await ask('/health', 'websocket'))).split('\r\n\r\n');
     expect(head).toContain('application/problem+json');
     expect(JSON.parse(body)).toMatchObject({ status: 400, code: 'INVALID_INPUT' });
     await app.prints(/ GET .* 400 /);
+  });
+
+  it('is ignored if a server may do so, as with that of clients of HTTP/2', async () => {
+    const socket = await ask('/health/live', 'h2c');
+    const [answer] = (await once(socket.setEncoding('utf8'), 'data')) as [string];
+    expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+    socket.destroy();
   });
 
   it('does not end the process if its connection breaks', async () => {

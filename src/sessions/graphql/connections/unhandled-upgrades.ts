@@ -2,8 +2,9 @@ import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
-import { recordRefusedUpgrade } from '../../transport/upgrade-checks.js';
 import { respondAndClose } from '../../transport/malformed-http.js';
+import { ignoreOptionalUpgrades } from '../../transport/optional-upgrades.js';
+import { recordRefusedUpgrade } from '../../transport/upgrade-checks.js';
 
 /** How long other listeners have to take a connection, such as other WebSockets of the app. */
 const TAKEN_WITHIN_MS = 3_000;
@@ -24,7 +25,9 @@ export class UnhandledUpgrades implements OnApplicationBootstrap {
 
   onApplicationBootstrap(): void {
     const server = this.host.httpAdapter?.getHttpServer() as Server | undefined;
-    server?.on('upgrade', (request: IncomingMessage, socket: Socket) => {
+    if (!server) return;
+    ignoreOptionalUpgrades(server);
+    server.on('upgrade', (request: IncomingMessage, socket: Socket) => {
       const { bytesWritten } = socket;
       socket.on('error', () => socket.destroy());
       const timer = setTimeout(() => {
