@@ -28,7 +28,7 @@ export class SummaryFailedError extends SessionsError {
 
   constructor(model: string, reason: string, options?: ErrorOptions) {
     super(
-      `The model ${JSON.stringify(model)} gave no summary: ${reason.replace(/[\s.]+$/, '')}. Nothing was changed; try again later.`,
+      `The model ${JSON.stringify(model)} gave no summary: ${reason.trimEnd().replace(/\.$/, '')}. Nothing was changed; try again later.`,
       options,
     );
   }
