@@ -15,6 +15,7 @@ import { appendSummary } from './append-summary.js';
 import type { DueCheck } from './summary-due.js';
 import { cappedText } from './models/capped-text.js';
 import { isCount } from '../sessions/domain/input-checks.js';
+import { isGiven } from '../sessions/domain/json-value.js';
 import { toErrorMessage } from '../sessions/domain/thrown-text.js';
 import { callWithin } from '../sessions/domain/timeouts.js';
 import type { LastRequest, SummaryAnswer, SummaryModel, SummaryRequest } from './models/summary-model.js';
@@ -175,10 +176,8 @@ export class SummaryWriter {
     if (typeof answer === 'string') {
       throw new SummaryFailedError(model.name, 'it answered with a string, where { text } is wanted');
     }
-    const { text } = answer ?? {};
-    // Null says the same as a missing field.
-    const unfinished = answer?.unfinished ?? undefined;
-    if (unfinished !== undefined) throw new SummaryFailedError(model.name, `it did not finish (${unfinished})`);
+    const { text, unfinished } = answer ?? {};
+    if (isGiven(unfinished)) throw new SummaryFailedError(model.name, `it did not finish (${unfinished})`);
     return this.#cleaned(text, 'its answer was empty');
   }
 
