@@ -162,7 +162,7 @@ export class TurnLog {
     const values = withState ? trackedValuesOf(this.session.state) : undefined;
     const pending = values?.pending();
     // A run ends also if its handler has broken the object of the session.
-    const session = isUpdatable(this.session) ? this.session : referenceTo(this.key);
+    const session = withState || isUpdatable(this.session) ? this.session : referenceTo(this.key);
     this.#isAppending = true;
     try {
       if (this.#partials) await this.env.partials?.settle(this.#partials);
