@@ -79,6 +79,14 @@ describeSharedStores(
       await oldest.worker.terminate();
     }
 
+    /** Whether an instance left an answer to another. A busy machine can stop all of them between two answers. */
+    async function isHandedOver(): Promise<boolean> {
+      const logs = await Promise.all(
+        SESSIONS.map((sessionId) => sessions.listEvents({ ...OWNER, sessionId, limit: 1_000 })),
+      );
+      return logs.some(({ events }) => events.some(({ actions }) => 'handedOver' in Object(actions.queued)));
+    }
+
     it('has every message answered once, and every character shown once', async () => {
       for (let count = 0; count < INSTANCES; count++) await startInstance();
       const client = new SessionsClient({ url: balancer.url });
@@ -105,7 +113,7 @@ describeSharedStores(
         }),
       );
       const deploying = (async () => {
-        for (let count = 0; count < INSTANCES; count++) {
+        for (let count = 0; count < INSTANCES || !(await isHandedOver()); count++) {
           await startInstance();
           await stopOldest();
         }
@@ -113,7 +121,6 @@ describeSharedStores(
       })();
       await Promise.all([deploying, ...callers]);
 
-      let handedOver = 0;
       for (const [sessionId, page] of pages) {
         const { events } = await sessions.listEvents({ ...OWNER, sessionId, limit: 1_000 });
         const messages = events.filter(({ author }) => author === 'user').map(wordsIn);
@@ -122,10 +129,8 @@ describeSharedStores(
         expect(answers.map(wordsIn)).toEqual(messages.map(answerTo));
         expect(answers.filter(({ errorCode }) => errorCode !== undefined)).toEqual([]);
         expect((await sessions.getSession({ ...OWNER, sessionId }))?.metadata.fields).toEqual({});
-        handedOver += events.filter(({ actions }) => JSON.stringify(actions.queued)?.includes('handedOver')).length;
         expect([page.stored, page.isIdle]).toEqual([answers.map(wordsIn), true]);
       }
-      expect(handedOver).toBeGreaterThan(0);
       leaving.abort();
       await Promise.all(watching);
     });
