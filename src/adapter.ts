@@ -5,19 +5,19 @@
 // Sessions: their ids, their pages, and writes that others overtake.
 export { withAwaitedTurn } from './sessions/awaited-turn.js';
 export { createUnlessThere } from './sessions/create-unless-there.js';
-export { inCommits } from './sessions/domain/batches.js';
-export { assertId, checkedSessionKey, isId, sessionNameOf } from './sessions/domain/ids.js';
-export { readPages } from './sessions/domain/paging.js';
-export { RESERVED } from './sessions/domain/reserved-words.js';
-export { isSessionChanged, retryOvertaken, retryUnknown } from './sessions/domain/retry-overtaken.js';
+export { inCommits } from './sessions/domain/stored/batches.js';
+export { assertId, checkedSessionKey, isId, sessionNameOf } from './sessions/domain/values/ids.js';
+export { readPages } from './sessions/domain/values/paging.js';
+export { RESERVED } from './sessions/domain/values/reserved-words.js';
+export { isSessionChanged, retryOvertaken, retryUnknown } from './sessions/domain/process/retry-overtaken.js';
 export { limitsOf } from './sessions/limits-of.js';
 
 // Events: who wrote them, and what they say.
 export { assertEvent } from './sessions/assert-event.js';
-export { isByUser, isRewind, isSummary } from './sessions/domain/event-inspection.js';
-export { checkedPosition } from './sessions/domain/partial-event.js';
-export { readTexts } from './sessions/domain/partial-text.js';
-export { withoutRewound } from './sessions/domain/without-rewound.js';
+export { isByUser, isRewind, isSummary } from './sessions/domain/event/event-inspection.js';
+export { checkedPosition } from './sessions/domain/stored/partial-event.js';
+export { readTexts } from './sessions/domain/stored/partial-text.js';
+export { withoutRewound } from './sessions/domain/view/without-rewound.js';
 export { pairMessages } from './agents/messages/paired-calls.js';
 export { readMessage, type UnpairedMessage, type UnpairedPart } from './agents/messages/said-parts.js';
 export { toolErrorText } from './agents/messages/tool-response-error.js';
@@ -28,15 +28,15 @@ export { fileIn, type FileInPart, inWords } from './agents/messages/file-content
 export { type FileDescription, givenFile, keptFile } from './agents/messages/given-files.js';
 
 // Values: options, requests, JSON, and what a process remembers.
-export { checkOptions, type OptionKinds } from './sessions/domain/given-options.js';
-export { fieldNames, requestCheck } from './sessions/domain/input-checks.js';
-export { digestOf } from './sessions/domain/json-digest.js';
-export { defined, isPlainObject, jsonCopyOf, setField } from './sessions/domain/json-value.js';
-export { KeyedQueue } from './sessions/domain/keyed-queue.js';
-export { Recent } from './sessions/domain/recently-used.js';
+export { checkOptions, type OptionKinds } from './sessions/domain/event/given-options.js';
+export { fieldNames, requestCheck } from './sessions/domain/values/input-checks.js';
+export { digestOf } from './sessions/domain/values/json-digest.js';
+export { defined, isPlainObject, jsonCopyOf, setField } from './sessions/domain/values/json-value.js';
+export { KeyedQueue } from './sessions/domain/process/keyed-queue.js';
+export { Recent } from './sessions/domain/process/recently-used.js';
 
 // Access: the rule of the app, asked as REST asks it.
-export { describeWrite } from './sessions/domain/write-description.js';
+export { describeWrite } from './sessions/domain/write/write-description.js';
 export { HttpExchange } from './sessions/rest/http-exchange.js';
 export { JsonRequestGuard } from './sessions/rest/json-request.guard.js';
 export { SERVED_SESSIONS } from './sessions/sessions.tokens.js';

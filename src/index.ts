@@ -13,7 +13,7 @@ export type {
   FunctionResponse,
   Part,
   PartInput,
-} from './sessions/domain/content.js';
+} from './sessions/domain/event/content.js';
 export {
   type BranchSummary,
   type Compaction,
@@ -26,10 +26,10 @@ export {
   type Redaction,
   type Rewind,
   type UsageMetadata,
-} from './sessions/domain/event.js';
-export { BudgetExceededError, type ExceededBudget } from './sessions/domain/budget-error.js';
-export { UserBeingErasedError } from './sessions/domain/erasure-rules.js';
-export { SessionHeldError } from './sessions/domain/retention-rules.js';
+} from './sessions/domain/event/event.js';
+export { BudgetExceededError, type ExceededBudget } from './sessions/domain/errors/budget-error.js';
+export { UserBeingErasedError } from './sessions/domain/retention/erasure-rules.js';
+export { SessionHeldError } from './sessions/domain/retention/retention-rules.js';
 export {
   type ApplyRetentionOptions,
   type RetentionCount,
@@ -38,19 +38,19 @@ export {
   type SessionRetentionOptions,
 } from './sessions/session-retention.js';
 export type { EventKind, RetentionRule, RetentionSettings } from './config/retention-settings.js';
-export type { KindCount } from './sessions/domain/event-tally.js';
-export { QuotaExceededError, type QuotaUse } from './sessions/domain/quota-error.js';
+export type { KindCount } from './sessions/domain/retention/event-tally.js';
+export { QuotaExceededError, type QuotaUse } from './sessions/domain/errors/quota-error.js';
 export type { QuotaName, QuotaSettings, Quotas } from './config/quota-settings.js';
 export {
   PlainTextRefusedError,
   UnknownEncryptionKeyError,
   UnknownEncryptionVersionError,
   WrongEncryptionKeyError,
-} from './sessions/domain/encryption-errors.js';
+} from './sessions/domain/errors/encryption-errors.js';
 export { type EncryptedStorage, encryptedStorage } from './sessions/encryption/encrypted-storage.js';
 export { readsOf } from './sessions/reads-of.js';
 export type { RotatedKeys } from './sessions/encryption/owner-keys.js';
-export { UnsupportedByStoreError } from './sessions/domain/unsupported-error.js';
+export { UnsupportedByStoreError } from './sessions/domain/errors/unsupported-error.js';
 export {
   EventConflictError,
   InvalidInputError,
@@ -67,31 +67,31 @@ export {
   TurnLostError,
   TurnRequiredError,
   UnsavedStateError,
-} from './sessions/domain/errors.js';
-export { isDamagedEvent } from './sessions/domain/damaged-event.js';
+} from './sessions/domain/errors/errors.js';
+export { isDamagedEvent } from './sessions/domain/stored/damaged-event.js';
 export {
   allFields,
   getFunctionCalls,
   getFunctionResponses,
   isFinalResponse,
-} from './sessions/domain/event-inspection.js';
-export type { SessionKey, UserKey } from './sessions/domain/ids.js';
-export type { MetadataDelta, SessionMetadata, SessionMetadataInput } from './sessions/domain/metadata.js';
-export type { GetSessionConfig } from './sessions/domain/view-config.js';
-export { Session, type SessionReference } from './sessions/domain/session.js';
+} from './sessions/domain/event/event-inspection.js';
+export type { SessionKey, UserKey } from './sessions/domain/values/ids.js';
+export type { MetadataDelta, SessionMetadata, SessionMetadataInput } from './sessions/domain/metadata/metadata.js';
+export type { GetSessionConfig } from './sessions/domain/view/view-config.js';
+export { Session, type SessionReference } from './sessions/domain/session/session.js';
 export type { ConsumeOptions, ConsumedEvent } from './sessions/consumers/consume-options.js';
 export type { ConsumerLag, DeadLetter, DeadLettersRequest } from './sessions/consumers/consumer-status.js';
 export type { SessionConsumer } from './sessions/consumers/session-consumer.js';
 export type { ConsumerInfo, SessionConsumers } from './sessions/consumers/session-consumers.js';
 export type * from './sessions/operations/index.js';
-export type { SessionFilter } from './sessions/domain/session-filter.js';
-export type { ModelRequestReport, RequestText } from './sessions/domain/request-report.js';
-export type { ModelRequest, SeqPair } from './sessions/domain/model-request.js';
-export { givenRanges } from './sessions/domain/model-request.js';
-export type { RequestDifference } from './sessions/domain/request-difference.js';
-export type { StateKeyChange, StateOperation } from './sessions/domain/state-history.js';
-export type { PricedUsage } from './sessions/domain/usage-cost.js';
-export { type ModelUsage, type TokenUsage, usageOf, type UsageOfEvents } from './sessions/domain/usage.js';
+export type { SessionFilter } from './sessions/domain/metadata/session-filter.js';
+export type { ModelRequestReport, RequestText } from './sessions/domain/event/request-report.js';
+export type { ModelRequest, SeqPair } from './sessions/domain/event/model-request.js';
+export { givenRanges } from './sessions/domain/event/model-request.js';
+export type { RequestDifference } from './sessions/domain/event/request-difference.js';
+export type { StateKeyChange, StateOperation } from './sessions/domain/history/state-history.js';
+export type { PricedUsage } from './sessions/domain/usage/usage-cost.js';
+export { type ModelUsage, type TokenUsage, usageOf, type UsageOfEvents } from './sessions/domain/usage/usage.js';
 export type { AfterAppend, BeforeAppend, BeforeDelete, BeforeErase, SessionHooks } from './sessions/session-hooks.js';
 export { SessionTitles, type SessionTitler, type TitleRequest } from './sessions/session-titles.js';
 export type { SessionSignals } from './sessions/session-signals.js';

@@ -1,13 +1,13 @@
 // For authors of stores: the port, the values that it passes, and the rules that every store applies.
-export { checkedClock } from './sessions/domain/checked-clock.js';
-export { type Clock, systemClock } from './sessions/domain/clock.js';
-export { compareBytes, scopeOfOwner, type StateOwner } from './sessions/domain/ids.js';
-export { CHECKPOINT_EVERY } from './sessions/domain/checkpoint.js';
-export type { Upsert, Removal, Commit, StoredEvent, AppendOutcome } from './sessions/domain/commit.js';
-export type { ComponentPlace, ComponentWriteOutcome, StoredComponent } from './sessions/domain/component.js';
-export { payloadChecksum } from './sessions/domain/event-digest.js';
-export type { NoteOutcome, WorkEntry } from './sessions/domain/consumer-work.js';
-export type { Counters } from './sessions/domain/counters.js';
+export { checkedClock } from './sessions/domain/process/checked-clock.js';
+export { type Clock, systemClock } from './sessions/domain/process/clock.js';
+export { compareBytes, scopeOfOwner, type StateOwner } from './sessions/domain/values/ids.js';
+export { CHECKPOINT_EVERY } from './sessions/domain/history/checkpoint.js';
+export type { Upsert, Removal, Commit, StoredEvent, AppendOutcome } from './sessions/domain/stored/commit.js';
+export type { ComponentPlace, ComponentWriteOutcome, StoredComponent } from './sessions/domain/stored/component.js';
+export { payloadChecksum } from './sessions/domain/write/event-digest.js';
+export type { NoteOutcome, WorkEntry } from './sessions/domain/background/consumer-work.js';
+export type { Counters } from './sessions/domain/stored/counters.js';
 export {
   type CommitEvent,
   type DispatchMark,
@@ -17,16 +17,23 @@ export {
   type NumberedEvent,
   NOTHING_WAITS,
   type SessionRecord,
-} from './sessions/domain/session-record.js';
-export { KeptEvent } from './sessions/domain/kept-event.js';
-export { type Lifetime, type Lifetimes, NEVER, expiresAt, isExpired, isRenewalDue } from './sessions/domain/expiry.js';
+} from './sessions/domain/stored/session-record.js';
+export { KeptEvent } from './sessions/domain/stored/kept-event.js';
+export {
+  type Lifetime,
+  type Lifetimes,
+  NEVER,
+  expiresAt,
+  isExpired,
+  isRenewalDue,
+} from './sessions/domain/values/expiry.js';
 export {
   hasEntries,
   indexChanges,
   indexEntries,
   type IndexEntry,
   type MetadataText,
-} from './sessions/domain/metadata-entries.js';
+} from './sessions/domain/metadata/metadata-entries.js';
 export {
   countedSize,
   entryBytes,
@@ -37,18 +44,18 @@ export {
   type StateLimits,
   type StateSize,
   writeExcessError,
-} from './sessions/domain/state-size.js';
-export type { StateText } from './sessions/domain/state-text.js';
-export { type StateWrites, changesNothing, isTrimmed, writesOf } from './sessions/domain/stored-json.js';
-export { type PartialOutcome, partialsLeft, type StoredPartial } from './sessions/domain/partial-event.js';
+} from './sessions/domain/stored/state-size.js';
+export type { StateText } from './sessions/domain/stored/state-text.js';
+export { type StateWrites, changesNothing, isTrimmed, writesOf } from './sessions/domain/stored/stored-json.js';
+export { type PartialOutcome, partialsLeft, type StoredPartial } from './sessions/domain/stored/partial-event.js';
 export { storageOf } from './sessions/storage-source.js';
-export { newStamp } from './sessions/domain/stamp.js';
-export { storeClosed } from './sessions/domain/store-closed.js';
+export { newStamp } from './sessions/domain/values/stamp.js';
+export { storeClosed } from './sessions/domain/errors/store-closed.js';
 export type { SearchMatch, SearchPosition, WeightedGroup } from './sessions/domain/search/search-groups.js';
 export type { SearchTerm } from './sessions/domain/search/terms.js';
-export type { SeqRange } from './sessions/domain/seq-ranges.js';
-export type { StoredTurn, TurnOutcome } from './sessions/domain/turn.js';
-export { type ModelUsage, type TokenUsage, USAGE_COUNTS, usageByModel } from './sessions/domain/usage.js';
+export type { SeqRange } from './sessions/domain/values/seq-ranges.js';
+export type { StoredTurn, TurnOutcome } from './sessions/domain/stored/turn.js';
+export { type ModelUsage, type TokenUsage, USAGE_COUNTS, usageByModel } from './sessions/domain/usage/usage.js';
 export {
   isPartOf,
   periodName,
@@ -58,8 +65,8 @@ export {
   type UsageIncrement,
   type UsagePeriod,
   type UsageQuery,
-} from './sessions/domain/usage-periods.js';
-export type { ViewMarks } from './sessions/domain/view-marks.js';
+} from './sessions/domain/usage/usage-periods.js';
+export type { ViewMarks } from './sessions/domain/stored/view-marks.js';
 export type { StorageReplica } from './sessions/storage/session-storage.js';
 export type { ComponentContents, ComponentStore } from './sessions/storage/component-store.js';
 export type {

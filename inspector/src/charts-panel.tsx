@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { UsageReport } from '../../src/client/index.js';
-import { knownCost } from '../../src/sessions/domain/usage-cost.js';
+import { knownCost } from '../../src/sessions/domain/usage/usage-cost.js';
 import type { Api } from './api.js';
 import { roughAmountOf, useCountedUsage } from './counted-usage.js';
 import { FiguresLog } from './figures-log.js';

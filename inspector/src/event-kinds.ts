@@ -1,7 +1,7 @@
 import { REQUEST_NAME } from '../../src/agents/invocation/approval-names.js';
-import type { Part } from '../../src/sessions/domain/content.js';
-import type { LoggedEvent } from '../../src/sessions/domain/event.js';
-import { usageOfEvent } from '../../src/sessions/domain/usage.js';
+import type { Part } from '../../src/sessions/domain/event/content.js';
+import type { LoggedEvent } from '../../src/sessions/domain/event/event.js';
+import { usageOfEvent } from '../../src/sessions/domain/usage/usage.js';
 
 /** What an event is, in one word for the timeline. */
 export type EventKind =

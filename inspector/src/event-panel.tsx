@@ -1,4 +1,4 @@
-import type { LoggedEvent } from '../../src/sessions/domain/event.js';
+import type { LoggedEvent } from '../../src/sessions/domain/event/event.js';
 import { Notice } from './notices.js';
 
 /** The chosen event as it is stored. */

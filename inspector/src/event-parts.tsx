@@ -1,4 +1,4 @@
-import type { Part } from '../../src/sessions/domain/content.js';
+import type { Part } from '../../src/sessions/domain/event/content.js';
 import { otherKind } from './event-kinds.js';
 
 /** Longer text is cut in the timeline. The panel beside it has all of it. */

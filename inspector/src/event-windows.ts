@@ -1,4 +1,4 @@
-import type { LoggedEvent } from '../../src/sessions/domain/event.js';
+import type { LoggedEvent } from '../../src/sessions/domain/event/event.js';
 
 /** Events of one request, and of one step of what is forgotten. */
 export const WINDOW = 200;

@@ -1,4 +1,4 @@
-import { BoundedMap } from '../../src/sessions/domain/bounded-map.js';
+import { BoundedMap } from '../../src/sessions/domain/process/bounded-map.js';
 import type { ExplainedEvent } from '../../src/sessions/operations/explain-view.js';
 import { windowOf } from './event-windows.js';
 

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import type { RemoteKey, RemoteSession } from '../../src/client/index.js';
-import { sessionNameOf } from '../../src/sessions/domain/ids.js';
+import { sessionNameOf } from '../../src/sessions/domain/values/ids.js';
 
 type Named = Pick<RemoteSession, 'appName' | 'userId' | 'id'>;
 

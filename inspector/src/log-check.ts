@@ -2,10 +2,10 @@ import type { RemoteKey, RemoteSession, SessionsClient } from '../../src/client/
 import { type Note, gapNote } from '../../src/doctor/findings.js';
 import { type Control, livePathOf } from '../../src/doctor/live-path.js';
 import { ToolCheck } from '../../src/doctor/tool-check.js';
-import type { FunctionCall, FunctionResponse } from '../../src/sessions/domain/content.js';
-import type { LoggedEvent } from '../../src/sessions/domain/event.js';
-import { isInRanges } from '../../src/sessions/domain/seq-ranges.js';
-import { StateFold, isOwnKey, stateDifference } from '../../src/sessions/domain/state-history.js';
+import type { FunctionCall, FunctionResponse } from '../../src/sessions/domain/event/content.js';
+import type { LoggedEvent } from '../../src/sessions/domain/event/event.js';
+import { isInRanges } from '../../src/sessions/domain/values/seq-ranges.js';
+import { StateFold, isOwnKey, stateDifference } from '../../src/sessions/domain/history/state-history.js';
 import type { Progress } from './progress.js';
 
 /** Events of one request. */

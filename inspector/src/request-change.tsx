@@ -1,6 +1,6 @@
-import type { SeqPair } from '../../src/sessions/domain/model-request.js';
-import type { RequestDifference } from '../../src/sessions/domain/request-difference.js';
-import type { ModelRequestReport } from '../../src/sessions/domain/request-report.js';
+import type { SeqPair } from '../../src/sessions/domain/event/model-request.js';
+import type { RequestDifference } from '../../src/sessions/domain/event/request-difference.js';
+import type { ModelRequestReport } from '../../src/sessions/domain/event/request-report.js';
 import { show } from './page-route.js';
 import { type ListedAnswer, answerText } from './request-log.js';
 import { commonBeginning, countEvents } from './request-marks.js';

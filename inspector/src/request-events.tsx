@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
-import { listEventTexts } from '../../src/sessions/domain/event-inspection.js';
-import type { LoggedEvent } from '../../src/sessions/domain/event.js';
-import type { SeqPair } from '../../src/sessions/domain/model-request.js';
-import type { ModelRequestReport } from '../../src/sessions/domain/request-report.js';
+import { listEventTexts } from '../../src/sessions/domain/event/event-inspection.js';
+import type { LoggedEvent } from '../../src/sessions/domain/event/event.js';
+import type { SeqPair } from '../../src/sessions/domain/event/model-request.js';
+import type { ModelRequestReport } from '../../src/sessions/domain/event/request-report.js';
 import type { ExplainedEvent } from '../../src/sessions/operations/explain-view.js';
 import { kindOf } from './event-kinds.js';
 import { shortJson } from './event-parts.js';

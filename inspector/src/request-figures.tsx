@@ -1,5 +1,5 @@
-import type { ModelRequestReport } from '../../src/sessions/domain/request-report.js';
-import { usageOfEvent } from '../../src/sessions/domain/usage.js';
+import type { ModelRequestReport } from '../../src/sessions/domain/event/request-report.js';
+import { usageOfEvent } from '../../src/sessions/domain/usage/usage.js';
 import { duration } from './times.js';
 
 /** The model, how long it took, and the tokens that went in and came out. */

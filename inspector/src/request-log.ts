@@ -1,4 +1,4 @@
-import { type Answer, isAnswer } from '../../src/sessions/domain/event-inspection.js';
+import { type Answer, isAnswer } from '../../src/sessions/domain/event/event-inspection.js';
 import type { Failure } from './failures.js';
 import { Reading } from './reading.js';
 import type { SessionLog } from './session-log.js';

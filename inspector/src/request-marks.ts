@@ -1,6 +1,6 @@
-import type { SeqPair } from '../../src/sessions/domain/model-request.js';
-import type { ModelRequestReport } from '../../src/sessions/domain/request-report.js';
-import { type SeqRange, isInRanges } from '../../src/sessions/domain/seq-ranges.js';
+import type { SeqPair } from '../../src/sessions/domain/event/model-request.js';
+import type { ModelRequestReport } from '../../src/sessions/domain/event/request-report.js';
+import { type SeqRange, isInRanges } from '../../src/sessions/domain/values/seq-ranges.js';
 import type { ExplainedEvent } from '../../src/sessions/operations/explain-view.js';
 import { decisionText } from './explained-events.js';
 

@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { isAnswer } from '../../src/sessions/domain/event-inspection.js';
-import type { ModelRequestReport } from '../../src/sessions/domain/request-report.js';
+import { isAnswer } from '../../src/sessions/domain/event/event-inspection.js';
+import type { ModelRequestReport } from '../../src/sessions/domain/event/request-report.js';
 import { type Failure, failureOf } from './failures.js';
 import { FailureNotice, Loading, Notice } from './notices.js';
 import { route, show } from './page-route.js';

@@ -1,4 +1,4 @@
-import type { RequestText as Text } from '../../src/sessions/domain/request-report.js';
+import type { RequestText as Text } from '../../src/sessions/domain/event/request-report.js';
 
 /** Instructions or tools, if the reader may see them. */
 export function RequestText({ title, text }: { readonly title: string; readonly text: Text | undefined }) {

@@ -1,11 +1,11 @@
 import { signal } from '@preact/signals';
 import type { RemoteKey, WatchedEvent } from '../../src/client/index.js';
 import type { ExplainedEvent } from '../../src/sessions/operations/explain-view.js';
-import type { LoggedEvent } from '../../src/sessions/domain/event.js';
+import type { LoggedEvent } from '../../src/sessions/domain/event/event.js';
 import { EventWindows, WINDOW, windowOf } from './event-windows.js';
 import { type Decision, ExplainedEvents } from './explained-events.js';
 import type { CoveredEvents } from '../../src/summarizer/summary-outlook.js';
-import type { ModelRequestReport } from '../../src/sessions/domain/request-report.js';
+import type { ModelRequestReport } from '../../src/sessions/domain/event/request-report.js';
 import { type Failure, failureOf } from './failures.js';
 import { noteGone } from './gone-sessions.js';
 import { type SessionReads, type ShownSession, explainedEvents } from './session-reads.js';

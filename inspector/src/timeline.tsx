@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks';
-import type { Part } from '../../src/sessions/domain/content.js';
-import type { LoggedEvent } from '../../src/sessions/domain/event.js';
+import type { Part } from '../../src/sessions/domain/event/content.js';
+import type { LoggedEvent } from '../../src/sessions/domain/event/event.js';
 import { beginsTurn, changedKeys, kindOf, tokensOf } from './event-kinds.js';
 import { EventPart, Said } from './event-parts.js';
 import { decisionText } from './explained-events.js';

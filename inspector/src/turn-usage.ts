@@ -1,5 +1,5 @@
-import { isByUser } from '../../src/sessions/domain/event-inspection.js';
-import type { LoggedEvent } from '../../src/sessions/domain/event.js';
+import { isByUser } from '../../src/sessions/domain/event/event-inspection.js';
+import type { LoggedEvent } from '../../src/sessions/domain/event/event.js';
 import {
   type ModelUsage,
   type TokenUsage,
@@ -7,7 +7,7 @@ import {
   addUsage,
   usageByModel,
   usageOfEvent,
-} from '../../src/sessions/domain/usage.js';
+} from '../../src/sessions/domain/usage/usage.js';
 
 /** What the figures of an event are made of. It is small, so that those of a long log fit into a page. */
 export interface EventFigures {

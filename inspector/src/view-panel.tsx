@@ -1,6 +1,6 @@
 import { useMemo, useState } from 'preact/hooks';
 import { type MessageFormat, toMessages } from '../../src/agents/messages/to-messages.js';
-import type { LoggedEvent } from '../../src/sessions/domain/event.js';
+import type { LoggedEvent } from '../../src/sessions/domain/event/event.js';
 import type { Api } from './api.js';
 import { tokensOf } from './event-kinds.js';
 import { decisionText } from './explained-events.js';

@@ -1,7 +1,7 @@
 import { ConfigurationError } from '../config/configuration-error.js';
 import { withDefaults } from '../config/with-defaults.js';
-import { SessionsError } from '../sessions/domain/errors.js';
-import { assertId } from '../sessions/domain/ids.js';
+import { SessionsError } from '../sessions/domain/errors/errors.js';
+import { assertId } from '../sessions/domain/values/ids.js';
 import type { AgentRun } from './ask/agent-run.js';
 import type { AgentSessions } from './agent-sessions.js';
 import type { AnswerRequest, RunRequest } from './ask/run-request.js';

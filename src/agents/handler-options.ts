@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import { ConfigurationError } from '../config/configuration-error.js';
 import { problemsOfOptions } from '../config/option-checks.js';
 import { type SettingsOf, isRecord, kindOf } from '../config/setting.js';
-import { MAX_ID_BYTES, isId } from '../sessions/domain/ids.js';
+import { MAX_ID_BYTES, isId } from '../sessions/domain/values/ids.js';
 import { type StandardSchema, isStandardSchema } from '../state/standard-schema.js';
 import { RUN_SETTINGS, isNameOfUser } from './ask/run-settings.js';
 import type { RunPolicy } from './turn/run-policy.js';

@@ -18,7 +18,7 @@ export {
   type ToMessagesOptions,
 } from './messages/to-messages.js';
 export type { TokenEstimate } from './messages/token-budget.js';
-export type { BranchOptions } from '../sessions/domain/branch-view.js';
+export type { BranchOptions } from '../sessions/domain/view/branch-view.js';
 export {
   ApprovalAnsweredError,
   ApprovalChangedError,
@@ -43,7 +43,7 @@ export { AgentContext } from './invocation/agent-context.js';
 export { AgentRequest, type AgentRequestOptions } from './invocation/agent-request.js';
 export { agentLoop, type AgentLoop, type AgentLoopOptions, type ModelAnswer } from './invocation/agent-loop.js';
 export { AgentRun } from './ask/agent-run.js';
-export type { NamedCall } from '../sessions/domain/open-calls.js';
+export type { NamedCall } from '../sessions/domain/event/open-calls.js';
 export type { RunEvent } from './turn/run-events.js';
 export { AgentsClosingError } from './errors/closing-error.js';
 export type { AgentSessionsOptions, CloseAgentsOptions } from './agent-options.js';
@@ -87,4 +87,4 @@ export { hasEnded } from './invocation/invocation-end.js';
 export { approvalsIn } from './invocation/list-pending-approvals.js';
 export { beginInOrder } from './ask/run-reading.js';
 export { sessionsOfAgents } from './sessions-of-agents.js';
-export { waitingCalls } from '../sessions/domain/tool-pairs.js';
+export { waitingCalls } from '../sessions/domain/view/tool-pairs.js';

@@ -1,4 +1,4 @@
-import type { UncheckedWrite } from '../sessions/domain/write-description.js';
+import type { UncheckedWrite } from '../sessions/domain/write/write-description.js';
 
 type Input = Readonly<Record<string, unknown>>;
 

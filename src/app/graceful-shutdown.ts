@@ -6,7 +6,7 @@ import { type INestApplication, Logger } from '@nestjs/common';
 import type { AppConfig } from '../config/app.config.js';
 import { SessionsHealth } from '../health/index.js';
 import { SessionService } from '../index.js';
-import { stackOf } from '../sessions/domain/thrown-text.js';
+import { stackOf } from '../sessions/domain/errors/thrown-text.js';
 import { SummarizerSessionManager } from '../summarizer/index.js';
 
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;

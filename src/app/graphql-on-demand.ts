@@ -2,7 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { Inject, Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost, ModuleRef } from '@nestjs/core';
-import { stackOf } from '../sessions/domain/thrown-text.js';
+import { stackOf } from '../sessions/domain/errors/thrown-text.js';
 import { respondAndClose } from '../sessions/transport/malformed-http.js';
 import { ignoreOptionalUpgrades } from '../sessions/transport/optional-upgrades.js';
 import { recordRefusedUpgrade } from '../sessions/transport/upgrade-checks.js';

@@ -4,9 +4,9 @@ import {
   isRewind,
   isSummary,
   listEventTexts,
-} from '../sessions/domain/event-inspection.js';
-import { isDamagedEvent } from '../sessions/domain/damaged-event.js';
-import type { EventInput } from '../sessions/domain/event.js';
+} from '../sessions/domain/event/event-inspection.js';
+import { isDamagedEvent } from '../sessions/domain/stored/damaged-event.js';
+import type { EventInput } from '../sessions/domain/event/event.js';
 import { shown, time } from './output.js';
 
 /** An event in one line: number, time, author, and what it says and does. */

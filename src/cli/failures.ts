@@ -6,7 +6,7 @@ import {
   SessionNotFoundError,
   SessionsError,
   StoreUnavailableError,
-} from '../sessions/domain/errors.js';
+} from '../sessions/domain/errors/errors.js';
 import { OutputClosedError } from './output.js';
 
 /** The exit codes of all commands. */

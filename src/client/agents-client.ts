@@ -1,6 +1,6 @@
-import type { ContentInput } from '../sessions/domain/content.js';
-import type { EventLike, LoggedEvent } from '../sessions/domain/event.js';
-import type { SessionKey, UserKey } from '../sessions/domain/ids.js';
+import type { ContentInput } from '../sessions/domain/event/content.js';
+import type { EventLike, LoggedEvent } from '../sessions/domain/event/event.js';
+import type { SessionKey, UserKey } from '../sessions/domain/values/ids.js';
 import {
   IDLE_TIMEOUT_MS,
   IdleTimeout,

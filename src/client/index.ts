@@ -1,5 +1,5 @@
 // What sessions, pages and events are made of.
-export type { Content, FunctionCall, FunctionResponse, Part } from '../sessions/domain/content.js';
+export type { Content, FunctionCall, FunctionResponse, Part } from '../sessions/domain/event/content.js';
 export type {
   Compaction,
   EventActions,
@@ -7,16 +7,16 @@ export type {
   Redaction,
   Rewind,
   UsageMetadata,
-} from '../sessions/domain/event.js';
-export type { MetadataDelta, SessionMetadata } from '../sessions/domain/metadata.js';
-export type { ModelRequest, SeqPair } from '../sessions/domain/model-request.js';
-export type { RequestDifference } from '../sessions/domain/request-difference.js';
+} from '../sessions/domain/event/event.js';
+export type { MetadataDelta, SessionMetadata } from '../sessions/domain/metadata/metadata.js';
+export type { ModelRequest, SeqPair } from '../sessions/domain/event/model-request.js';
+export type { RequestDifference } from '../sessions/domain/event/request-difference.js';
 export type { ModelRequestQuery } from '../sessions/operations/get-model-request.js';
-export type { ModelRequestReport, RequestText } from '../sessions/domain/request-report.js';
+export type { ModelRequestReport, RequestText } from '../sessions/domain/event/request-report.js';
 export type { ExplainedEvent, ViewExplanation } from '../sessions/operations/explain-view.js';
 export type { EventPage } from '../sessions/operations/list-events.js';
-export { InvalidInputError, LimitExceededError } from '../sessions/domain/errors.js';
-export type { StateKeyChange, StateOperation } from '../sessions/domain/state-history.js';
+export { InvalidInputError, LimitExceededError } from '../sessions/domain/errors/errors.js';
+export type { StateKeyChange, StateOperation } from '../sessions/domain/history/state-history.js';
 export type {
   StateAtMoment,
   StateAtRequest,
@@ -65,10 +65,10 @@ export type { EventsAroundRequest, SearchHit, SearchPage, SearchStatus } from '.
 export type { RemoteSearchRequest } from './search-client.js';
 export type { SessionSummary } from '../summarizer/session-summary.js';
 export type { CoveredEvents, SummaryOutlook, ThresholdState } from '../summarizer/summary-outlook.js';
-export type { ModelUsage, TokenUsage } from '../sessions/domain/usage.js';
-export type { PricedUsage } from '../sessions/domain/usage-cost.js';
-export type { ExceededBudget } from '../sessions/domain/budget-error.js';
-export type { QuotaName, QuotaUse } from '../sessions/domain/quota-error.js';
+export type { ModelUsage, TokenUsage } from '../sessions/domain/usage/usage.js';
+export type { PricedUsage } from '../sessions/domain/usage/usage-cost.js';
+export type { ExceededBudget } from '../sessions/domain/errors/budget-error.js';
+export type { QuotaName, QuotaUse } from '../sessions/domain/errors/quota-error.js';
 export type { RedactEventRequest, RedactedEvent } from '../sessions/operations/redact-event.js';
 export type { GetUsageRequest, UsageReport } from '../sessions/operations/get-usage.js';
 export type { RequestsOptions as SessionsClientOptions } from './requests.js';

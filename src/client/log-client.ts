@@ -1,4 +1,4 @@
-import type { ModelRequestReport } from '../sessions/domain/request-report.js';
+import type { ModelRequestReport } from '../sessions/domain/event/request-report.js';
 import type { ViewExplanation } from '../sessions/operations/explain-view.js';
 import type { ModelRequestQuery } from '../sessions/operations/get-model-request.js';
 import type { EventPage, ListEventsRequest } from '../sessions/operations/list-events.js';

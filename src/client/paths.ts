@@ -1,5 +1,5 @@
-import type { UsageOwner } from '../sessions/domain/usage-periods.js';
-import { type SessionKey, type StateOwner, type UserKey, assertId } from '../sessions/domain/ids.js';
+import type { UsageOwner } from '../sessions/domain/usage/usage-periods.js';
+import { type SessionKey, type StateOwner, type UserKey, assertId } from '../sessions/domain/values/ids.js';
 import { refuseUnsent } from './request-names.js';
 
 // Each takes what is left of a request, so that no field is dropped in silence.

@@ -1,5 +1,5 @@
-import type { ExceededBudget } from '../sessions/domain/budget-error.js';
-import type { QuotaUse } from '../sessions/domain/quota-error.js';
+import type { ExceededBudget } from '../sessions/domain/errors/budget-error.js';
+import type { QuotaUse } from '../sessions/domain/errors/quota-error.js';
 
 /** Rate limits, and statuses of proxies and servers that are unavailable. */
 const TEMPORARY: ReadonlySet<number> = new Set([429, 502, 503, 504]);

@@ -1,9 +1,9 @@
-import type { GetSessionConfig } from '../sessions/domain/view-config.js';
+import type { GetSessionConfig } from '../sessions/domain/view/view-config.js';
 import type { ExplainViewRequest } from '../sessions/operations/explain-view.js';
-import type { EventInput, LoggedEvent } from '../sessions/domain/event.js';
-import type { SessionKey, UserKey } from '../sessions/domain/ids.js';
-import type { SessionMetadataInput } from '../sessions/domain/metadata.js';
-import type { Session } from '../sessions/domain/session.js';
+import type { EventInput, LoggedEvent } from '../sessions/domain/event/event.js';
+import type { SessionKey, UserKey } from '../sessions/domain/values/ids.js';
+import type { SessionMetadataInput } from '../sessions/domain/metadata/metadata.js';
+import type { Session } from '../sessions/domain/session/session.js';
 import type { ListSessionsRequest } from '../sessions/operations/list-sessions.js';
 import type { BeginTurnRequest, TurnReference } from '../sessions/operations/turns.js';
 import type { EventStreamOptions } from './event-stream.js';

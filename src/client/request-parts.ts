@@ -1,10 +1,10 @@
-import { InvalidInputError } from '../sessions/domain/errors.js';
-import { assertEventShape } from '../sessions/domain/event-shape.js';
-import { type EventInput, isTimestampGiven } from '../sessions/domain/event.js';
-import { assertId } from '../sessions/domain/ids.js';
-import { underPath } from '../sessions/domain/input-checks.js';
-import { jsonCopyOf } from '../sessions/domain/json-value.js';
-import { type SessionFilter, filterEntries } from '../sessions/domain/session-filter.js';
+import { InvalidInputError } from '../sessions/domain/errors/errors.js';
+import { assertEventShape } from '../sessions/domain/write/event-shape.js';
+import { type EventInput, isTimestampGiven } from '../sessions/domain/event/event.js';
+import { assertId } from '../sessions/domain/values/ids.js';
+import { underPath } from '../sessions/domain/values/input-checks.js';
+import { jsonCopyOf } from '../sessions/domain/values/json-value.js';
+import { type SessionFilter, filterEntries } from '../sessions/domain/metadata/session-filter.js';
 import type { TurnReference } from '../sessions/operations/turns.js';
 import type { RemoteListRequest } from './remote-types.js';
 import type { RequestOptions } from './requests.js';

@@ -1,5 +1,5 @@
-import { InvalidInputError } from '../sessions/domain/errors.js';
-import { fieldNames, optionalCount, refuseMisspelled, requireRequest } from '../sessions/domain/input-checks.js';
+import { InvalidInputError } from '../sessions/domain/errors/errors.js';
+import { fieldNames, optionalCount, refuseMisspelled, requireRequest } from '../sessions/domain/values/input-checks.js';
 import { RequestHeadersError } from './headers-error.js';
 import { ProblemError } from './problem-error.js';
 import { SeenEvents } from './seen-events.js';

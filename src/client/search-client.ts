@@ -1,6 +1,6 @@
 import type { EventsAroundRequest, SearchEventsRequest, SearchPage, SearchStatus } from '../search/found-events.js';
 import type { EventPage } from '../sessions/operations/list-events.js';
-import type { UserKey } from '../sessions/domain/ids.js';
+import type { UserKey } from '../sessions/domain/values/ids.js';
 import { searchPath, sessionPath } from './paths.js';
 import type { Requests } from './requests.js';
 

@@ -1,4 +1,4 @@
-import { BoundedMap } from '../sessions/domain/bounded-map.js';
+import { BoundedMap } from '../sessions/domain/process/bounded-map.js';
 
 /** The parameters of a request. */
 type Query = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;

@@ -1,5 +1,5 @@
-import type { EventInput, LoggedEvent } from '../sessions/domain/event.js';
-import { isBlank } from '../sessions/domain/ids.js';
+import type { EventInput, LoggedEvent } from '../sessions/domain/event/event.js';
+import { isBlank } from '../sessions/domain/values/ids.js';
 import type {
   StateAtMoment,
   StateAtRequest,
@@ -16,7 +16,7 @@ import { EventStream } from './event-stream.js';
 import { appStatePath, listPath, sessionPath, sessionsPath, turnPath, usagePath, userStatePath } from './paths.js';
 import { checkedBody, conditionOf, eventBodies, eventBody, listQuery, turnHeaders } from './request-parts.js';
 import { LogClient } from './log-client.js';
-import type { GetSessionConfig } from '../sessions/domain/view-config.js';
+import type { GetSessionConfig } from '../sessions/domain/view/view-config.js';
 import type {
   AppendBatchRequest,
   AppendRequest,

@@ -1,4 +1,4 @@
-import { SessionsError } from '../sessions/domain/errors.js';
+import { SessionsError } from '../sessions/domain/errors/errors.js';
 
 /**
  * There is no such component state in the session.

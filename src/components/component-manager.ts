@@ -1,4 +1,4 @@
-import { InvalidInputError } from '../sessions/domain/errors.js';
+import { InvalidInputError } from '../sessions/domain/errors/errors.js';
 import { ComponentNotFoundError } from './component-errors.js';
 import { ComponentSession, type ComponentSessionKey, identifierOf } from './component-session.js';
 import { type SaveStateOptions, type StateModule, componentNameOf } from './state-module.js';

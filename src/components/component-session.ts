@@ -6,18 +6,18 @@ import {
   componentSessionOf,
   componentSessionProblem,
   digestAfter,
-} from '../sessions/domain/component.js';
-import { InvalidInputError } from '../sessions/domain/errors.js';
-import { checkOptions } from '../sessions/domain/given-options.js';
-import { type SessionKey, checkedSessionKey } from '../sessions/domain/ids.js';
+} from '../sessions/domain/stored/component.js';
+import { InvalidInputError } from '../sessions/domain/errors/errors.js';
+import { checkOptions } from '../sessions/domain/event/given-options.js';
+import { type SessionKey, checkedSessionKey } from '../sessions/domain/values/ids.js';
 import {
   assertFieldNames,
   assertWholeNumber,
   checkSetting,
   optionalCount,
   requireRequest,
-} from '../sessions/domain/input-checks.js';
-import { type JsonLimits, jsonCopyOf } from '../sessions/domain/json-value.js';
+} from '../sessions/domain/values/input-checks.js';
+import { type JsonLimits, jsonCopyOf } from '../sessions/domain/values/json-value.js';
 import { eraseComponents } from '../sessions/operations/erase-user.js';
 import { environmentBehind } from '../sessions/service-environment.js';
 import type { SessionService } from '../sessions/session.service.js';

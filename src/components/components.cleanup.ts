@@ -1,6 +1,6 @@
 import { Logger, type OnApplicationBootstrap, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import type { ModuleRef } from '@nestjs/core';
-import { toErrorMessage } from '../sessions/domain/thrown-text.js';
+import { toErrorMessage } from '../sessions/domain/errors/thrown-text.js';
 import { withLease } from '../sessions/leases/with-lease.js';
 import { checkSchedule, ScheduledInterval, SingleFlight } from '../sessions/module/scheduled-work.js';
 import type { ComponentSession } from './component-session.js';

@@ -31,7 +31,7 @@ export {
   type StoredComponent,
   componentWriteOutcome,
   digestAfter,
-} from '../sessions/domain/component.js';
+} from '../sessions/domain/stored/component.js';
 export type {
   ComponentContents,
   ComponentSessionsRequest,

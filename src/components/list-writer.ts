@@ -1,9 +1,14 @@
-import { BoundedMap } from '../sessions/domain/bounded-map.js';
-import { type ComponentHead, type ComponentPlace, EMPTY_DIGEST, digestAfter } from '../sessions/domain/component.js';
-import { retryUndefined } from '../sessions/domain/retry-overtaken.js';
+import { BoundedMap } from '../sessions/domain/process/bounded-map.js';
+import {
+  type ComponentHead,
+  type ComponentPlace,
+  EMPTY_DIGEST,
+  digestAfter,
+} from '../sessions/domain/stored/component.js';
+import { retryUndefined } from '../sessions/domain/process/retry-overtaken.js';
 import type { ComponentStore } from '../sessions/storage/component-store.js';
 import { ComponentConflictError } from './component-errors.js';
-import { KeyedQueue } from '../sessions/domain/keyed-queue.js';
+import { KeyedQueue } from '../sessions/domain/process/keyed-queue.js';
 
 /** What a save does if it is given a version, and that is not the stored one. */
 export type ConflictPolicy = 'overwrite' | 'fail' | 'append-merge';

@@ -1,6 +1,6 @@
-import { InvalidInputError } from '../sessions/domain/errors.js';
-import { isPlainObject } from '../sessions/domain/json-value.js';
-import { retryOvertaken } from '../sessions/domain/retry-overtaken.js';
+import { InvalidInputError } from '../sessions/domain/errors/errors.js';
+import { isPlainObject } from '../sessions/domain/values/json-value.js';
+import { retryOvertaken } from '../sessions/domain/process/retry-overtaken.js';
 import { ComponentConflictError } from './component-errors.js';
 import { type ComponentSession, type ComponentSessionKey, identifierOf } from './component-session.js';
 import type { ConflictPolicy } from './list-writer.js';

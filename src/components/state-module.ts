@@ -1,4 +1,4 @@
-import { InvalidInputError } from '../sessions/domain/errors.js';
+import { InvalidInputError } from '../sessions/domain/errors/errors.js';
 import { ComponentNotFoundError } from './component-errors.js';
 import {
   type ComponentSession,

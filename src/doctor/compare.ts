@@ -1,9 +1,13 @@
-import { type MetadataChange, type MetadataText, metadataEntries } from '../sessions/domain/metadata-entries.js';
-import { COUNTERS, type Counters } from '../sessions/domain/counters.js';
-import { canonicalJson } from '../sessions/domain/canonical-json.js';
-import type { SessionRecord } from '../sessions/domain/session-record.js';
+import {
+  type MetadataChange,
+  type MetadataText,
+  metadataEntries,
+} from '../sessions/domain/metadata/metadata-entries.js';
+import { COUNTERS, type Counters } from '../sessions/domain/stored/counters.js';
+import { canonicalJson } from '../sessions/domain/values/canonical-json.js';
+import type { SessionRecord } from '../sessions/domain/stored/session-record.js';
 import { NO_CHANGES, type StateChanges, hasChanges } from '../state/state-changes.js';
-import { stateDifference } from '../sessions/domain/state-history.js';
+import { stateDifference } from '../sessions/domain/history/state-history.js';
 import {
   MOST_MODELS_OF_SESSION,
   type ModelUsage,
@@ -13,11 +17,11 @@ import {
   USAGE_COUNTS,
   usageByModel,
   usageWith,
-} from '../sessions/domain/usage.js';
-import type { ViewMarks } from '../sessions/domain/view-marks.js';
+} from '../sessions/domain/usage/usage.js';
+import type { ViewMarks } from '../sessions/domain/stored/view-marks.js';
 import { ownRecord } from '../sessions/storage/state-entries.js';
 import type { OwnState, StoredCheckpoint } from '../sessions/storage/session-storage.js';
-import { storedCheckpoint } from '../sessions/domain/checkpoint.js';
+import { storedCheckpoint } from '../sessions/domain/history/checkpoint.js';
 import type { Note } from './findings.js';
 import { comparableMarks } from './live-path.js';
 import type { LogCheck } from './log-check.js';

@@ -1,7 +1,7 @@
 import { LIMITS, type SessionLimits, TTL, type TtlSettings } from '../config/session-settings.js';
-import { EncryptionError } from '../sessions/domain/encryption-errors.js';
-import { type OptionKinds, checkOptions } from '../sessions/domain/given-options.js';
-import { lifetimesOf } from '../sessions/domain/expiry.js';
+import { EncryptionError } from '../sessions/domain/errors/encryption-errors.js';
+import { type OptionKinds, checkOptions } from '../sessions/domain/event/given-options.js';
+import { lifetimesOf } from '../sessions/domain/values/expiry.js';
 import {
   type SessionKey,
   type StateOwner,
@@ -10,11 +10,11 @@ import {
   checkedSessionKey,
   sessionKeyOf,
   sessionNameOf,
-} from '../sessions/domain/ids.js';
-import { assertWholeNumber, checkedSettings } from '../sessions/domain/input-checks.js';
-import { InvalidInputError } from '../sessions/domain/errors.js';
-import { stateLimitsOf } from '../sessions/domain/state-size.js';
-import { DamagedDataError } from '../sessions/domain/stored-json.js';
+} from '../sessions/domain/values/ids.js';
+import { assertWholeNumber, checkedSettings } from '../sessions/domain/values/input-checks.js';
+import { InvalidInputError } from '../sessions/domain/errors/errors.js';
+import { stateLimitsOf } from '../sessions/domain/stored/state-size.js';
+import { DamagedDataError } from '../sessions/domain/stored/stored-json.js';
 import { EncryptedStorage } from '../sessions/encryption/encrypted-storage.js';
 import { findEnvironment } from '../sessions/service-environment.js';
 import type { SessionService } from '../sessions/session.service.js';

@@ -1,4 +1,4 @@
-import type { EncryptionError } from '../sessions/domain/encryption-errors.js';
+import type { EncryptionError } from '../sessions/domain/errors/encryption-errors.js';
 import type { StoreProblemCode } from '../sessions/storage/store-audit.js';
 
 /** What a code means. */

@@ -1,9 +1,9 @@
-import { toEventGroup } from '../sessions/domain/event-group.js';
-import type { LoggedEvent } from '../sessions/domain/event.js';
-import { sessionKeyOf } from '../sessions/domain/ids.js';
-import { type SeqRange, isInRanges } from '../sessions/domain/seq-ranges.js';
-import type { SessionRecord } from '../sessions/domain/session-record.js';
-import { loggedEvent } from '../sessions/domain/stored-json.js';
+import { toEventGroup } from '../sessions/domain/event/event-group.js';
+import type { LoggedEvent } from '../sessions/domain/event/event.js';
+import { sessionKeyOf } from '../sessions/domain/values/ids.js';
+import { type SeqRange, isInRanges } from '../sessions/domain/values/seq-ranges.js';
+import type { SessionRecord } from '../sessions/domain/stored/session-record.js';
+import { loggedEvent } from '../sessions/domain/stored/stored-json.js';
 import type { EventGroup, GroupedEvents } from '../sessions/storage/rebuild.js';
 import type { SessionStorage } from '../sessions/storage/session-storage.js';
 import { type Pace, logPages } from './log-pages.js';

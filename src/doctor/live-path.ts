@@ -1,8 +1,8 @@
-import { type Counters, NO_COUNTS, addCounters, countEvent } from '../sessions/domain/counters.js';
-import type { LoggedEvent } from '../sessions/domain/event.js';
-import { type LogStep, momentAfter } from '../sessions/domain/moment.js';
-import { type SeqRange, isInRanges } from '../sessions/domain/seq-ranges.js';
-import { NO_MARKS, type ViewMarks } from '../sessions/domain/view-marks.js';
+import { type Counters, NO_COUNTS, addCounters, countEvent } from '../sessions/domain/stored/counters.js';
+import type { LoggedEvent } from '../sessions/domain/event/event.js';
+import { type LogStep, momentAfter } from '../sessions/domain/history/moment.js';
+import { type SeqRange, isInRanges } from '../sessions/domain/values/seq-ranges.js';
+import { NO_MARKS, type ViewMarks } from '../sessions/domain/stored/view-marks.js';
 import { ToolCheck } from './tool-check.js';
 
 /** The summaries and rewinds of a log: all that decides which of its events count. */

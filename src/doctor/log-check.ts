@@ -1,15 +1,15 @@
-import type { StoredEvent } from '../sessions/domain/commit.js';
-import { EncryptionError } from '../sessions/domain/encryption-errors.js';
-import { metadataChanges } from '../sessions/domain/metadata.js';
-import { eventDigest, isDigest, payloadChecksum } from '../sessions/domain/event-digest.js';
-import { isAnchor, isAnySummary, isRewind, isSummary } from '../sessions/domain/event-inspection.js';
-import type { LoggedEvent } from '../sessions/domain/event.js';
-import type { SessionRecord } from '../sessions/domain/session-record.js';
-import { BuiltSize, type StateLimits } from '../sessions/domain/state-size.js';
-import { StateFold } from '../sessions/domain/state-history.js';
-import { DamagedDataError, loggedEvent, storedJson } from '../sessions/domain/stored-json.js';
-import { readingProblem } from '../sessions/domain/stored-forms.js';
-import { type ModelUsage, usageByModel, usageOfEvent } from '../sessions/domain/usage.js';
+import type { StoredEvent } from '../sessions/domain/stored/commit.js';
+import { EncryptionError } from '../sessions/domain/errors/encryption-errors.js';
+import { metadataChanges } from '../sessions/domain/metadata/metadata.js';
+import { eventDigest, isDigest, payloadChecksum } from '../sessions/domain/write/event-digest.js';
+import { isAnchor, isAnySummary, isRewind, isSummary } from '../sessions/domain/event/event-inspection.js';
+import type { LoggedEvent } from '../sessions/domain/event/event.js';
+import type { SessionRecord } from '../sessions/domain/stored/session-record.js';
+import { BuiltSize, type StateLimits } from '../sessions/domain/stored/state-size.js';
+import { StateFold } from '../sessions/domain/history/state-history.js';
+import { DamagedDataError, loggedEvent, storedJson } from '../sessions/domain/stored/stored-json.js';
+import { readingProblem } from '../sessions/domain/write/stored-forms.js';
+import { type ModelUsage, usageByModel, usageOfEvent } from '../sessions/domain/usage/usage.js';
 import { type Note, encryptionNote, gapNote } from './findings.js';
 import { type Control, LiveSums } from './live-path.js';
 

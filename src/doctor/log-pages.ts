@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { StoredEvent } from '../sessions/domain/commit.js';
-import { SessionNotFoundError } from '../sessions/domain/errors.js';
-import { sessionKeyOf } from '../sessions/domain/ids.js';
-import type { SeqRange } from '../sessions/domain/seq-ranges.js';
-import type { SessionRecord } from '../sessions/domain/session-record.js';
+import type { StoredEvent } from '../sessions/domain/stored/commit.js';
+import { SessionNotFoundError } from '../sessions/domain/errors/errors.js';
+import { sessionKeyOf } from '../sessions/domain/values/ids.js';
+import type { SeqRange } from '../sessions/domain/values/seq-ranges.js';
+import type { SessionRecord } from '../sessions/domain/stored/session-record.js';
 import { logPage, seqAfterPage } from '../sessions/operations/read-log.js';
 import type { SessionStorage } from '../sessions/storage/session-storage.js';
 

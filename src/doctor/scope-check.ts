@@ -1,4 +1,4 @@
-import type { StateOwner } from '../sessions/domain/ids.js';
+import type { StateOwner } from '../sessions/domain/values/ids.js';
 import type { SessionStorage, StoredSession } from '../sessions/storage/session-storage.js';
 import { type Finding, finding } from './findings.js';
 import { type CheckEnvironment, expiryNotes } from './session-check.js';

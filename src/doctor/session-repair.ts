@@ -1,8 +1,8 @@
-import { type Lifetimes } from '../sessions/domain/expiry.js';
-import { sessionKeyOf } from '../sessions/domain/ids.js';
-import type { SessionRecord } from '../sessions/domain/session-record.js';
+import { type Lifetimes } from '../sessions/domain/values/expiry.js';
+import { sessionKeyOf } from '../sessions/domain/values/ids.js';
+import type { SessionRecord } from '../sessions/domain/stored/session-record.js';
 import { LogPoints, undefinedIfTrimmed } from '../sessions/operations/read-log.js';
-import { inBatches } from '../sessions/domain/batches.js';
+import { inBatches } from '../sessions/domain/stored/batches.js';
 import type { SessionStorage, TouchRequest } from '../sessions/storage/session-storage.js';
 import { appendDifference, appendResponses } from './append-repair.js';
 import type { FindingCode, Note } from './findings.js';

@@ -1,9 +1,9 @@
 import { splitStateKey } from '../state/scopes.js';
-import { digestOf } from '../sessions/domain/json-digest.js';
-import type { LoggedEvent } from '../sessions/domain/event.js';
-import type { SessionRecord } from '../sessions/domain/session-record.js';
-import { storedChanges } from '../sessions/domain/state-history.js';
-import { storedJson } from '../sessions/domain/stored-json.js';
+import { digestOf } from '../sessions/domain/values/json-digest.js';
+import type { LoggedEvent } from '../sessions/domain/event/event.js';
+import type { SessionRecord } from '../sessions/domain/stored/session-record.js';
+import { storedChanges } from '../sessions/domain/history/state-history.js';
+import { storedJson } from '../sessions/domain/stored/stored-json.js';
 import type { StateEntries } from '../sessions/storage/session-storage.js';
 import type { Note } from './findings.js';
 

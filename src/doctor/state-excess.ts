@@ -1,5 +1,5 @@
-import type { SessionKey, StateOwner } from '../sessions/domain/ids.js';
-import { type StateExcess, type StateLimits, excessOfRead, excessText } from '../sessions/domain/state-size.js';
+import type { SessionKey, StateOwner } from '../sessions/domain/values/ids.js';
+import { type StateExcess, type StateLimits, excessOfRead, excessText } from '../sessions/domain/stored/state-size.js';
 import type { SessionStorage, StateEntries, StoredSession } from '../sessions/storage/session-storage.js';
 import type { Note } from './findings.js';
 

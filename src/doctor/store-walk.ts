@@ -1,5 +1,5 @@
-import type { SessionKey, StateOwner, UserKey } from '../sessions/domain/ids.js';
-import type { SessionRecord } from '../sessions/domain/session-record.js';
+import type { SessionKey, StateOwner, UserKey } from '../sessions/domain/values/ids.js';
+import type { SessionRecord } from '../sessions/domain/stored/session-record.js';
 import { listedRecords } from '../sessions/storage/listed-records.js';
 import type { SessionStorage } from '../sessions/storage/session-storage.js';
 import { type Pace, pause } from './log-pages.js';

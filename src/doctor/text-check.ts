@@ -1,8 +1,8 @@
-import { SessionNotFoundError } from '../sessions/domain/errors.js';
-import type { SessionKey, StateOwner } from '../sessions/domain/ids.js';
+import { SessionNotFoundError } from '../sessions/domain/errors/errors.js';
+import type { SessionKey, StateOwner } from '../sessions/domain/values/ids.js';
 import type { EncryptedStorage } from '../sessions/encryption/encrypted-storage.js';
 import type { ExaminedText } from '../sessions/encryption/examined-texts.js';
-import { DamagedDataError } from '../sessions/domain/stored-json.js';
+import { DamagedDataError } from '../sessions/domain/stored/stored-json.js';
 import { type Note, encryptionNote } from './findings.js';
 import { LogChangedError, logPages } from './log-pages.js';
 import type { CheckEnvironment } from './session-check.js';

@@ -1,8 +1,8 @@
-import { getFunctionCalls, isByUser, listEventTexts } from '../sessions/domain/event-inspection.js';
-import type { FunctionCall } from '../sessions/domain/content.js';
-import type { LoggedEvent } from '../sessions/domain/event.js';
-import type { OpenCall } from '../sessions/domain/open-calls.js';
-import { answeredCalls, callKey, longRunningCallsIn } from '../sessions/domain/tool-pairs.js';
+import { getFunctionCalls, isByUser, listEventTexts } from '../sessions/domain/event/event-inspection.js';
+import type { FunctionCall } from '../sessions/domain/event/content.js';
+import type { LoggedEvent } from '../sessions/domain/event/event.js';
+import type { OpenCall } from '../sessions/domain/event/open-calls.js';
+import { answeredCalls, callKey, longRunningCallsIn } from '../sessions/domain/view/tool-pairs.js';
 import type { Note } from './findings.js';
 
 /** A call without response, of which the user did not wait for one. */

@@ -4,9 +4,9 @@ import { DESTROYED_AT_ONCE, SESSION_STORAGE } from '../sessions/sessions.tokens.
 import type { SessionStorage } from '../sessions/storage/session-storage.js';
 import { hostname } from 'node:os';
 import { randomUUID } from 'node:crypto';
-import { SessionsError } from '../sessions/domain/errors.js';
-import { checkOptions } from '../sessions/domain/given-options.js';
-import { newStamp } from '../sessions/domain/stamp.js';
+import { SessionsError } from '../sessions/domain/errors/errors.js';
+import { checkOptions } from '../sessions/domain/event/given-options.js';
+import { newStamp } from '../sessions/domain/values/stamp.js';
 
 /** Options of a check. */
 export interface SessionsHealthOptions {

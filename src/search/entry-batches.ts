@@ -1,4 +1,4 @@
-import { inBatches } from '../sessions/domain/batches.js';
+import { inBatches } from '../sessions/domain/stored/batches.js';
 import type { SearchEntry, SearchIndex } from '../sessions/storage/search-index.js';
 
 interface WaitingEntry {

@@ -1,6 +1,6 @@
-import type { SessionKey, UserKey } from '../sessions/domain/ids.js';
+import type { SessionKey, UserKey } from '../sessions/domain/values/ids.js';
 import type { SearchMatch } from '../sessions/domain/search/search-groups.js';
-import type { SessionFilter } from '../sessions/domain/session-filter.js';
+import type { SessionFilter } from '../sessions/domain/metadata/session-filter.js';
 
 /** What to search for, and where. */
 export interface SearchEventsRequest extends UserKey {

@@ -1,10 +1,10 @@
-import { inBatches } from '../sessions/domain/batches.js';
-import type { UserKey } from '../sessions/domain/ids.js';
-import { assertId } from '../sessions/domain/ids.js';
-import { InvalidInputError, SessionNotFoundError } from '../sessions/domain/errors.js';
-import { readableEvent } from '../sessions/domain/damaged-event.js';
-import type { SessionRecord } from '../sessions/domain/session-record.js';
-import { isTrimmed } from '../sessions/domain/stored-json.js';
+import { inBatches } from '../sessions/domain/stored/batches.js';
+import type { UserKey } from '../sessions/domain/values/ids.js';
+import { assertId } from '../sessions/domain/values/ids.js';
+import { InvalidInputError, SessionNotFoundError } from '../sessions/domain/errors/errors.js';
+import { readableEvent } from '../sessions/domain/stored/damaged-event.js';
+import type { SessionRecord } from '../sessions/domain/stored/session-record.js';
+import { isTrimmed } from '../sessions/domain/stored/stored-json.js';
 import { IncarnationReads } from '../sessions/operations/incarnation-reads.js';
 import { PageReader } from '../sessions/operations/list-events.js';
 import { listedRecords } from '../sessions/storage/listed-records.js';

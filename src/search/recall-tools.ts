@@ -1,6 +1,6 @@
-import { InvalidInputError } from '../sessions/domain/errors.js';
-import { checkOptions } from '../sessions/domain/given-options.js';
-import type { UserKey } from '../sessions/domain/ids.js';
+import { InvalidInputError } from '../sessions/domain/errors/errors.js';
+import { checkOptions } from '../sessions/domain/event/given-options.js';
+import type { UserKey } from '../sessions/domain/values/ids.js';
 import { searchedText } from '../sessions/domain/search/event-text.js';
 import type { StandardSchema } from '../state/standard-schema.js';
 import type { SessionSearch } from './session-search.js';

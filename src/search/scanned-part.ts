@@ -1,8 +1,8 @@
-import { eventBytes } from '../sessions/domain/byte-budget.js';
-import { readableEvent } from '../sessions/domain/damaged-event.js';
-import { leaveToOthers } from '../sessions/domain/event-loop-turn.js';
-import { hasEntries } from '../sessions/domain/metadata-entries.js';
-import { isTrimmed } from '../sessions/domain/stored-json.js';
+import { eventBytes } from '../sessions/domain/stored/byte-budget.js';
+import { readableEvent } from '../sessions/domain/stored/damaged-event.js';
+import { leaveToOthers } from '../sessions/domain/process/event-loop-turn.js';
+import { hasEntries } from '../sessions/domain/metadata/metadata-entries.js';
+import { isTrimmed } from '../sessions/domain/stored/stored-json.js';
 import type { ScanPosition } from '../sessions/domain/search/search-cursor.js';
 import { listedRecords } from '../sessions/storage/listed-records.js';
 import type { SearchScope } from '../sessions/storage/search-index.js';

@@ -1,8 +1,8 @@
 import type { SessionLimits } from '../config/session-settings.js';
-import { ruleFilter } from '../sessions/domain/rule-filter.js';
-import { InvalidInputError } from '../sessions/domain/errors.js';
-import { assertId } from '../sessions/domain/ids.js';
-import { assertFieldNames, assertWholeNumber, requireRequest } from '../sessions/domain/input-checks.js';
+import { ruleFilter } from '../sessions/domain/metadata/rule-filter.js';
+import { InvalidInputError } from '../sessions/domain/errors/errors.js';
+import { assertId } from '../sessions/domain/values/ids.js';
+import { assertFieldNames, assertWholeNumber, requireRequest } from '../sessions/domain/values/input-checks.js';
 import { type SearchCursor, parsedSearchCursor } from '../sessions/domain/search/search-cursor.js';
 import type { SearchMatch } from '../sessions/domain/search/search-groups.js';
 import { type SearchedWord, wordsOfSearch } from '../sessions/domain/search/words.js';

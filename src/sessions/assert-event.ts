@@ -1,6 +1,6 @@
-import { randomId, systemClock } from './domain/clock.js';
-import type { EventInput } from './domain/event.js';
-import { submitEvent } from './domain/submitted-event.js';
+import { randomId, systemClock } from './domain/process/clock.js';
+import type { EventInput } from './domain/event/event.js';
+import { submitEvent } from './domain/write/submitted-event.js';
 import { limitsOf } from './limits-of.js';
 
 /**

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { TurnHeldError } from './domain/errors.js';
+import { TurnHeldError } from './domain/errors/errors.js';
 import type { BeginTurnRequest, HeldTurn } from './operations/index.js';
 import type { SessionService } from './session.service.js';
 

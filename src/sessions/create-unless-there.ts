@@ -1,5 +1,5 @@
-import { SessionExistsError } from './domain/errors.js';
-import type { Session } from './domain/session.js';
+import { SessionExistsError } from './domain/errors/errors.js';
+import type { Session } from './domain/session/session.js';
 import type { CreateSessionRequest } from './operations/create-session.js';
 import type { SessionService } from './session.service.js';
 

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers';
-import { sessionNameOf } from './domain/ids.js';
+import { sessionNameOf } from './domain/values/ids.js';
 import { remembered } from './storage/remembered.js';
 import type { LogReference, LogSubscription, LogTail, TailRequest } from './storage/session-changes.js';
 import type { SessionStorage } from './storage/session-storage.js';

@@ -1,15 +1,15 @@
-import { BoundedMap } from './domain/bounded-map.js';
-import { inBatches } from './domain/batches.js';
-import type { Clock } from './domain/clock.js';
+import { BoundedMap } from './domain/process/bounded-map.js';
+import { inBatches } from './domain/stored/batches.js';
+import type { Clock } from './domain/process/clock.js';
 import {
   type ComponentPlace,
   EMPTY_DIGEST,
   componentSessionProblem,
   digestAfter,
   requestTextsOf,
-} from './domain/component.js';
-import type { SessionKey } from './domain/ids.js';
-import type { HashedText } from './domain/model-request.js';
+} from './domain/stored/component.js';
+import type { SessionKey } from './domain/values/ids.js';
+import type { HashedText } from './domain/event/model-request.js';
 import type { ComponentStore } from './storage/component-store.js';
 
 /** Of all sessions of a process. */

@@ -1,10 +1,15 @@
 import type { RetentionRule } from '../config/retention-settings.js';
-import { type LogMarks, LogReading, kindRulesFor } from './domain/event-retention.js';
-import { EventTally, type KindCounts } from './domain/event-tally.js';
-import { readPages } from './domain/paging.js';
-import { type RetainedSession, type RetentionPolicy, decideRetention, isHeld } from './domain/retention-rules.js';
-import { incarnationOf } from './domain/session-tracking.js';
-import { type Session, referencedKey } from './domain/session.js';
+import { type LogMarks, LogReading, kindRulesFor } from './domain/retention/event-retention.js';
+import { EventTally, type KindCounts } from './domain/retention/event-tally.js';
+import { readPages } from './domain/values/paging.js';
+import {
+  type RetainedSession,
+  type RetentionPolicy,
+  decideRetention,
+  isHeld,
+} from './domain/retention/retention-rules.js';
+import { incarnationOf } from './domain/session/session-tracking.js';
+import { type Session, referencedKey } from './domain/session/session.js';
 import { type ListSessionsRequest, type SessionPage, listSessions } from './operations/list-sessions.js';
 import { type RetainEventsOptions, retainEvents } from './operations/retain-events.js';
 import { readMarks } from './retention/retention-marks.js';

@@ -1,4 +1,4 @@
-import { isTurnOfOthers, leaveToOthers } from './domain/event-loop-turn.js';
+import { isTurnOfOthers, leaveToOthers } from './domain/process/event-loop-turn.js';
 import {
   type RequestMethod,
   type RunBy,

@@ -1,4 +1,4 @@
-import { InvalidInputError } from './domain/errors.js';
+import { InvalidInputError } from './domain/errors/errors.js';
 import type { SessionEnvironment } from './session-environment.js';
 
 /** Kept here, not in the services: what works below their operations is no part of what they offer. */

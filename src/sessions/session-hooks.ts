@@ -1,7 +1,7 @@
-import { checkHook } from './domain/checked-hook.js';
-import type { EventInput, EventLike, LoggedEvent } from './domain/event.js';
-import type { SessionKey, UserKey } from './domain/ids.js';
-import type { SessionRecord } from './domain/session-record.js';
+import { checkHook } from './domain/process/checked-hook.js';
+import type { EventInput, EventLike, LoggedEvent } from './domain/event/event.js';
+import type { SessionKey, UserKey } from './domain/values/ids.js';
+import type { SessionRecord } from './domain/stored/session-record.js';
 import type { ComponentStore } from './storage/component-store.js';
 
 /** An event that is about to be appended. */

@@ -1,6 +1,6 @@
-import { LogCursor, StateChangeCursor, checkedOrder } from './domain/paging.js';
-import { optionalCount } from './domain/input-checks.js';
-import type { ModelRequestReport } from './domain/request-report.js';
+import { LogCursor, StateChangeCursor, checkedOrder } from './domain/values/paging.js';
+import { optionalCount } from './domain/values/input-checks.js';
+import type { ModelRequestReport } from './domain/event/request-report.js';
 import type * as operations from './operations/index.js';
 import { checkedRequest } from './service-operations.js';
 import { runOnRequest, runOperation as run } from './run-operation.js';

@@ -2,10 +2,15 @@ import { ConfigurationError } from '../config/configuration-error.js';
 import { type EventKind, RETENTION, type RetentionRule, type RetentionSettings } from '../config/retention-settings.js';
 import { checkOptionNames } from '../config/option-checks.js';
 import { describeSettingProblem } from '../config/setting.js';
-import { requireRequest } from './domain/input-checks.js';
-import { type RetentionPolicy, SessionHeldError, decideRetention, lastKept } from './domain/retention-rules.js';
-import { type Session, referencedKey } from './domain/session.js';
-import type { KindCount } from './domain/event-tally.js';
+import { requireRequest } from './domain/values/input-checks.js';
+import {
+  type RetentionPolicy,
+  SessionHeldError,
+  decideRetention,
+  lastKept,
+} from './domain/retention/retention-rules.js';
+import { type Session, referencedKey } from './domain/session/session.js';
+import type { KindCount } from './domain/retention/event-tally.js';
 import { type RetainKindsOptions, oldestFirst, retainKinds, retainedSession } from './retain-kinds.js';
 import { UnreadableSessions } from './retention/unreadable-sessions.js';
 import { environmentBehind } from './service-environment.js';

@@ -1,4 +1,4 @@
-import { type SessionKey, sessionNameOf } from './domain/ids.js';
+import { type SessionKey, sessionNameOf } from './domain/values/ids.js';
 import { remembered } from './storage/remembered.js';
 import type { SessionStorage } from './storage/session-storage.js';
 

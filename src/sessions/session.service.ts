@@ -1,8 +1,8 @@
 import { checkServiceOptions } from '../config/check-service-options.js';
 import { type ConsumeOptions, type SessionConsumer, SessionConsumers } from './consumers/session-consumers.js';
-import type { EventLike, LoggedEvent } from './domain/event.js';
-import type { SessionKey, UserKey } from './domain/ids.js';
-import type { Session } from './domain/session.js';
+import type { EventLike, LoggedEvent } from './domain/event/event.js';
+import type { SessionKey, UserKey } from './domain/values/ids.js';
+import type { Session } from './domain/session/session.js';
 import { type DecideChange, changeSession } from './operations/change-session.js';
 import type { EraseUserRequest } from './operations/erase-user.js';
 import type * as operations from './operations/index.js';

@@ -1,5 +1,5 @@
-import type { AppendOutcome, Commit } from './domain/commit.js';
-import { type SessionKey, sessionNameOf } from './domain/ids.js';
+import type { AppendOutcome, Commit } from './domain/stored/commit.js';
+import { type SessionKey, sessionNameOf } from './domain/values/ids.js';
 import { remembered } from './storage/remembered.js';
 import type { SessionStorage } from './storage/session-storage.js';
 

@@ -1,4 +1,4 @@
-import { InvalidInputError } from './domain/errors.js';
+import { InvalidInputError } from './domain/errors/errors.js';
 import { findEnvironment } from './service-environment.js';
 import type { SessionService } from './session.service.js';
 import type { SessionStorage } from './storage/session-storage.js';

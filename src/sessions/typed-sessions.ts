@@ -1,8 +1,8 @@
 import type { SchemaInput, StandardSchema } from '../state/standard-schema.js';
 import type { StateDefinition, StateSchemas, StateValues, TypedState } from '../state/define-state.js';
-import type { EventActionsInput, EventInput, LoggedEvent } from './domain/event.js';
-import type { UserKey } from './domain/ids.js';
-import type { Session } from './domain/session.js';
+import type { EventActionsInput, EventInput, LoggedEvent } from './domain/event/event.js';
+import type { UserKey } from './domain/values/ids.js';
+import type { Session } from './domain/session/session.js';
 import type * as operations from './operations/index.js';
 import type { SessionService } from './session.service.js';
 

@@ -1,4 +1,4 @@
-import { InvalidInputError } from '../sessions/domain/errors.js';
+import { InvalidInputError } from '../sessions/domain/errors/errors.js';
 import { isTempKey } from './scopes.js';
 import { serverOnlySchema } from './server-only.js';
 import {

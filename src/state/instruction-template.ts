@@ -1,4 +1,4 @@
-import { InvalidInputError, MissingInstructionValueError } from '../sessions/domain/errors.js';
+import { InvalidInputError, MissingInstructionValueError } from '../sessions/domain/errors/errors.js';
 import { type Placeholder, parseTemplate } from './placeholders.js';
 import { type State, isState, trackedValuesOf } from './state.js';
 

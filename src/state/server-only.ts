@@ -1,4 +1,4 @@
-import { InvalidInputError } from '../sessions/domain/errors.js';
+import { InvalidInputError } from '../sessions/domain/errors/errors.js';
 import { type StandardSchema, isStandardSchema } from './standard-schema.js';
 
 /** What {@link serverOnly} returns: a schema for `defineState`, with the types of the one that it marks. */

@@ -1,10 +1,10 @@
 import { setMaxListeners } from 'node:events';
-import { isAnySummary, isRewind } from '../sessions/domain/event-inspection.js';
-import type { SessionRecord } from '../sessions/domain/session-record.js';
+import { isAnySummary, isRewind } from '../sessions/domain/event/event-inspection.js';
+import type { SessionRecord } from '../sessions/domain/stored/session-record.js';
 import { TaskTracker } from '../sessions/lifecycle.js';
 import type { AfterAppend } from '../sessions/session-hooks.js';
 import type { SessionService } from '../sessions/session.service.js';
-import { agendaNameOf } from '../sessions/domain/agenda-names.js';
+import { agendaNameOf } from '../sessions/domain/background/agenda-names.js';
 import { type SummaryAgenda, isInForce } from './summary-agenda.js';
 import type { DueBranches } from './due-branches.js';
 import { type DueCheck, factsOf } from './summary-due.js';

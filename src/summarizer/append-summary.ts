@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { EventConflictError, StaleSessionError } from '../sessions/domain/errors.js';
-import type { EventInput, LoggedEvent } from '../sessions/domain/event.js';
-import { EMPTY_SOURCE } from '../sessions/domain/loaded-view.js';
-import { isBranchSummary } from '../sessions/domain/event-inspection.js';
-import { summaryIdOf } from '../sessions/domain/ids.js';
-import { retryUnknown } from '../sessions/domain/retry-overtaken.js';
+import { EventConflictError, StaleSessionError } from '../sessions/domain/errors/errors.js';
+import type { EventInput, LoggedEvent } from '../sessions/domain/event/event.js';
+import { EMPTY_SOURCE } from '../sessions/domain/view/loaded-view.js';
+import { isBranchSummary } from '../sessions/domain/event/event-inspection.js';
+import { summaryIdOf } from '../sessions/domain/values/ids.js';
+import { retryUnknown } from '../sessions/domain/process/retry-overtaken.js';
 import { SessionOpener } from '../sessions/operations/create-session.js';
-import type { SessionRecord } from '../sessions/domain/session-record.js';
+import type { SessionRecord } from '../sessions/domain/stored/session-record.js';
 import type { SessionService } from '../sessions/session.service.js';
 import { coverageOf } from './session-summary.js';
 

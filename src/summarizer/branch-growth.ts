@@ -1,9 +1,9 @@
-import { agendaNameOf } from '../sessions/domain/agenda-names.js';
-import { BoundedMap } from '../sessions/domain/bounded-map.js';
-import { isRedacted } from '../sessions/domain/event-inspection.js';
-import type { LoggedEvent } from '../sessions/domain/event.js';
-import { type SessionKey, nameProblem } from '../sessions/domain/ids.js';
-import type { SessionRecord } from '../sessions/domain/session-record.js';
+import { agendaNameOf } from '../sessions/domain/background/agenda-names.js';
+import { BoundedMap } from '../sessions/domain/process/bounded-map.js';
+import { isRedacted } from '../sessions/domain/event/event-inspection.js';
+import type { LoggedEvent } from '../sessions/domain/event/event.js';
+import { type SessionKey, nameProblem } from '../sessions/domain/values/ids.js';
+import type { SessionRecord } from '../sessions/domain/stored/session-record.js';
 import type { AfterAppend } from '../sessions/session-hooks.js';
 
 /** An event of a branch, or with `coversTo` a summary of it. */

@@ -1,9 +1,9 @@
-import { agendaNameOf } from '../sessions/domain/agenda-names.js';
-import { BoundedMap } from '../sessions/domain/bounded-map.js';
-import { SessionNotFoundError } from '../sessions/domain/errors.js';
-import type { SessionKey } from '../sessions/domain/ids.js';
-import { rangesAbove } from '../sessions/domain/seq-ranges.js';
-import type { SessionRecord } from '../sessions/domain/session-record.js';
+import { agendaNameOf } from '../sessions/domain/background/agenda-names.js';
+import { BoundedMap } from '../sessions/domain/process/bounded-map.js';
+import { SessionNotFoundError } from '../sessions/domain/errors/errors.js';
+import type { SessionKey } from '../sessions/domain/values/ids.js';
+import { rangesAbove } from '../sessions/domain/values/seq-ranges.js';
+import type { SessionRecord } from '../sessions/domain/stored/session-record.js';
 import type { AfterAppend } from '../sessions/session-hooks.js';
 import type { SessionStorage } from '../sessions/storage/session-storage.js';
 import { BranchGrowth, type BranchMark, branchMarkOf, uncoveredInAll, uncoveredOf } from './branch-growth.js';

@@ -1,7 +1,7 @@
-import type { LoggedEvent } from '../sessions/domain/event.js';
-import type { SessionRecord } from '../sessions/domain/session-record.js';
-import { agendaNameOf } from '../sessions/domain/agenda-names.js';
-import { BoundedMap } from '../sessions/domain/bounded-map.js';
+import type { LoggedEvent } from '../sessions/domain/event/event.js';
+import type { SessionRecord } from '../sessions/domain/stored/session-record.js';
+import { agendaNameOf } from '../sessions/domain/background/agenda-names.js';
+import { BoundedMap } from '../sessions/domain/process/bounded-map.js';
 
 /** The state of a session at the last read. */
 type PendingCall = Pick<SessionRecord, 'incarnation' | 'firstSeq' | 'lastSeq' | 'marksSeq'> & {

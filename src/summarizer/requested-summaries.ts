@@ -1,4 +1,4 @@
-import type { SessionKey } from '../sessions/domain/ids.js';
+import type { SessionKey } from '../sessions/domain/values/ids.js';
 import { TaskTracker } from '../sessions/lifecycle.js';
 import type { SessionSummary } from './session-summary.js';
 import type { DueTrigger, SummaryAgenda } from './summary-agenda.js';

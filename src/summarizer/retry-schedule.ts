@@ -1,6 +1,6 @@
-import { backoffMs } from '../sessions/domain/backoff.js';
-import type { Clock } from '../sessions/domain/clock.js';
-import { BoundedMap } from '../sessions/domain/bounded-map.js';
+import { backoffMs } from '../sessions/domain/process/backoff.js';
+import type { Clock } from '../sessions/domain/process/clock.js';
+import { BoundedMap } from '../sessions/domain/process/bounded-map.js';
 
 export interface RetryScheduleOptions {
   readonly clock: Clock;

@@ -1,8 +1,8 @@
-import { isSummary, listEventTexts } from '../sessions/domain/event-inspection.js';
-import type { Part } from '../sessions/domain/content.js';
-import type { Compaction, EventInput, EventLike, LoggedEvent } from '../sessions/domain/event.js';
-import { isCount } from '../sessions/domain/input-checks.js';
-import type { Session } from '../sessions/domain/session.js';
+import { isSummary, listEventTexts } from '../sessions/domain/event/event-inspection.js';
+import type { Part } from '../sessions/domain/event/content.js';
+import type { Compaction, EventInput, EventLike, LoggedEvent } from '../sessions/domain/event/event.js';
+import { isCount } from '../sessions/domain/values/input-checks.js';
+import type { Session } from '../sessions/domain/session/session.js';
 
 /** Tells a model that reads the event that its text is a summary. */
 const HEADING = 'Summary of the conversation so far:\n';

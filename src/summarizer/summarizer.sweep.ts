@@ -6,7 +6,7 @@ import {
   type OnModuleInit,
 } from '@nestjs/common';
 import type { ModuleRef } from '@nestjs/core';
-import { toErrorMessage } from '../sessions/domain/thrown-text.js';
+import { toErrorMessage } from '../sessions/domain/errors/thrown-text.js';
 import { checkSchedule, ScheduledInterval, SingleFlight } from '../sessions/module/scheduled-work.js';
 import type { SummarizerSessionManager } from './summarizer-session.manager.js';
 import { SWEEP_NAME } from './summary-worker.js';

@@ -1,14 +1,14 @@
 import { hash } from 'node:crypto';
-import { AGENDA_SEPARATOR, SUMMARIES, agendaNameOf } from '../sessions/domain/agenda-names.js';
-import { MAX_DUE_ENTRIES } from '../sessions/domain/agenda-limits.js';
-import { InvalidInputError } from '../sessions/domain/errors.js';
-import { isCount } from '../sessions/domain/input-checks.js';
-import type { SessionKey } from '../sessions/domain/ids.js';
-import type { SessionRecord } from '../sessions/domain/session-record.js';
-import { lastChangeOf } from '../sessions/domain/view-marks.js';
+import { AGENDA_SEPARATOR, SUMMARIES, agendaNameOf } from '../sessions/domain/background/agenda-names.js';
+import { MAX_DUE_ENTRIES } from '../sessions/domain/background/agenda-limits.js';
+import { InvalidInputError } from '../sessions/domain/errors/errors.js';
+import { isCount } from '../sessions/domain/values/input-checks.js';
+import type { SessionKey } from '../sessions/domain/values/ids.js';
+import type { SessionRecord } from '../sessions/domain/stored/session-record.js';
+import { lastChangeOf } from '../sessions/domain/stored/view-marks.js';
 import { TaskTracker } from '../sessions/lifecycle.js';
 import type { Agenda, AgendaEntry } from '../sessions/storage/coordination.js';
-import { BoundedMap } from '../sessions/domain/bounded-map.js';
+import { BoundedMap } from '../sessions/domain/process/bounded-map.js';
 
 export interface SummaryAgendaOptions {
   readonly agenda: Agenda;

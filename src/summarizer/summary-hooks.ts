@@ -1,6 +1,6 @@
-import { checkHook } from '../sessions/domain/checked-hook.js';
-import type { LoggedEvent } from '../sessions/domain/event.js';
-import type { SessionKey } from '../sessions/domain/ids.js';
+import { checkHook } from '../sessions/domain/process/checked-hook.js';
+import type { LoggedEvent } from '../sessions/domain/event/event.js';
+import type { SessionKey } from '../sessions/domain/values/ids.js';
 import type { ConversationLine } from './models/summary-model.js';
 import type { SessionSummary } from './session-summary.js';
 import type { DueTrigger } from './summary-agenda.js';

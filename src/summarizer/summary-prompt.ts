@@ -1,6 +1,6 @@
 import { hash, randomUUID } from 'node:crypto';
 import { SUMMARIZER } from '../config/summarizer-settings.js';
-import { InvalidInputError } from '../sessions/domain/errors.js';
+import { InvalidInputError } from '../sessions/domain/errors/errors.js';
 import type { ConversationLine } from './models/summary-model.js';
 
 /** The placeholders of a template. */

@@ -1,10 +1,10 @@
-import type { Clock } from '../sessions/domain/clock.js';
-import { SessionNotFoundError } from '../sessions/domain/errors.js';
-import type { SessionKey } from '../sessions/domain/ids.js';
-import { digestOf } from '../sessions/domain/json-digest.js';
+import type { Clock } from '../sessions/domain/process/clock.js';
+import { SessionNotFoundError } from '../sessions/domain/errors/errors.js';
+import type { SessionKey } from '../sessions/domain/values/ids.js';
+import { digestOf } from '../sessions/domain/values/json-digest.js';
 import { withLease } from '../sessions/leases/with-lease.js';
 import type { SessionStorage } from '../sessions/storage/session-storage.js';
-import { AGENDA_SEPARATOR, agendaNameOf } from '../sessions/domain/agenda-names.js';
+import { AGENDA_SEPARATOR, agendaNameOf } from '../sessions/domain/background/agenda-names.js';
 import { type DueSession, type DueTrigger, type SummaryAgenda, leaseNameOf } from './summary-agenda.js';
 import type { DueBranches } from './due-branches.js';
 import type { DueCheck } from './summary-due.js';

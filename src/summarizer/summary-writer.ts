@@ -1,5 +1,5 @@
 import type { SessionService } from '../sessions/session.service.js';
-import type { SessionKey } from '../sessions/domain/ids.js';
+import type { SessionKey } from '../sessions/domain/values/ids.js';
 import type { SessionStorage } from '../sessions/storage/session-storage.js';
 import { toConversationLines, shortenedLines } from './conversation/conversation-lines.js';
 import {
@@ -14,10 +14,10 @@ import { type ReadRequest, readLastRequest } from './conversation/last-request.j
 import { appendSummary } from './append-summary.js';
 import type { DueCheck } from './summary-due.js';
 import { cappedText } from './models/capped-text.js';
-import { isCount } from '../sessions/domain/input-checks.js';
-import { isGiven } from '../sessions/domain/json-value.js';
-import { toErrorMessage } from '../sessions/domain/thrown-text.js';
-import { callWithin } from '../sessions/domain/timeouts.js';
+import { isCount } from '../sessions/domain/values/input-checks.js';
+import { isGiven } from '../sessions/domain/values/json-value.js';
+import { toErrorMessage } from '../sessions/domain/errors/thrown-text.js';
+import { callWithin } from '../sessions/domain/process/timeouts.js';
 import type { LastRequest, SummaryAnswer, SummaryModel, SummaryRequest } from './models/summary-model.js';
 import { Semaphore } from '../sessions/storage/semaphore.js';
 import { tracedWork } from '../sessions/tracing/trace.js';

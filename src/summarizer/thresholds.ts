@@ -1,9 +1,9 @@
 import { ConfigurationError } from '../config/configuration-error.js';
 import { kindOf, describeSettingProblem } from '../config/setting.js';
-import type { Counters } from '../sessions/domain/counters.js';
-import type { EventInput, LoggedEvent } from '../sessions/domain/event.js';
-import type { SessionKey } from '../sessions/domain/ids.js';
-import { listEventTexts } from '../sessions/domain/event-inspection.js';
+import type { Counters } from '../sessions/domain/stored/counters.js';
+import type { EventInput, LoggedEvent } from '../sessions/domain/event/event.js';
+import type { SessionKey } from '../sessions/domain/values/ids.js';
+import { listEventTexts } from '../sessions/domain/event/event-inspection.js';
 import type { MEASURES } from './summary-outlook.js';
 
 /** The state of a session, by which a threshold decides. No event is read for it. */

@@ -9,8 +9,8 @@ import {
   context,
   trace,
 } from '@opentelemetry/api';
-import { BoundedMap } from '../sessions/domain/bounded-map.js';
-import { isId } from '../sessions/domain/ids.js';
+import { BoundedMap } from '../sessions/domain/process/bounded-map.js';
+import { isId } from '../sessions/domain/values/ids.js';
 import { TRACED_OPERATIONS, type TracedOperation, channelOf } from '../sessions/tracing/operation-channels.js';
 import { ATTRIBUTES, OPERATION_NAMES, OWN_ATTRIBUTES } from './conventions.js';
 

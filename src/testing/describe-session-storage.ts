@@ -1,4 +1,4 @@
-import type { Clock } from '../sessions/domain/clock.js';
+import type { Clock } from '../sessions/domain/process/clock.js';
 import { type Skip, describeContract } from './contract-runner.js';
 import { ManualClock } from './manual-clock.js';
 import type { OpenStorage } from './open-storage.js';

@@ -1,4 +1,4 @@
-import type { Clock } from '../sessions/domain/clock.js';
+import type { Clock } from '../sessions/domain/process/clock.js';
 
 /**
  * A clock that only changes when a test moves it, in either direction.

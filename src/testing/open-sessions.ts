@@ -1,5 +1,5 @@
 import type { HistorySettings, SessionLimits, TtlSettings } from '../config/session-settings.js';
-import type { Clock } from '../sessions/domain/clock.js';
+import type { Clock } from '../sessions/domain/process/clock.js';
 import { SessionService } from '../sessions/session.service.js';
 import type { CreateStorage } from './describe-session-storage.js';
 import type { RawData } from './open-storage.js';

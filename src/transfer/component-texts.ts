@@ -1,4 +1,4 @@
-import { EMPTY_DIGEST, digestAfter } from '../sessions/domain/component.js';
+import { EMPTY_DIGEST, digestAfter } from '../sessions/domain/stored/component.js';
 import { TransferFileError } from './transfer-errors.js';
 import type { ComponentLine } from './transfer-records.js';
 

@@ -1,4 +1,4 @@
-import type { UserKey } from '../sessions/domain/ids.js';
+import type { UserKey } from '../sessions/domain/values/ids.js';
 import { type Erasure, findErasure as findNote } from '../sessions/erasures/erasure.js';
 import { type UserRemains, findUser as findRemains } from '../sessions/erasures/user-remains.js';
 import { type StorageSource, storageOf } from '../sessions/storage-source.js';

@@ -1,9 +1,9 @@
-import { type ComponentPlace, componentPrefixOf, componentSessionsOf } from '../sessions/domain/component.js';
-import { NEVER } from '../sessions/domain/expiry.js';
-import type { SessionKey } from '../sessions/domain/ids.js';
+import { type ComponentPlace, componentPrefixOf, componentSessionsOf } from '../sessions/domain/stored/component.js';
+import { NEVER } from '../sessions/domain/values/expiry.js';
+import type { SessionKey } from '../sessions/domain/values/ids.js';
 import { componentSessionsWith } from '../sessions/storage/component-sessions.js';
 import type { ComponentStore } from '../sessions/storage/component-store.js';
-import { inBatches } from '../sessions/domain/batches.js';
+import { inBatches } from '../sessions/domain/stored/batches.js';
 import type { ComponentLine, TransferFilter } from './transfer-records.js';
 
 /** Limits the length of a line. */

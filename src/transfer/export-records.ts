@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import type { StoredEvent } from '../sessions/domain/commit.js';
-import { isReadable } from '../sessions/domain/damaged-event.js';
-import { NEVER } from '../sessions/domain/expiry.js';
-import { type SessionKey, type StateOwner, sessionKeyOf, sessionNameOf } from '../sessions/domain/ids.js';
-import { metadataEntries } from '../sessions/domain/metadata-entries.js';
-import type { SessionRecord } from '../sessions/domain/session-record.js';
+import type { StoredEvent } from '../sessions/domain/stored/commit.js';
+import { isReadable } from '../sessions/domain/stored/damaged-event.js';
+import { NEVER } from '../sessions/domain/values/expiry.js';
+import { type SessionKey, type StateOwner, sessionKeyOf, sessionNameOf } from '../sessions/domain/values/ids.js';
+import { metadataEntries } from '../sessions/domain/metadata/metadata-entries.js';
+import type { SessionRecord } from '../sessions/domain/stored/session-record.js';
 import type { ComponentStore } from '../sessions/storage/component-store.js';
 import { positionOf } from '../sessions/storage/list-order.js';
 import { ownEntries } from '../sessions/storage/state-entries.js';

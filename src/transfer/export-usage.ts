@@ -1,8 +1,8 @@
-import { DAY_MS } from '../sessions/domain/expiry.js';
-import type { StateOwner } from '../sessions/domain/ids.js';
-import { DAYS_KEPT, periodName } from '../sessions/domain/usage-periods.js';
-import type { ModelUsage } from '../sessions/domain/usage.js';
-import { UnsupportedByStoreError } from '../sessions/domain/unsupported-error.js';
+import { DAY_MS } from '../sessions/domain/values/expiry.js';
+import type { StateOwner } from '../sessions/domain/values/ids.js';
+import { DAYS_KEPT, periodName } from '../sessions/domain/usage/usage-periods.js';
+import type { ModelUsage } from '../sessions/domain/usage/usage.js';
+import { UnsupportedByStoreError } from '../sessions/domain/errors/unsupported-error.js';
 import type { SessionStorage, UsageReply } from '../sessions/storage/session-storage.js';
 import type { PeriodUsage } from '../sessions/storage/transfer-store.js';
 

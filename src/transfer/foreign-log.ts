@@ -1,11 +1,11 @@
-import type { EventInput, EventLike, LoggedEvent } from '../sessions/domain/event.js';
-import { idProblem } from '../sessions/domain/ids.js';
-import { LogReplay } from '../sessions/domain/log-replay.js';
-import { StateFold, stateDifference } from '../sessions/domain/state-history.js';
-import { loggedEvent } from '../sessions/domain/stored-json.js';
-import { submitEvent } from '../sessions/domain/submitted-event.js';
-import { type ModelUsage, usageByModel } from '../sessions/domain/usage.js';
-import { RESERVED } from '../sessions/domain/reserved-words.js';
+import type { EventInput, EventLike, LoggedEvent } from '../sessions/domain/event/event.js';
+import { idProblem } from '../sessions/domain/values/ids.js';
+import { LogReplay } from '../sessions/domain/history/log-replay.js';
+import { StateFold, stateDifference } from '../sessions/domain/history/state-history.js';
+import { loggedEvent } from '../sessions/domain/stored/stored-json.js';
+import { submitEvent } from '../sessions/domain/write/submitted-event.js';
+import { type ModelUsage, usageByModel } from '../sessions/domain/usage/usage.js';
+import { RESERVED } from '../sessions/domain/values/reserved-words.js';
 import type { EventLine, SessionLine } from './transfer-records.js';
 
 /** Other systems have larger events than the default limits allow. */

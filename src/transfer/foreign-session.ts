@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { SessionsError, StoreUnavailableError } from '../sessions/domain/errors.js';
-import { type SessionKey, type StateOwner, idProblem, sessionKeyOf } from '../sessions/domain/ids.js';
+import { SessionsError, StoreUnavailableError } from '../sessions/domain/errors/errors.js';
+import { type SessionKey, type StateOwner, idProblem, sessionKeyOf } from '../sessions/domain/values/ids.js';
 import { TransferFileError } from './transfer-errors.js';
-import { isOwnKey } from '../sessions/domain/state-history.js';
+import { isOwnKey } from '../sessions/domain/history/state-history.js';
 import type { StateEntries } from '../sessions/storage/session-storage.js';
 import type { TransferRecord } from './transfer-records.js';
 import { type ForeignEvent, ForeignLog } from './foreign-log.js';

@@ -4,8 +4,8 @@ import {
   EMPTY_DIGEST,
   digestAfter,
   sessionOfComponents,
-} from '../sessions/domain/component.js';
-import { NEVER, isExpired } from '../sessions/domain/expiry.js';
+} from '../sessions/domain/stored/component.js';
+import { NEVER, isExpired } from '../sessions/domain/values/expiry.js';
 import type { Holds } from '../sessions/retention/holds.js';
 import type { ComponentStore } from '../sessions/storage/component-store.js';
 import { ComponentTexts } from './component-texts.js';

@@ -1,17 +1,17 @@
 import { Holds } from '../sessions/retention/holds.js';
 import { LIMITS, USAGE } from '../config/session-settings.js';
-import { DAY_MS } from '../sessions/domain/expiry.js';
-import { type SessionKey, idProblem, scopeOfOwner, sessionKeyOf, stateOwnerOf } from '../sessions/domain/ids.js';
-import { checkedSettings, optionalFlag } from '../sessions/domain/input-checks.js';
+import { DAY_MS } from '../sessions/domain/values/expiry.js';
+import { type SessionKey, idProblem, scopeOfOwner, sessionKeyOf, stateOwnerOf } from '../sessions/domain/values/ids.js';
+import { checkedSettings, optionalFlag } from '../sessions/domain/values/input-checks.js';
 import {
   type StateLimits,
   type StateSize,
   excessText,
   readExcess,
   stateLimitsOf,
-} from '../sessions/domain/state-size.js';
+} from '../sessions/domain/stored/state-size.js';
 import { TransferConflictError, TransferFileError } from './transfer-errors.js';
-import { UnsupportedByStoreError, withoutTransferError } from '../sessions/domain/unsupported-error.js';
+import { UnsupportedByStoreError, withoutTransferError } from '../sessions/domain/errors/unsupported-error.js';
 import type { ComponentStore } from '../sessions/storage/component-store.js';
 import type { SessionStorage } from '../sessions/storage/session-storage.js';
 import type { TransferStore } from '../sessions/storage/transfer-store.js';

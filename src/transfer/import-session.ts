@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto';
 import { DEFAULT_TTL } from '../config/session-settings.js';
-import { NEVER, isExpired, lifetimesOf } from '../sessions/domain/expiry.js';
-import { sessionKeyOf } from '../sessions/domain/ids.js';
+import { NEVER, isExpired, lifetimesOf } from '../sessions/domain/values/expiry.js';
+import { sessionKeyOf } from '../sessions/domain/values/ids.js';
 import type { Holds } from '../sessions/retention/holds.js';
-import { metadataAfter } from '../sessions/domain/metadata-entries.js';
-import type { SessionRecord } from '../sessions/domain/session-record.js';
-import { type StateSize, countedSize } from '../sessions/domain/state-size.js';
+import { metadataAfter } from '../sessions/domain/metadata/metadata-entries.js';
+import type { SessionRecord } from '../sessions/domain/stored/session-record.js';
+import { type StateSize, countedSize } from '../sessions/domain/stored/state-size.js';
 import type { SessionStorage } from '../sessions/storage/session-storage.js';
 import type { TransferStore } from '../sessions/storage/transfer-store.js';
-import { loggedEvent } from '../sessions/domain/stored-json.js';
+import { loggedEvent } from '../sessions/domain/stored/stored-json.js';
 import { storeTime } from './import-shared.js';
 import { TargetSession } from './target-session.js';
-import { StoreUnavailableError } from '../sessions/domain/errors.js';
+import { StoreUnavailableError } from '../sessions/domain/errors/errors.js';
 import { TransferFileError } from './transfer-errors.js';
 import type { EndLine, EventLine, SessionLine } from './transfer-records.js';
 

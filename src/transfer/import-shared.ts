@@ -1,7 +1,7 @@
-import { NEVER } from '../sessions/domain/expiry.js';
-import { scopeOfOwner, stateOwnerOf } from '../sessions/domain/ids.js';
-import { type StateSize, countedSize } from '../sessions/domain/state-size.js';
-import type { UsageOwner } from '../sessions/domain/usage-periods.js';
+import { NEVER } from '../sessions/domain/values/expiry.js';
+import { scopeOfOwner, stateOwnerOf } from '../sessions/domain/values/ids.js';
+import { type StateSize, countedSize } from '../sessions/domain/stored/state-size.js';
+import type { UsageOwner } from '../sessions/domain/usage/usage-periods.js';
 import type { SessionStorage } from '../sessions/storage/session-storage.js';
 import type { TransferStore } from '../sessions/storage/transfer-store.js';
 import type { StateLine, UsageLine } from './transfer-records.js';

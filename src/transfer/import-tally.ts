@@ -1,5 +1,5 @@
-import { type SessionKey, sessionKeyOf } from '../sessions/domain/ids.js';
-import { sessionOfComponents } from '../sessions/domain/component.js';
+import { type SessionKey, sessionKeyOf } from '../sessions/domain/values/ids.js';
+import { sessionOfComponents } from '../sessions/domain/stored/component.js';
 import type { ComponentOutcome } from './import-component.js';
 import type { ImportCounts, ImportResult, TransferProblem } from './import-result.js';
 import type { SessionOutcome } from './import-session.js';

@@ -1,16 +1,16 @@
-import { componentNameProblem, componentSessionProblem } from '../sessions/domain/component.js';
-import { type Counters, storedCounters } from '../sessions/domain/counters.js';
-import { idProblem } from '../sessions/domain/ids.js';
-import { isCount } from '../sessions/domain/input-checks.js';
-import { type ModelUsage, UNKNOWN_MODEL, usageWith } from '../sessions/domain/usage.js';
-import type { SeqRange } from '../sessions/domain/seq-ranges.js';
-import type { ViewMarks } from '../sessions/domain/view-marks.js';
+import { componentNameProblem, componentSessionProblem } from '../sessions/domain/stored/component.js';
+import { type Counters, storedCounters } from '../sessions/domain/stored/counters.js';
+import { idProblem } from '../sessions/domain/values/ids.js';
+import { isCount } from '../sessions/domain/values/input-checks.js';
+import { type ModelUsage, UNKNOWN_MODEL, usageWith } from '../sessions/domain/usage/usage.js';
+import type { SeqRange } from '../sessions/domain/values/seq-ranges.js';
+import type { ViewMarks } from '../sessions/domain/stored/view-marks.js';
 import type { StoredScope } from '../state/scopes.js';
 import type { StateEntries } from '../sessions/storage/session-storage.js';
 import type { PeriodUsage } from '../sessions/storage/transfer-store.js';
 import { TransferFileError } from './transfer-errors.js';
 import { isTooDeep } from './json-depth.js';
-import { eventProblem, metadataProblem, stateProblem } from '../sessions/domain/stored-forms.js';
+import { eventProblem, metadataProblem, stateProblem } from '../sessions/domain/write/stored-forms.js';
 import type {
   ComponentLine,
   EventLine,

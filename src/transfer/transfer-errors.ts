@@ -1,5 +1,5 @@
-import { SessionsError } from '../sessions/domain/errors.js';
-import type { SessionKey } from '../sessions/domain/ids.js';
+import { SessionsError } from '../sessions/domain/errors/errors.js';
+import type { SessionKey } from '../sessions/domain/values/ids.js';
 
 /**
  * The file, or the data of another system, cannot be read. What came before this line is imported. `onBad: 'skip'` leaves out what

@@ -1,6 +1,11 @@
 import { oneOf } from '../config/setting.js';
-import { InvalidInputError } from '../sessions/domain/errors.js';
-import { assertFieldNames, checkSetting, optionalFlag, requireRequest } from '../sessions/domain/input-checks.js';
+import { InvalidInputError } from '../sessions/domain/errors/errors.js';
+import {
+  assertFieldNames,
+  checkSetting,
+  optionalFlag,
+  requireRequest,
+} from '../sessions/domain/values/input-checks.js';
 import type { ComponentStore } from '../sessions/storage/component-store.js';
 import type { ImportOptions } from './import-result.js';
 import type { SkippedSession, TransferFilter } from './transfer-records.js';

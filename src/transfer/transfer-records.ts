@@ -1,8 +1,8 @@
-import type { ComponentPlace } from '../sessions/domain/component.js';
-import type { Counters } from '../sessions/domain/counters.js';
-import type { SessionKey, StateOwner } from '../sessions/domain/ids.js';
-import type { ModelUsage } from '../sessions/domain/usage.js';
-import type { ViewMarks } from '../sessions/domain/view-marks.js';
+import type { ComponentPlace } from '../sessions/domain/stored/component.js';
+import type { Counters } from '../sessions/domain/stored/counters.js';
+import type { SessionKey, StateOwner } from '../sessions/domain/values/ids.js';
+import type { ModelUsage } from '../sessions/domain/usage/usage.js';
+import type { ViewMarks } from '../sessions/domain/stored/view-marks.js';
 import type { StateEntries } from '../sessions/storage/session-storage.js';
 import type { PeriodUsage } from '../sessions/storage/transfer-store.js';
 

@@ -1,4 +1,4 @@
-import type { UserKey } from '../sessions/domain/ids.js';
+import type { UserKey } from '../sessions/domain/values/ids.js';
 import {
   type ErasedUser,
   type EraseUserRequest,

@@ -1,5 +1,5 @@
-import { type SessionKey, sessionKeyOf, stateOwnerOf } from '../sessions/domain/ids.js';
-import { canonicalJson } from '../sessions/domain/canonical-json.js';
+import { type SessionKey, sessionKeyOf, stateOwnerOf } from '../sessions/domain/values/ids.js';
+import { canonicalJson } from '../sessions/domain/values/canonical-json.js';
 import type { ComponentStore } from '../sessions/storage/component-store.js';
 import type { SessionStorage, StateEntries } from '../sessions/storage/session-storage.js';
 import type { PeriodUsage } from '../sessions/storage/transfer-store.js';

@@ -1,7 +1,7 @@
 import type { AgentRun, RunHandler, RunRequest } from '../../src/agents/index.js';
 import { queueEvent } from '../../src/agents/turn/control-events.js';
 import type { EventInput } from '../../src/index.js';
-import { METADATA_LIMITS } from '../../src/sessions/domain/metadata-limits.js';
+import { METADATA_LIMITS } from '../../src/sessions/domain/metadata/metadata-limits.js';
 import type { OpenStorage } from '../../src/testing/open-storage.js';
 import { storeOfEachKind } from '../support/stores.js';
 import { until } from '../support/until.js';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { InMemorySessionStorage, StoreUnavailableError, type WatchedEvent } from '../../src/index.js';
 import type { PartialSettings, RunHandler } from '../../src/agents/index.js';
 import type { SessionStorage } from '../../src/storage.js';
-import type { PartialWrite } from '../../src/sessions/domain/partial-event.js';
+import type { PartialWrite } from '../../src/sessions/domain/stored/partial-event.js';
 import { savedPieces } from '../support/saved-pieces.js';
 import { until } from '../support/until.js';
 import { AgentApp, KEY } from './support/agent-app.js';

@@ -109,6 +109,26 @@ describe('findForbiddenImports', () => {
     });
   });
 
+  it('lets a folder of a layer import those before it', () => {
+    const ordered: Layer = {
+      name: 'core',
+      files: /^core\/([^/]+)\/.+$/,
+      mayImport: [],
+      foldersInOrder: ['values', 'events'],
+    };
+    const inOrder = filesOf({
+      'core/values/a.ts': "import './b.js';\nimport '../events/c.js';",
+      'core/values/b.ts': '',
+      'core/events/c.ts': "import '../values/b.js';",
+      'core/more/d.ts': "import '../values/b.js';",
+    });
+
+    expect(findForbiddenImports(inOrder, [ordered])).toEqual([
+      "core/values/a.ts:2 imports '../events/c.js': values may import no other layer, not events",
+      "core/more/d.ts:1 imports '../values/b.js': more has no place among the folders of core",
+    ]);
+  });
+
   it('refuses packages where a layer does without', () => {
     expect(findForbiddenImports(filesOf({ 'core/a.ts': "import 'rxjs';" }), layers)).toEqual([
       "core/a.ts:1 imports 'rxjs': core is kept free of packages",

@@ -93,7 +93,7 @@ export function findOwnRetries(files: readonly SourceFile[], reasons: Readonly<R
       .filter(({ path }) => !Object.hasOwn(reasons, path))
       .map(
         ({ path, retryLines }) =>
-          `${path}:${retryLines.join(', ')} tries again in its own way: use sessions/domain/retry-overtaken.ts or ` +
+          `${path}:${retryLines.join(', ')} tries again in its own way: use sessions/domain/process/retry-overtaken.ts or ` +
           '`sessions.change`, or give a reason in test/architecture/rules.ts',
       ),
     ...Object.keys(reasons)
@@ -105,11 +105,13 @@ export function findOwnRetries(files: readonly SourceFile[], reasons: Readonly<R
 interface OwnLayer {
   readonly name: string;
   readonly rule: Layer;
+  /** What `rule.files` captures. */
+  readonly folder: string;
 }
 
 function layerOf(path: string, layers: readonly Layer[]): OwnLayer | undefined {
   const rule = layers.find(({ files }) => files.test(path));
-  return rule && { name: path.replace(rule.files, rule.name), rule };
+  return rule && { name: path.replace(rule.files, rule.name), rule, folder: rule.files.exec(path)?.[1] ?? '' };
 }
 
 function reasonAgainstFile(
@@ -121,9 +123,19 @@ function reasonAgainstFile(
   const to = layerOf(target, layers);
   if (!to) return 'that file belongs to no layer of src';
   const { mayImport } = from.rule;
-  if (to.name === from.name || mayImport === 'everything' || mayImport.includes(to.name)) return undefined;
+  if (to.name === from.name) return reasonAgainstFolder(from, to);
+  if (mayImport === 'everything' || mayImport.includes(to.name)) return undefined;
   if (mayImport.includes(PUBLIC_NAMES) && entries.has(target) && to.rule !== from.rule) return undefined;
   return `${from.name} may import ${listOf(mayImport)}, not ${to.name}`;
+}
+
+function reasonAgainstFolder(from: OwnLayer, to: OwnLayer): string | undefined {
+  const order = from.rule.foldersInOrder;
+  if (!order || from.folder === to.folder) return undefined;
+  const place = order.indexOf(from.folder);
+  if (place < 0) return `${from.folder} has no place among the folders of ${from.name}`;
+  if (order.slice(0, place).includes(to.folder)) return undefined;
+  return `${from.folder} may import ${listOf(order.slice(0, place))}, not ${to.folder}`;
 }
 
 function reasonAgainstPackage({ name, rule }: OwnLayer, specifier: string): string | undefined {

@@ -10,6 +10,8 @@ export interface Layer {
   readonly mayImport: readonly string[] | 'everything';
   /** Which packages it may import; any, where this is not given. */
   readonly packages?: RegExp;
+  /** Its folders, which `files` captures. A folder may import those that stand before it. */
+  readonly foldersInOrder?: readonly string[];
 }
 
 const nodeBuiltins = /^node:/;
@@ -275,16 +277,32 @@ export const layers: readonly Layer[] = [
   { name: 'config', files: /^config\/.+$/, mayImport: [] },
   {
     name: 'sessions/errors',
-    files: /^sessions\/domain\/errors\.ts$/,
+    files: /^sessions\/domain\/errors\/errors\.ts$/,
     mayImport: [],
     packages: noPackage,
   },
   { name: 'state', files: /^state\/.+$/, mayImport: ['sessions/errors'], packages: noPackage },
   {
     name: 'sessions/domain',
-    files: /^sessions\/domain\/.+$/,
+    files: /^sessions\/domain\/([^/]+)\/.+$/,
     mayImport: ['sessions/errors', 'state', 'config'],
     packages: nodeBuiltins,
+    foldersInOrder: [
+      'errors',
+      'process',
+      'values',
+      'metadata',
+      'event',
+      'usage',
+      'stored',
+      'view',
+      'session',
+      'write',
+      'search',
+      'history',
+      'retention',
+      'background',
+    ],
   },
   // A replica of a managed session is a log in memory.
   {
@@ -563,9 +581,9 @@ export const handedFunctions: Readonly<Record<string, string>> = {
   'agents/turn/partial-flusher.ts: onError': 'The app is told.',
 };
 
-/** The files that try again in their own way, and why `sessions/domain/retry-overtaken.ts` is not for them. */
+/** The files that try again in their own way, and why `sessions/domain/process/retry-overtaken.ts` is not for them. */
 export const ownRetries: Readonly<Record<string, string>> = {
-  'sessions/domain/retry-overtaken.ts': 'It is the common retry.',
+  'sessions/domain/process/retry-overtaken.ts': 'It is the common retry.',
   'agents/invocation/run-budget.ts':
     'It waits for other runs to give back what they have reserved, as long as a message may wait.',
   'agents/invocation/tool-run.ts': 'The app says how often a tool is called again, and when.',

@@ -6,8 +6,8 @@ import {
   InMemoryComponentStore,
   JsonFileComponentStore,
 } from '../../src/components/index.js';
-import { InvalidInputError } from '../../src/sessions/domain/errors.js';
-import { compareBytes } from '../../src/sessions/domain/ids.js';
+import { InvalidInputError } from '../../src/sessions/domain/errors/errors.js';
+import { compareBytes } from '../../src/sessions/domain/values/ids.js';
 import { runsOr } from '../differential/runs.js';
 import { componentStores, destroyAfterEach } from './support/stores.js';
 

@@ -1,6 +1,6 @@
 import type { SessionService, SessionServiceOptions } from '../../src/index.js';
 import { ComponentSession } from '../../src/components/index.js';
-import type { EventInput } from '../../src/sessions/domain/event.js';
+import type { EventInput } from '../../src/sessions/domain/event/event.js';
 import type { SessionStorage } from '../../src/storage.js';
 import type { ManualClock } from '../../src/testing/manual-clock.js';
 import { KEY, METADATA, OPERATIONS, SESSION } from './operations.js';

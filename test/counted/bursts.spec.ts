@@ -1,5 +1,5 @@
 import { type EventInput, type SessionServiceOptions, SessionService } from '../../src/index.js';
-import { CHECKPOINT_EVERY } from '../../src/sessions/domain/checkpoint.js';
+import { CHECKPOINT_EVERY } from '../../src/sessions/domain/history/checkpoint.js';
 import type { SessionStorage } from '../../src/storage.js';
 import { CountingStorage } from '../support/counting-storage.js';
 import { openSqlite } from '../support/sqlite-store.js';

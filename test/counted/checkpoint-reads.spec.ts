@@ -1,5 +1,5 @@
 import { type EventInput, InMemorySessionStorage, SessionService } from '../../src/index.js';
-import { CHECKPOINT_EVERY } from '../../src/sessions/domain/checkpoint.js';
+import { CHECKPOINT_EVERY } from '../../src/sessions/domain/history/checkpoint.js';
 import { longLogStores } from './long-logs.js';
 import { CountingStorage } from '../support/counting-storage.js';
 import { crowd } from '../support/rounds.js';

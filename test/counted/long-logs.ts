@@ -1,6 +1,6 @@
 import { DEFAULT_TTL } from '../../src/config/session-settings.js';
 import { InMemorySessionStorage, SessionService, type EventInput } from '../../src/index.js';
-import { lifetimesOf } from '../../src/sessions/domain/expiry.js';
+import { lifetimesOf } from '../../src/sessions/domain/values/expiry.js';
 import type { SessionStorage } from '../../src/storage.js';
 import { fillLog } from '../support/filled-sqlite.js';
 import { eventMaker } from '../support/commit-events.js';
@@ -8,7 +8,7 @@ import { observedDriver } from '../support/observed-driver.js';
 import { SqliteFile } from '../support/sqlite-file.js';
 import { StatementLog } from '../support/statement-log.js';
 import { KEY } from './operations.js';
-import { NO_COUNTS } from '../../src/sessions/domain/counters.js';
+import { NO_COUNTS } from '../../src/sessions/domain/stored/counters.js';
 
 /** A store whose only session has a long log. */
 export interface LongLog {

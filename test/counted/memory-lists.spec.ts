@@ -1,4 +1,4 @@
-import { newRecord } from '../../src/sessions/domain/session-record.js';
+import { newRecord } from '../../src/sessions/domain/stored/session-record.js';
 import { type Listed, SessionLists } from '../../src/sessions/storage/in-memory/owner-lists.js';
 import { SortedList } from '../../src/sessions/storage/in-memory/sorted-list.js';
 import type { ListRequest } from '../../src/storage.js';

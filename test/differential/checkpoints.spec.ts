@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { type EventInput, InMemorySessionStorage, SessionService } from '../../src/index.js';
 import type { ReadRequest, SessionRecord, SessionStorage, StoredSession } from '../../src/storage.js';
-import { CHECKPOINT_EVERY } from '../../src/sessions/domain/checkpoint.js';
+import { CHECKPOINT_EVERY } from '../../src/sessions/domain/history/checkpoint.js';
 import { seed } from '../support/random.js';
 import { manualClock } from './clock.js';
 import { TIMEOUT_MS, runsOr, searching } from './runs.js';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/sessions/domain/clock.js';
+import type { Clock } from '../../src/sessions/domain/process/clock.js';
 
 /** A clock that changes only when it is set. */
 export interface ManualClock extends Clock {

@@ -7,8 +7,8 @@ import { consumerOf, settingsText, startTime } from '../../src/sessions/consumer
 import { Dispatcher } from '../../src/sessions/consumers/dispatcher.js';
 import { ReadFailures } from '../../src/sessions/consumers/read-failures.js';
 import { WorkTask } from '../../src/sessions/consumers/work-task.js';
-import type { WorkEntry } from '../../src/sessions/domain/consumer-work.js';
-import { careOf } from '../../src/sessions/domain/work-claims.js';
+import type { WorkEntry } from '../../src/sessions/domain/background/consumer-work.js';
+import { careOf } from '../../src/sessions/domain/background/work-claims.js';
 import type { ConsumerStore } from '../../src/sessions/storage/coordination.js';
 import type { ManualClock } from './clock.js';
 import { CONSUMERS, KEYS, type Register } from './consumer-operations.js';

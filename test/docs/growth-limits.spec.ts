@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { MAX_PROBLEM_LENGTH } from '../../src/sessions/domain/consumer-work.js';
-import { MAX_FILTER_ENTRIES, METADATA_LIMITS } from '../../src/sessions/domain/metadata-limits.js';
+import { MAX_PROBLEM_LENGTH } from '../../src/sessions/domain/background/consumer-work.js';
+import { MAX_FILTER_ENTRIES, METADATA_LIMITS } from '../../src/sessions/domain/metadata/metadata-limits.js';
 
 const { tags, labels, fields, reserved, bytes } = METADATA_LIMITS;
 const SAID: readonly (readonly [page: string, text: string])[] = [

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import ts from 'typescript';
-import { groupBy } from '../../src/sessions/domain/batches.js';
+import { groupBy } from '../../src/sessions/domain/stored/batches.js';
 
 /** The public methods of the class in a file, with what their comments say before the first example. */
 export function methodComments(file: string): (readonly [name: string, text: string])[] {

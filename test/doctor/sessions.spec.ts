@@ -1,11 +1,11 @@
 import { type EventInput, SessionService } from '../../src/index.js';
 import { type Finding, checkStore, diagnose } from '../../src/doctor/index.js';
 import { DEFAULT_LIMITS } from '../../src/config/session-settings.js';
-import { randomId } from '../../src/sessions/domain/clock.js';
-import { submitEvent } from '../../src/sessions/domain/submitted-event.js';
+import { randomId } from '../../src/sessions/domain/process/clock.js';
+import { submitEvent } from '../../src/sessions/domain/write/submitted-event.js';
 import { ManualClock } from '../../src/testing/manual-clock.js';
-import { NEVER } from '../../src/sessions/domain/expiry.js';
-import { NO_COUNTS } from '../../src/sessions/domain/counters.js';
+import { NEVER } from '../../src/sessions/domain/values/expiry.js';
+import { NO_COUNTS } from '../../src/sessions/domain/stored/counters.js';
 import type { Commit, CommitEvent, SessionStorage } from '../../src/storage.js';
 import type { OpenStorage } from '../../src/testing/open-storage.js';
 import { until } from '../support/until.js';

@@ -1,5 +1,5 @@
 import type { EncryptionOptions } from '../../src/config/encryption-settings.js';
-import type { Clock } from '../../src/sessions/domain/clock.js';
+import type { Clock } from '../../src/sessions/domain/process/clock.js';
 import { type EncryptedStorage, encryptedStorage } from '../../src/sessions/encryption/encrypted-storage.js';
 import type { OpenStorage } from '../../src/testing/open-storage.js';
 import type { TestStore } from '../support/stores.js';

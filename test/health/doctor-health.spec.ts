@@ -1,7 +1,7 @@
 import { HealthIndicatorService } from '@nestjs/terminus';
 import { type DoctorHealthOptions, SessionsDoctorHealth } from '../../src/health/index.js';
 import { InMemorySessionStorage, SessionService } from '../../src/index.js';
-import { NO_COUNTS } from '../../src/sessions/domain/counters.js';
+import { NO_COUNTS } from '../../src/sessions/domain/stored/counters.js';
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 's' };
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { INestApplicationContext } from '@nestjs/common';
 import { type PurgeCounts, SessionService, SessionsCleanup, SessionsModule } from '../../src/index.js';
-import type { Clock } from '../../src/sessions/domain/clock.js';
+import type { Clock } from '../../src/sessions/domain/process/clock.js';
 import type { StoreSettings } from '../../src/config/store-settings.js';
 import { createMariaDbDatabase, dropMariaDbDatabase } from '../support/mariadb-store.js';
 import { crowd } from '../support/rounds.js';

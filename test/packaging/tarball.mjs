@@ -71,7 +71,7 @@ export function checkSourceMaps() {
   const files = readdirSync(dist, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.js'));
   for (const { name, source } of [
     { name: 'EntryLeases', source: 'src/sessions/coordination/entry-leases.ts' },
-    { name: 'InvalidInputError', source: 'src/sessions/domain/errors.ts' },
+    { name: 'InvalidInputError', source: 'src/sessions/domain/errors/errors.ts' },
     { name: 'SessionsClient', source: 'src/client/sessions-client.ts' },
   ]) {
     // Which chunk has it depends on what shares it.

@@ -1,8 +1,8 @@
-import { lifetimesOf } from '../../src/sessions/domain/expiry.js';
+import { lifetimesOf } from '../../src/sessions/domain/values/expiry.js';
 import { DEFAULT_TTL } from '../../src/config/session-settings.js';
-import type { InitialEvent, InitialLog } from '../../src/sessions/domain/session-record.js';
-import { NO_COUNTS } from '../../src/sessions/domain/counters.js';
-import { NO_MARKS } from '../../src/sessions/domain/view-marks.js';
+import type { InitialEvent, InitialLog } from '../../src/sessions/domain/stored/session-record.js';
+import { NO_COUNTS } from '../../src/sessions/domain/stored/counters.js';
+import { NO_MARKS } from '../../src/sessions/domain/stored/view-marks.js';
 import { describeRedis } from '../support/redis-servers.js';
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 's-1' };

@@ -1,6 +1,6 @@
 import { DEFAULT_TTL } from '../../src/config/session-settings.js';
 import { SessionService } from '../../src/index.js';
-import { lifetimesOf } from '../../src/sessions/domain/expiry.js';
+import { lifetimesOf } from '../../src/sessions/domain/values/expiry.js';
 import type {
   Agenda,
   AgendaEntry,
@@ -12,7 +12,7 @@ import type {
 } from '../../src/storage.js';
 import { describeRedis } from '../support/redis-servers.js';
 import { observedRedis } from '../support/observed-redis.js';
-import { NO_COUNTS } from '../../src/sessions/domain/counters.js';
+import { NO_COUNTS } from '../../src/sessions/domain/stored/counters.js';
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 's-1' };
 const SESSION = { appName: 'shop', userId: 'ann', id: 's-1' };

@@ -2,7 +2,7 @@ import type { Cluster, Redis } from 'ioredis';
 import { SessionService } from '../../src/index.js';
 import { DEFAULT_TTL } from '../../src/config/session-settings.js';
 import type { RedisSessionStorage } from '../../src/redis.js';
-import { lifetimesOf } from '../../src/sessions/domain/expiry.js';
+import { lifetimesOf } from '../../src/sessions/domain/values/expiry.js';
 import { type KeyKind, RedisKeys } from '../../src/sessions/storage/redis/redis-keys.js';
 import { ManualClock } from '../../src/testing/index.js';
 import { isFastLayer } from '../support/layer.js';

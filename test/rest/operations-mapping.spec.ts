@@ -1,5 +1,5 @@
 import { SessionService } from '../../src/index.js';
-import * as sessionErrors from '../../src/sessions/domain/errors.js';
+import * as sessionErrors from '../../src/sessions/domain/errors/errors.js';
 import { SessionSearch } from '../../src/search/index.js';
 import { SummarizerSessionManager } from '../../src/summarizer/index.js';
 import * as summaryErrors from '../../src/summarizer/summary-errors.js';

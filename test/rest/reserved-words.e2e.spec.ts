@@ -2,7 +2,7 @@ import { AgentsModule } from '../../src/agents/index.js';
 import { AgUiModule } from '../../src/adapters/ag-ui/index.js';
 import { AdkRestModule, AgentsRestModule } from '../../src/agents/rest/index.js';
 import { type AccessRequest, type ClientWrites, SessionAccess, clientAccess } from '../../src/sessions/rest/index.js';
-import { RESERVED_ACTIONS, RESERVED } from '../../src/sessions/domain/reserved-words.js';
+import { RESERVED_ACTIONS, RESERVED } from '../../src/sessions/domain/values/reserved-words.js';
 import { TestAgent } from '../support/http-app.js';
 import { userOf } from '../support/writes.js';
 import { type Answer, RestApp } from './rest-app.js';

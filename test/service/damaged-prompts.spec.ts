@@ -1,6 +1,6 @@
 import { InMemorySessionStorage, SessionService } from '../../src/index.js';
-import { digestAfter, EMPTY_DIGEST, requestTextsOf } from '../../src/sessions/domain/component.js';
-import { requestHash } from '../../src/sessions/domain/model-request.js';
+import { digestAfter, EMPTY_DIGEST, requestTextsOf } from '../../src/sessions/domain/stored/component.js';
+import { requestHash } from '../../src/sessions/domain/event/model-request.js';
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 'one' };
 const PROMPT = 'Be brief.';

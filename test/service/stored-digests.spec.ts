@@ -1,8 +1,8 @@
 import { type EventInput, SessionService } from '../../src/index.js';
 import { diagnose } from '../../src/doctor/index.js';
-import { eventDigest } from '../../src/sessions/domain/event-digest.js';
-import type { StoredEvent } from '../../src/sessions/domain/commit.js';
-import { loggedEvent } from '../../src/sessions/domain/stored-json.js';
+import { eventDigest } from '../../src/sessions/domain/write/event-digest.js';
+import type { StoredEvent } from '../../src/sessions/domain/stored/commit.js';
+import { loggedEvent } from '../../src/sessions/domain/stored/stored-json.js';
 import { type SessionStorage, payloadChecksum } from '../../src/storage.js';
 import { TypeOrmSessionStorage } from '../../src/typeorm.js';
 import { isFastLayer } from '../support/layer.js';

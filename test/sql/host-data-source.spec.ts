@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import Libsql from 'libsql';
 import { ConfigurationError, SessionService } from '../../src/index.js';
-import type { Clock } from '../../src/sessions/domain/clock.js';
+import type { Clock } from '../../src/sessions/domain/process/clock.js';
 import type { OpenStorage } from '../../src/testing/open-storage.js';
 import { describeSessionStorage } from '../../src/testing/index.js';
 import { SESSION_MIGRATIONS, TypeOrmSessionStorage, sessionEntities } from '../../src/typeorm.js';

@@ -1,6 +1,6 @@
 import type { EventInput, LoggedEvent } from '../../src/index.js';
 import { EventActions } from '../../src/index.js';
-import type { SessionRecord } from '../../src/sessions/domain/session-record.js';
+import type { SessionRecord } from '../../src/sessions/domain/stored/session-record.js';
 import { BranchGrowth, branchMarkOf, uncoveredOf } from '../../src/summarizer/branch-growth.js';
 import { KEY, agent } from './summarized-sessions.js';
 

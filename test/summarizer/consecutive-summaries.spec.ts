@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { isSummary } from '../../src/sessions/domain/event-inspection.js';
+import { isSummary } from '../../src/sessions/domain/event/event-inspection.js';
 import type { LoggedEvent } from '../../src/index.js';
 import { textOfSummary } from '../../src/summarizer/index.js';
 import { toConversationLines } from '../../src/summarizer/conversation/conversation-lines.js';

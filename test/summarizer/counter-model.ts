@@ -1,5 +1,5 @@
 import type { LoggedEvent } from '../../src/index.js';
-import type { Counters } from '../../src/sessions/domain/counters.js';
+import type { Counters } from '../../src/sessions/domain/stored/counters.js';
 
 interface Moment {
   /** The events that are not rewound. */

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { isAnchor } from '../../src/sessions/domain/event-inspection.js';
+import { isAnchor } from '../../src/sessions/domain/event/event-inspection.js';
 import type { LoggedEvent } from '../../src/index.js';
 import { CutPoints, MAX_PENDING_EVENTS, openCalls } from '../../src/summarizer/conversation/cut-points.js';
 import { runsOr, searching } from '../differential/runs.js';

@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { allOf, anyOf, eventsOver, idleOver } from '../../src/summarizer/thresholds.js';
-import { agendaNameOf } from '../../src/sessions/domain/agenda-names.js';
+import { agendaNameOf } from '../../src/sessions/domain/background/agenda-names.js';
 import { storeOfEachKind, testStores } from '../support/stores.js';
 import { until } from '../support/until.js';
 import { HeldModel } from './held-model.js';

@@ -1,5 +1,5 @@
 import { Event, type EventInput, type LoggedEvent } from '../../src/index.js';
-import { answeredCalls, callsIn } from '../../src/sessions/domain/tool-pairs.js';
+import { answeredCalls, callsIn } from '../../src/sessions/domain/view/tool-pairs.js';
 import { agent, user } from './summarized-sessions.js';
 
 /**

@@ -1,8 +1,8 @@
 import { DEFAULT_LIMITS } from '../../src/config/session-settings.js';
-import { randomId, systemClock } from '../../src/sessions/domain/clock.js';
-import type { CommitEvent } from '../../src/sessions/domain/session-record.js';
-import type { EventInput } from '../../src/sessions/domain/event.js';
-import { type SubmittedEvent, submitEvent } from '../../src/sessions/domain/submitted-event.js';
+import { randomId, systemClock } from '../../src/sessions/domain/process/clock.js';
+import type { CommitEvent } from '../../src/sessions/domain/stored/session-record.js';
+import type { EventInput } from '../../src/sessions/domain/event/event.js';
+import { type SubmittedEvent, submitEvent } from '../../src/sessions/domain/write/submitted-event.js';
 
 /** Creates events to insert directly. An input that was used before only gets another id. */
 export function eventMaker(): (input: EventInput, id: string) => CommitEvent {

@@ -1,4 +1,4 @@
-import { eventBytes } from '../../src/sessions/domain/byte-budget.js';
+import { eventBytes } from '../../src/sessions/domain/stored/byte-budget.js';
 import type { ReadRequest, SessionStorage, StoredSession } from '../../src/storage.js';
 
 /** Counts of reads of logs. */

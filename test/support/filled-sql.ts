@@ -1,6 +1,6 @@
 import { payloadChecksum } from '../../src/storage.js';
 import { SESSIONS } from '../../src/sessions/storage/typeorm/schema/session-tables.js';
-import type { EventInput } from '../../src/sessions/domain/event.js';
+import type { EventInput } from '../../src/sessions/domain/event/event.js';
 import { eventMaker } from './commit-events.js';
 import { aroundTimes, countersLine, updatesOfRecords } from './record-lines.js';
 import type { RawConnection, SqlServerName } from './sql-servers.js';

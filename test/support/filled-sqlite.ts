@@ -1,6 +1,6 @@
 import type Libsql from 'libsql';
 import { payloadChecksum } from '../../src/storage.js';
-import type { EventInput } from '../../src/sessions/domain/event.js';
+import type { EventInput } from '../../src/sessions/domain/event/event.js';
 import { aroundTimes, countersLine, updatesOfRecords } from './record-lines.js';
 import { eventMaker } from './commit-events.js';
 

@@ -1,6 +1,6 @@
-import { COUNTERS, type Counters } from '../../src/sessions/domain/counters.js';
-import { NEVER } from '../../src/sessions/domain/expiry.js';
-import { newRecord } from '../../src/sessions/domain/session-record.js';
+import { COUNTERS, type Counters } from '../../src/sessions/domain/stored/counters.js';
+import { NEVER } from '../../src/sessions/domain/values/expiry.js';
+import { newRecord } from '../../src/sessions/domain/stored/session-record.js';
 import { type RecordLine, RECORD_LINES, recordText } from '../../src/sessions/storage/record-text.js';
 
 type Changes = Partial<Record<RecordLine, string | number>>;

@@ -1,5 +1,5 @@
 import { Cluster, Redis } from 'ioredis';
-import type { Clock } from '../../src/sessions/domain/clock.js';
+import type { Clock } from '../../src/sessions/domain/process/clock.js';
 import { RedisSessionStorage } from '../../src/redis.js';
 import type { OpenStorage } from '../../src/testing/open-storage.js';
 import { clusterNodes, newPrefix, readRawRedis, removeKeys } from './redis-store.js';

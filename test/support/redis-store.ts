@@ -1,4 +1,4 @@
-import { entriesOfText } from '../../src/sessions/domain/state-text.js';
+import { entriesOfText } from '../../src/sessions/domain/stored/state-text.js';
 import { textOfState } from '../../src/sessions/storage/redis/script/codec.js';
 import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';

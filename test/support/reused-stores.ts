@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '../../src/sessions/domain/clock.js';
+import { type Clock, systemClock } from '../../src/sessions/domain/process/clock.js';
 import type { OpenStorage } from '../../src/testing/open-storage.js';
 import type { TestStore } from './stores.js';
 

@@ -1,4 +1,4 @@
-import { entriesOfText } from '../../src/sessions/domain/state-text.js';
+import { entriesOfText } from '../../src/sessions/domain/stored/state-text.js';
 import { sessionEntities } from '../../src/sessions/storage/typeorm/schema/entities.js';
 import type { RawData } from '../../src/testing/open-storage.js';
 

@@ -1,7 +1,7 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import Libsql from 'libsql';
-import type { Clock } from '../../src/sessions/domain/clock.js';
+import type { Clock } from '../../src/sessions/domain/process/clock.js';
 import type { OpenStorage, RawData } from '../../src/testing/open-storage.js';
 import { TypeOrmSessionStorage } from '../../src/typeorm.js';
 import { newStoreFolder } from './store-folder.js';

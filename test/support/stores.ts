@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/sessions/domain/clock.js';
+import type { Clock } from '../../src/sessions/domain/process/clock.js';
 import { InMemorySessionStorage } from '../../src/index.js';
 import type { OpenStorage } from '../../src/testing/open-storage.js';
 import { isFastLayer } from './layer.js';

@@ -1,5 +1,5 @@
 import type { SessionService } from '../../src/index.js';
-import { RESERVED_ACTIONS, RESERVED } from '../../src/sessions/domain/reserved-words.js';
+import { RESERVED_ACTIONS, RESERVED } from '../../src/sessions/domain/values/reserved-words.js';
 import { type SessionAccess, accessByRole, clientAccess, serviceAccess } from '../../src/sessions/rest/index.js';
 
 /** A write over REST and GraphQL, and whether the client rule allows it. */

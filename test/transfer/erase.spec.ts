@@ -1,6 +1,6 @@
 import { SessionService } from '../../src/index.js';
 import type { SessionStorage } from '../../src/storage.js';
-import { agendaNameOf } from '../../src/sessions/domain/agenda-names.js';
+import { agendaNameOf } from '../../src/sessions/domain/background/agenda-names.js';
 import { claimed, dispatchTo } from '../../src/testing/storage-contract/consumer-support.js';
 import { ComponentSession } from '../../src/components/index.js';
 import { ManualClock } from '../../src/testing/index.js';

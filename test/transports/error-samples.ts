@@ -32,13 +32,13 @@ import {
   TurnHeldError,
   TurnLostError,
   TurnRequiredError,
-} from '../../src/sessions/domain/errors.js';
+} from '../../src/sessions/domain/errors/errors.js';
 import { TransferConflictError, TransferFileError } from '../../src/transfer/transfer-errors.js';
-import { BudgetExceededError, type ExceededBudget } from '../../src/sessions/domain/budget-error.js';
-import { QuotaExceededError, type QuotaUse } from '../../src/sessions/domain/quota-error.js';
-import { UserBeingErasedError } from '../../src/sessions/domain/erasure-rules.js';
-import { SessionHeldError } from '../../src/sessions/domain/retention-rules.js';
-import { UnsupportedByStoreError } from '../../src/sessions/domain/unsupported-error.js';
+import { BudgetExceededError, type ExceededBudget } from '../../src/sessions/domain/errors/budget-error.js';
+import { QuotaExceededError, type QuotaUse } from '../../src/sessions/domain/errors/quota-error.js';
+import { UserBeingErasedError } from '../../src/sessions/domain/retention/erasure-rules.js';
+import { SessionHeldError } from '../../src/sessions/domain/retention/retention-rules.js';
+import { UnsupportedByStoreError } from '../../src/sessions/domain/errors/unsupported-error.js';
 import { SummaryFailedError, SummaryNotFoundError } from '../../src/summarizer/index.js';
 
 /** An error of the service, and what a client has to be told. */

@@ -1,7 +1,12 @@
 import { DEFAULT_LIMITS } from '../../src/config/session-settings.js';
-import { beginsWithEntries, entriesOfBoth, keepsEntries, ruleFilter } from '../../src/sessions/domain/rule-filter.js';
-import { type SessionFilter, filterEntries } from '../../src/sessions/domain/session-filter.js';
-import { describeWrite } from '../../src/sessions/domain/write-description.js';
+import {
+  beginsWithEntries,
+  entriesOfBoth,
+  keepsEntries,
+  ruleFilter,
+} from '../../src/sessions/domain/metadata/rule-filter.js';
+import { type SessionFilter, filterEntries } from '../../src/sessions/domain/metadata/session-filter.js';
+import { describeWrite } from '../../src/sessions/domain/write/write-description.js';
 import { type AccessAnswer, SessionAccess, accessByRole } from '../../src/sessions/rest/index.js';
 
 const entriesIn = (filter: SessionFilter) => filterEntries(filter, 'filter', DEFAULT_LIMITS);

@@ -1,5 +1,5 @@
 import { insertEvents } from '../../src/sessions/storage/typeorm/append/planned-rows.js';
-import { inBatches } from '../../src/sessions/domain/batches.js';
+import { inBatches } from '../../src/sessions/domain/stored/batches.js';
 import { sql } from '../../src/sessions/storage/typeorm/sql/sql.js';
 
 describe('inBatches', () => {

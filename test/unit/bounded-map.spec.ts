@@ -1,4 +1,4 @@
-import { BoundedMap } from '../../src/sessions/domain/bounded-map.js';
+import { BoundedMap } from '../../src/sessions/domain/process/bounded-map.js';
 
 describe('BoundedMap', () => {
   it('removes the oldest entries; setting an entry again makes it the newest', () => {

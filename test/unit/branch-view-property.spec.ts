@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { InMemorySessionService, type EventInput, type LoggedEvent } from '../../src/index.js';
 import { toMessages } from '../../src/agents/index.js';
-import { type BranchEvent, branchView } from '../../src/sessions/domain/branch-view.js';
+import { type BranchEvent, branchView } from '../../src/sessions/domain/view/branch-view.js';
 import { SummarizerSessionManager } from '../../src/summarizer/index.js';
 
 const READERS = ['root', 'root.a', 'root.a.x', 'root.b'] as const;

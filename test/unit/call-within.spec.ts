@@ -1,5 +1,5 @@
 import { getEventListeners } from 'node:events';
-import { callWithin } from '../../src/sessions/domain/timeouts.js';
+import { callWithin } from '../../src/sessions/domain/process/timeouts.js';
 
 const boom = (): never => {
   throw new Error('boom');

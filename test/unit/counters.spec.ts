@@ -1,5 +1,9 @@
-import { createFirstCheckpoint, checkpointText, storedCheckpoint } from '../../src/sessions/domain/checkpoint.js';
-import { COUNTERS, NO_COUNTS, countEvent, storedCounters } from '../../src/sessions/domain/counters.js';
+import {
+  createFirstCheckpoint,
+  checkpointText,
+  storedCheckpoint,
+} from '../../src/sessions/domain/history/checkpoint.js';
+import { COUNTERS, NO_COUNTS, countEvent, storedCounters } from '../../src/sessions/domain/stored/counters.js';
 import { parseRecord } from '../../src/sessions/storage/record-text.js';
 import { newText, RECORD_KEY } from '../support/record-lines.js';
 import { countersFrom } from '../../src/testing/storage-contract/support.js';

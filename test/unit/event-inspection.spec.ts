@@ -1,6 +1,12 @@
 import { Event, getFunctionCalls, getFunctionResponses, isFinalResponse } from '../../src/index.js';
 import type { EventInput, Part } from '../../src/index.js';
-import { isAnchor, isByUser, isRewind, isSummary, listEventTexts } from '../../src/sessions/domain/event-inspection.js';
+import {
+  isAnchor,
+  isByUser,
+  isRewind,
+  isSummary,
+  listEventTexts,
+} from '../../src/sessions/domain/event/event-inspection.js';
 
 const CALL: Part = { functionCall: { id: 'c', name: 'search', args: {} } };
 const ANSWER: Part = { functionResponse: { id: 'c', name: 'search', response: {} } };

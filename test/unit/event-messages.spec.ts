@@ -1,5 +1,5 @@
 import { InMemorySessionService } from '../../src/index.js';
-import { isPlainObject } from '../../src/sessions/domain/json-value.js';
+import { isPlainObject } from '../../src/sessions/domain/values/json-value.js';
 
 describe('The message about an event of the wrong shape', () => {
   it.each([

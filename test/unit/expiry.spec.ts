@@ -1,5 +1,5 @@
 import { DEFAULT_TTL } from '../../src/config/session-settings.js';
-import { lifetimesOf } from '../../src/sessions/domain/expiry.js';
+import { lifetimesOf } from '../../src/sessions/domain/values/expiry.js';
 import { expiresAt, isExpired, isRenewalDue } from '../../src/storage.js';
 
 const NOW = Date.UTC(2026, 0, 1);

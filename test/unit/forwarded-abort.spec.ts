@@ -1,5 +1,5 @@
 import { getEventListeners, getMaxListeners } from 'node:events';
-import { forwardedAbort } from '../../src/sessions/domain/forwarded-abort.js';
+import { forwardedAbort } from '../../src/sessions/domain/process/forwarded-abort.js';
 
 describe('a forwarded abort', () => {
   it.each([0, 1])('has the reason of the signal that aborts (%i)', (index) => {

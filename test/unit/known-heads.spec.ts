@@ -1,5 +1,5 @@
-import { NEVER } from '../../src/sessions/domain/expiry.js';
-import { EMPTY_LOG, newRecord } from '../../src/sessions/domain/session-record.js';
+import { NEVER } from '../../src/sessions/domain/values/expiry.js';
+import { EMPTY_LOG, newRecord } from '../../src/sessions/domain/stored/session-record.js';
 import type { SessionHead } from '../../src/sessions/storage/planned-write.js';
 import { ServerTime } from '../../src/sessions/storage/typeorm/connect/connection-pool.js';
 import { KnownHeads } from '../../src/sessions/writes/known-heads.js';

@@ -1,4 +1,4 @@
-import { LatestWork } from '../../src/sessions/domain/latest-work.js';
+import { LatestWork } from '../../src/sessions/domain/process/latest-work.js';
 
 describe('work on the latest value of a key', () => {
   it('skips what came while it ran, except for the last', async () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { givenRanges, renumberedRequest } from '../../src/sessions/domain/model-request.js';
-import { requestDifference } from '../../src/sessions/domain/request-difference.js';
+import { givenRanges, renumberedRequest } from '../../src/sessions/domain/event/model-request.js';
+import { requestDifference } from '../../src/sessions/domain/event/request-difference.js';
 
 /** Some events, each once, in any order. */
 const events = fc.shuffledSubarray(Array.from({ length: 12 }, (_, index) => ({ seq: index + 1 })));

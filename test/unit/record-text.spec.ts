@@ -1,5 +1,5 @@
-import { NEVER } from '../../src/sessions/domain/expiry.js';
-import { newRecord, type SessionRecord } from '../../src/sessions/domain/session-record.js';
+import { NEVER } from '../../src/sessions/domain/values/expiry.js';
+import { newRecord, type SessionRecord } from '../../src/sessions/domain/stored/session-record.js';
 import {
   Lines,
   parseRecord,
@@ -8,7 +8,7 @@ import {
   recordText,
   shownRecord,
 } from '../../src/sessions/storage/record-text.js';
-import { NO_USAGE } from '../../src/sessions/domain/usage.js';
+import { NO_USAGE } from '../../src/sessions/domain/usage/usage.js';
 import { newText, RECORD_KEY } from '../support/record-lines.js';
 import { countersFrom } from '../../src/testing/storage-contract/support.js';
 

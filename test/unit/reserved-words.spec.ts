@@ -1,6 +1,6 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { RESERVED, isReservedAuthor, reservedInId } from '../../src/sessions/domain/reserved-words.js';
+import { RESERVED, isReservedAuthor, reservedInId } from '../../src/sessions/domain/values/reserved-words.js';
 
 const SRC = join(__dirname, '../../src');
 /** Ids of calls, chunks and messages that are in no log, and what other systems call theirs. */

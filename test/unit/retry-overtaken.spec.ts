@@ -1,5 +1,10 @@
 import { StaleSessionError, StoreUnavailableError } from '../../src/index.js';
-import { pauseMs, retryOvertaken, retryUndefined, retryUnknown } from '../../src/sessions/domain/retry-overtaken.js';
+import {
+  pauseMs,
+  retryOvertaken,
+  retryUndefined,
+  retryUnknown,
+} from '../../src/sessions/domain/process/retry-overtaken.js';
 
 /** Fails with these errors, one after the other, and succeeds with how often it was called. */
 function failing(...errors: readonly Error[]): jest.Mock<Promise<number>, [number]> {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { type SeqRange, isInRanges, newestOf, rangesOutside } from '../../src/sessions/domain/seq-ranges.js';
-import { rangesAbove, rangesBelow } from '../../src/sessions/domain/seq-ranges.js';
+import { type SeqRange, isInRanges, newestOf, rangesOutside } from '../../src/sessions/domain/values/seq-ranges.js';
+import { rangesAbove, rangesBelow } from '../../src/sessions/domain/values/seq-ranges.js';
 import { seed } from '../support/random.js';
 
 function range(from: number, to: number): SeqRange {

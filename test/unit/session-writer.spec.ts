@@ -1,14 +1,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Commit, StoredEvent } from '../../src/sessions/domain/commit.js';
-import { StoreUnavailableError } from '../../src/sessions/domain/errors.js';
-import { NEVER } from '../../src/sessions/domain/expiry.js';
+import type { Commit, StoredEvent } from '../../src/sessions/domain/stored/commit.js';
+import { StoreUnavailableError } from '../../src/sessions/domain/errors/errors.js';
+import { NEVER } from '../../src/sessions/domain/values/expiry.js';
 import {
   type PartialOutcome,
   partialsLeft,
   type PartialWrite,
   type StoredPartial,
-} from '../../src/sessions/domain/partial-event.js';
-import { EMPTY_LOG, newRecord } from '../../src/sessions/domain/session-record.js';
+} from '../../src/sessions/domain/stored/partial-event.js';
+import { EMPTY_LOG, newRecord } from '../../src/sessions/domain/stored/session-record.js';
 import type {
   Held,
   HoldRequest,
@@ -20,7 +20,7 @@ import type {
 import type { PlanTime } from '../../src/sessions/storage/plan-time.js';
 import { partialChange, type SessionChange, turnChange } from '../../src/sessions/writes/session-change.js';
 import { SessionWriter } from '../../src/sessions/writes/session-writer.js';
-import { NO_COUNTS } from '../../src/sessions/domain/counters.js';
+import { NO_COUNTS } from '../../src/sessions/domain/stored/counters.js';
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 's-1' };
 const NOW = 1_000;

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { InMemorySessionStorage, type Session, SessionService } from '../../src/index.js';
-import { toSessionView } from '../../src/sessions/domain/session.js';
+import { toSessionView } from '../../src/sessions/domain/session/session.js';
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 'one' };
 

@@ -1,6 +1,11 @@
 import fc from 'fast-check';
 import type { EventActions } from '../../src/index.js';
-import { type StateOperation, pathOfKey, StateFold, StatePatches } from '../../src/sessions/domain/state-history.js';
+import {
+  type StateOperation,
+  pathOfKey,
+  StateFold,
+  StatePatches,
+} from '../../src/sessions/domain/history/state-history.js';
 import { seed } from '../support/random.js';
 
 const key = fc.oneof(

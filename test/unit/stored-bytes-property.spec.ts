@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { InMemorySessionStorage, QuotaExceededError } from '../../src/index.js';
-import { newRecord } from '../../src/sessions/domain/session-record.js';
+import { newRecord } from '../../src/sessions/domain/stored/session-record.js';
 import { QuotaKeeper } from '../../src/sessions/quotas/quota-keeper.js';
 import type { SessionStorage } from '../../src/sessions/storage/session-storage.js';
 import { ManualClock } from '../../src/testing/index.js';

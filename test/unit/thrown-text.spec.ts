@@ -1,4 +1,4 @@
-import { stackOf, toErrorMessage } from '../../src/sessions/domain/thrown-text.js';
+import { stackOf, toErrorMessage } from '../../src/sessions/domain/errors/thrown-text.js';
 
 const fail = (): never => {
   throw new Error('not to be looked at');

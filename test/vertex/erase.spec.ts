@@ -1,5 +1,5 @@
 import { InMemorySessionStorage, SessionService } from '../../src/index.js';
-import { agendaNameOf } from '../../src/sessions/domain/agenda-names.js';
+import { agendaNameOf } from '../../src/sessions/domain/background/agenda-names.js';
 import { ManualClock } from '../../src/testing/index.js';
 import { eraseUser, exportSessions, importSessions } from '../../src/transfer/index.js';
 import { text } from '../transfer/support.js';

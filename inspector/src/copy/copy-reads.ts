@@ -1,14 +1,14 @@
 import type { RemoteKey, StateAtMoment, StateChangePage, WatchedEvent } from '../../../src/client/index.js';
-import type { LoggedEvent } from '../../../src/sessions/domain/event.js';
-import { type Answer, isAnswer } from '../../../src/sessions/domain/event-inspection.js';
+import type { LoggedEvent } from '../../../src/sessions/domain/event/event.js';
+import { type Answer, isAnswer } from '../../../src/sessions/domain/event/event-inspection.js';
 import {
   type ModelRequestReport,
   isOfSameAgent,
   toRequestReport,
-} from '../../../src/sessions/domain/request-report.js';
-import { StateFold, changesBy } from '../../../src/sessions/domain/state-history.js';
-import { estimateTokens } from '../../../src/sessions/domain/token-estimate.js';
-import { isInView } from '../../../src/sessions/domain/view-reason.js';
+} from '../../../src/sessions/domain/event/request-report.js';
+import { StateFold, changesBy } from '../../../src/sessions/domain/history/state-history.js';
+import { estimateTokens } from '../../../src/sessions/domain/view/token-estimate.js';
+import { isInView } from '../../../src/sessions/domain/view/view-reason.js';
 import type { ViewExplanation } from '../../../src/sessions/operations/explain-view.js';
 import type { EventPage } from '../../../src/sessions/operations/list-events.js';
 import type { SessionReads, ShownSession } from '../session-reads.js';

@@ -1,5 +1,5 @@
-import type { LoggedEvent } from '../../../src/sessions/domain/event.js';
-import type { ViewReason } from '../../../src/sessions/domain/view-reason.js';
+import type { LoggedEvent } from '../../../src/sessions/domain/event/event.js';
+import type { ViewReason } from '../../../src/sessions/domain/view/view-reason.js';
 import type { StateAtMoment } from '../../../src/sessions/operations/state-history.js';
 import type { ShownSession } from '../session-reads.js';
 

@@ -1,5 +1,5 @@
-import type { Session } from '../../sessions/domain/session.js';
-import { isInRanges } from '../../sessions/domain/seq-ranges.js';
+import type { Session } from '../../sessions/domain/session/session.js';
+import { isInRanges } from '../../sessions/domain/values/seq-ranges.js';
 import type { HeldTurn } from '../../sessions/operations/turns.js';
 import type { StandardSchema } from '../../state/standard-schema.js';
 import { ApprovalExpiredError, ApprovalNotFoundError } from '../errors/approval-errors.js';

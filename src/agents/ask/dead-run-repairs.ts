@@ -1,9 +1,9 @@
-import type { EventInput, LoggedEvent } from '../../sessions/domain/event.js';
-import { eventBy, formatSpeakerName } from '../../sessions/domain/open-calls.js';
-import { type StreamedEvent, streamedEvents } from '../../sessions/domain/partial-text.js';
-import { isInRanges } from '../../sessions/domain/seq-ranges.js';
-import { incarnationOf } from '../../sessions/domain/session-tracking.js';
-import type { Session } from '../../sessions/domain/session.js';
+import type { EventInput, LoggedEvent } from '../../sessions/domain/event/event.js';
+import { eventBy, formatSpeakerName } from '../../sessions/domain/event/open-calls.js';
+import { type StreamedEvent, streamedEvents } from '../../sessions/domain/stored/partial-text.js';
+import { isInRanges } from '../../sessions/domain/values/seq-ranges.js';
+import { incarnationOf } from '../../sessions/domain/session/session-tracking.js';
+import type { Session } from '../../sessions/domain/session/session.js';
 import type { HeldTurn } from '../../sessions/operations/turns.js';
 import type { AgentEnvironment } from '../turn/agent-environment.js';
 import {
@@ -18,7 +18,7 @@ import type { DueRun } from './due-run.js';
 import { InvocationEnd, interruptedResponses } from '../invocation/invocation-end.js';
 import { lastInvocation, showsLastInvocation } from '../invocation/last-invocation.js';
 import { readNewestUntil } from './queue.js';
-import { withoutRewound } from '../../sessions/domain/without-rewound.js';
+import { withoutRewound } from '../../sessions/domain/view/without-rewound.js';
 import { storedInvocation } from '../turn/stored-invocation.js';
 
 /** What earlier turns have left for this one: an invocation that is not done, and messages that were said in part. */

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Content } from '../../sessions/domain/content.js';
-import { EventConflictError } from '../../sessions/domain/errors.js';
-import type { EventInput, LoggedEvent } from '../../sessions/domain/event.js';
-import type { Session } from '../../sessions/domain/session.js';
+import type { Content } from '../../sessions/domain/event/content.js';
+import { EventConflictError } from '../../sessions/domain/errors/errors.js';
+import type { EventInput, LoggedEvent } from '../../sessions/domain/event/event.js';
+import type { Session } from '../../sessions/domain/session/session.js';
 import type { EventPage } from '../../sessions/operations/list-events.js';
 import type { HeldTurn } from '../../sessions/operations/turns.js';
 import type { AgentEnvironment } from '../turn/agent-environment.js';

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { SessionNotFoundError, TurnHeldError } from '../../sessions/domain/errors.js';
-import type { SessionKey } from '../../sessions/domain/ids.js';
+import { SessionNotFoundError, TurnHeldError } from '../../sessions/domain/errors/errors.js';
+import type { SessionKey } from '../../sessions/domain/values/ids.js';
 import { environmentBehind } from '../../sessions/service-environment.js';
 import type { SessionService } from '../../sessions/session.service.js';
 import {

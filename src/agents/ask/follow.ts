@@ -1,7 +1,7 @@
-import type { LoggedEvent } from '../../sessions/domain/event.js';
-import { isRewind } from '../../sessions/domain/event-inspection.js';
-import { SessionNotFoundError } from '../../sessions/domain/errors.js';
-import type { SessionKey } from '../../sessions/domain/ids.js';
+import type { LoggedEvent } from '../../sessions/domain/event/event.js';
+import { isRewind } from '../../sessions/domain/event/event-inspection.js';
+import { SessionNotFoundError } from '../../sessions/domain/errors/errors.js';
+import type { SessionKey } from '../../sessions/domain/values/ids.js';
 import { type AgentEnvironment, runningInvocation } from '../turn/agent-environment.js';
 import type { WatchedEvent } from '../../sessions/operations/state-history.js';
 import type { RunEvents } from '../turn/run-events.js';

@@ -1,5 +1,5 @@
-import type { LoggedEvent } from '../../sessions/domain/event.js';
-import type { TurnHeldError } from '../../sessions/domain/errors.js';
+import type { LoggedEvent } from '../../sessions/domain/event/event.js';
+import type { TurnHeldError } from '../../sessions/domain/errors/errors.js';
 import type { RunPolicy } from '../turn/run-policy.js';
 
 /** Where the message of a request is. */

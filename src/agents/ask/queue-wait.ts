@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { LoggedEvent } from '../../sessions/domain/event.js';
-import { isByUser, isFinalResponse, isRewind } from '../../sessions/domain/event-inspection.js';
-import type { SessionKey } from '../../sessions/domain/ids.js';
+import type { LoggedEvent } from '../../sessions/domain/event/event.js';
+import { isByUser, isFinalResponse, isRewind } from '../../sessions/domain/event/event-inspection.js';
+import type { SessionKey } from '../../sessions/domain/values/ids.js';
 import type { AgentEnvironment } from '../turn/agent-environment.js';
 import {
   dequeuedBy,

@@ -1,5 +1,5 @@
-import type { LoggedEvent } from '../../sessions/domain/event.js';
-import { type SessionKey, sessionNameOf } from '../../sessions/domain/ids.js';
+import type { LoggedEvent } from '../../sessions/domain/event/event.js';
+import { type SessionKey, sessionNameOf } from '../../sessions/domain/values/ids.js';
 import type { SessionService } from '../../sessions/session.service.js';
 import { dequeuedBy, queueEntryOf } from '../turn/control-events.js';
 import { type QueuePlace, toQueuePlace } from '../turn/queue-place.js';

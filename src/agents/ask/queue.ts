@@ -1,7 +1,7 @@
-import { SessionNotFoundError } from '../../sessions/domain/errors.js';
-import type { SessionKey } from '../../sessions/domain/ids.js';
-import { groupOfInvocation } from '../../sessions/domain/event-group.js';
-import type { LoggedEvent } from '../../sessions/domain/event.js';
+import { SessionNotFoundError } from '../../sessions/domain/errors/errors.js';
+import type { SessionKey } from '../../sessions/domain/values/ids.js';
+import { groupOfInvocation } from '../../sessions/domain/event/event-group.js';
+import type { LoggedEvent } from '../../sessions/domain/event/event.js';
 import type { EventPage } from '../../sessions/operations/list-events.js';
 import type { SessionService } from '../../sessions/session.service.js';
 import {

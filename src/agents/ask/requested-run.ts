@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { BudgetExceededError } from '../../sessions/domain/budget-error.js';
+import { BudgetExceededError } from '../../sessions/domain/errors/budget-error.js';
 import {
   EventConflictError,
   SessionExistsError,
   SessionNotFoundError,
   TurnHeldError,
-} from '../../sessions/domain/errors.js';
-import { type Session, referenceTo } from '../../sessions/domain/session.js';
+} from '../../sessions/domain/errors/errors.js';
+import { type Session, referenceTo } from '../../sessions/domain/session/session.js';
 import { StandInRuns } from './stand-in-runs.js';
 import type { RunProcess } from './run-process.js';
 import type { AskEnvironment } from './run-limits.js';

@@ -1,9 +1,9 @@
 import { type SettingsOf, wholeNumber } from '../../config/setting.js';
 import { withDefaults } from '../../config/with-defaults.js';
-import { digestOf } from '../../sessions/domain/json-digest.js';
-import type { UserKey } from '../../sessions/domain/ids.js';
-import { LimitExceededError } from '../../sessions/domain/errors.js';
-import { commitBytes } from '../../sessions/domain/batches.js';
+import { digestOf } from '../../sessions/domain/values/json-digest.js';
+import type { UserKey } from '../../sessions/domain/values/ids.js';
+import { LimitExceededError } from '../../sessions/domain/errors/errors.js';
+import { commitBytes } from '../../sessions/domain/stored/batches.js';
 import { type PlaceOptions, takePlace } from '../../sessions/leases/take-place.js';
 import type { Semaphore } from '../../sessions/storage/semaphore.js';
 import type { AgentEnvironment } from '../turn/agent-environment.js';

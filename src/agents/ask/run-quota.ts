@@ -1,4 +1,4 @@
-import { QuotaExceededError } from '../../sessions/domain/quota-error.js';
+import { QuotaExceededError } from '../../sessions/domain/errors/quota-error.js';
 import { environmentBehind } from '../../sessions/service-environment.js';
 import type { SessionService } from '../../sessions/session.service.js';
 import { findMessage } from './queue.js';

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { LoggedEvent } from '../../sessions/domain/event.js';
+import type { LoggedEvent } from '../../sessions/domain/event/event.js';
 import type { AgentRun } from './agent-run.js';
 import type { RunEvent } from '../turn/run-events.js';
 

@@ -1,11 +1,17 @@
-import type { Content, ContentInput } from '../../sessions/domain/content.js';
-import { InvalidInputError } from '../../sessions/domain/errors.js';
-import { checkSetting, optionalCount, optionalFlag } from '../../sessions/domain/input-checks.js';
-import { isPlainObject } from '../../sessions/domain/json-value.js';
-import type { LoggedEvent } from '../../sessions/domain/event.js';
-import { type SessionKey, type UserKey, assertId, checkedSessionKey, isBlank } from '../../sessions/domain/ids.js';
-import type { Session } from '../../sessions/domain/session.js';
-import type { GetSessionConfig } from '../../sessions/domain/view-config.js';
+import type { Content, ContentInput } from '../../sessions/domain/event/content.js';
+import { InvalidInputError } from '../../sessions/domain/errors/errors.js';
+import { checkSetting, optionalCount, optionalFlag } from '../../sessions/domain/values/input-checks.js';
+import { isPlainObject } from '../../sessions/domain/values/json-value.js';
+import type { LoggedEvent } from '../../sessions/domain/event/event.js';
+import {
+  type SessionKey,
+  type UserKey,
+  assertId,
+  checkedSessionKey,
+  isBlank,
+} from '../../sessions/domain/values/ids.js';
+import type { Session } from '../../sessions/domain/session/session.js';
+import type { GetSessionConfig } from '../../sessions/domain/view/view-config.js';
 import type { StandardSchema } from '../../state/standard-schema.js';
 import { invocationOfApproval } from '../invocation/approval-ids.js';
 import { answerContent } from '../invocation/approval-answers.js';

@@ -1,4 +1,4 @@
-import { TurnHeldError } from '../../sessions/domain/errors.js';
+import { TurnHeldError } from '../../sessions/domain/errors/errors.js';
 import { type AgentEnvironment, holderOf } from '../turn/agent-environment.js';
 import { AgentsClosingError } from '../errors/closing-error.js';
 import { inQueueOrder, queuedIn } from '../turn/control-events.js';

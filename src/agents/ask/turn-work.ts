@@ -1,7 +1,7 @@
-import { EventConflictError, SessionNotFoundError } from '../../sessions/domain/errors.js';
-import { isInRanges } from '../../sessions/domain/seq-ranges.js';
-import type { EventInput, LoggedEvent } from '../../sessions/domain/event.js';
-import type { Session } from '../../sessions/domain/session.js';
+import { EventConflictError, SessionNotFoundError } from '../../sessions/domain/errors/errors.js';
+import { isInRanges } from '../../sessions/domain/values/seq-ranges.js';
+import type { EventInput, LoggedEvent } from '../../sessions/domain/event/event.js';
+import type { Session } from '../../sessions/domain/session/session.js';
 import type { HeldTurn } from '../../sessions/operations/turns.js';
 import type { AgentEnvironment } from '../turn/agent-environment.js';
 import { AgentsClosingError } from '../errors/closing-error.js';

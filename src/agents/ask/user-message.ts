@@ -1,6 +1,6 @@
 import { isRecord } from '../../config/setting.js';
-import { InvalidInputError } from '../../sessions/domain/errors.js';
-import type { Content, Part } from '../../sessions/domain/content.js';
+import { InvalidInputError } from '../../sessions/domain/errors/errors.js';
+import type { Content, Part } from '../../sessions/domain/event/content.js';
 
 const SHAPE = "a text, or { role: 'user', parts: [{ text: 'Where is my order?' }] }";
 const PATH = 'newMessage';

@@ -1,6 +1,6 @@
-import { SessionsError } from '../../sessions/domain/errors.js';
-import type { SessionKey } from '../../sessions/domain/ids.js';
-import { stackOf } from '../../sessions/domain/thrown-text.js';
+import { SessionsError } from '../../sessions/domain/errors/errors.js';
+import type { SessionKey } from '../../sessions/domain/values/ids.js';
+import { stackOf } from '../../sessions/domain/errors/thrown-text.js';
 import { type Failure, type FailureReason, failureReasonOf } from './failure-reason.js';
 
 /** What users read. The error itself may be secret. */

@@ -1,4 +1,4 @@
-import { SessionsError } from '../../sessions/domain/errors.js';
+import { SessionsError } from '../../sessions/domain/errors/errors.js';
 
 /**
  * The session waits for no such approval, and none was answered in what is kept of its log.

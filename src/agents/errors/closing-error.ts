@@ -1,4 +1,4 @@
-import { SessionsError } from '../../sessions/domain/errors.js';
+import { SessionsError } from '../../sessions/domain/errors/errors.js';
 
 /**
  * The agents of this instance close: they begin no run, and hand over what runs. Nothing is lost. The same request with this

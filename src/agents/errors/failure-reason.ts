@@ -1,4 +1,4 @@
-import { EventActions, type EventInput, type EventLike } from '../../sessions/domain/event.js';
+import { EventActions, type EventInput, type EventLike } from '../../sessions/domain/event/event.js';
 
 /** Why an agent failed. `FAULT`: its code, or what it asks for, is wrong, so that it would fail again. */
 export type FailureReason = 'RATE_LIMITED' | 'TIMEOUT' | 'UNAVAILABLE' | 'FAULT';

@@ -1,6 +1,6 @@
 import { Args, Subscription } from '@nestjs/graphql';
-import { InvalidInputError } from '../../sessions/domain/errors.js';
-import type { SessionKey } from '../../sessions/domain/ids.js';
+import { InvalidInputError } from '../../sessions/domain/errors/errors.js';
+import type { SessionKey } from '../../sessions/domain/values/ids.js';
 import { CurrentRequest, SessionFields, type SubscriptionRequest } from '../../sessions/graphql/access.guard.js';
 import { EventStream } from '../../sessions/graphql/event-stream.js';
 import { graphqlErrorOf } from '../../sessions/graphql/graphql-errors.js';

@@ -1,15 +1,15 @@
-import type { Content, FunctionCall } from '../../sessions/domain/content.js';
-import { InvalidInputError } from '../../sessions/domain/errors.js';
-import type { EventInput, LoggedEvent } from '../../sessions/domain/event.js';
-import { isBranchSummary } from '../../sessions/domain/event-inspection.js';
+import type { Content, FunctionCall } from '../../sessions/domain/event/content.js';
+import { InvalidInputError } from '../../sessions/domain/errors/errors.js';
+import type { EventInput, LoggedEvent } from '../../sessions/domain/event/event.js';
+import { isBranchSummary } from '../../sessions/domain/event/event-inspection.js';
 import {
   type NamedCall,
   type NumberedCall,
   type Speaker,
   formatSpeakerName,
-} from '../../sessions/domain/open-calls.js';
-import type { Session } from '../../sessions/domain/session.js';
-import { isReservedAuthor } from '../../sessions/domain/reserved-words.js';
+} from '../../sessions/domain/event/open-calls.js';
+import type { Session } from '../../sessions/domain/session/session.js';
+import { isReservedAuthor } from '../../sessions/domain/values/reserved-words.js';
 import type { State } from '../../state/state.js';
 import { type ApprovalRequest, type ApprovalResult, isApprovalEvent } from './approval-requests.js';
 import { AgentRequest, type AgentRequestOptions } from './agent-request.js';

@@ -1,8 +1,8 @@
 import { checkOptionNames } from '../../config/option-checks.js';
-import { InvalidInputError } from '../../sessions/domain/errors.js';
-import { isFinalResponse } from '../../sessions/domain/event-inspection.js';
-import type { EventInput } from '../../sessions/domain/event.js';
-import { assertWholeNumber } from '../../sessions/domain/input-checks.js';
+import { InvalidInputError } from '../../sessions/domain/errors/errors.js';
+import { isFinalResponse } from '../../sessions/domain/event/event-inspection.js';
+import type { EventInput } from '../../sessions/domain/event/event.js';
+import { assertWholeNumber } from '../../sessions/domain/values/input-checks.js';
 import type { AgentContext } from './agent-context.js';
 import { eventFrom } from './handler-events.js';
 import { type ToolOptions, type Tools, checkedToolOptions } from './tool.js';

@@ -1,8 +1,8 @@
-import type { Clock } from '../../sessions/domain/clock.js';
-import { InvalidInputError } from '../../sessions/domain/errors.js';
-import { type EventInput, type LoggedEvent, keepFilledInTimestamp } from '../../sessions/domain/event.js';
-import { isBranchSummary } from '../../sessions/domain/event-inspection.js';
-import { type ModelRequest, givenRanges } from '../../sessions/domain/model-request.js';
+import type { Clock } from '../../sessions/domain/process/clock.js';
+import { InvalidInputError } from '../../sessions/domain/errors/errors.js';
+import { type EventInput, type LoggedEvent, keepFilledInTimestamp } from '../../sessions/domain/event/event.js';
+import { isBranchSummary } from '../../sessions/domain/event/event-inspection.js';
+import { type ModelRequest, givenRanges } from '../../sessions/domain/event/model-request.js';
 import { eventsGiven, givenMessages } from '../messages/given-messages.js';
 import {
   type MessageFormat,

@@ -1,8 +1,8 @@
-import { InvalidInputError } from '../../sessions/domain/errors.js';
+import { InvalidInputError } from '../../sessions/domain/errors/errors.js';
 import { type StandardSchema, issuePath } from '../../state/standard-schema.js';
-import { getFunctionResponses } from '../../sessions/domain/event-inspection.js';
-import type { Content } from '../../sessions/domain/content.js';
-import { EventActions, type EventInput, type EventLike, type LoggedEvent } from '../../sessions/domain/event.js';
+import { getFunctionResponses } from '../../sessions/domain/event/event-inspection.js';
+import type { Content } from '../../sessions/domain/event/content.js';
+import { EventActions, type EventInput, type EventLike, type LoggedEvent } from '../../sessions/domain/event/event.js';
 import { ApprovalAnsweredError, ApprovalExpiredError, ApprovalWithdrawnError } from '../errors/approval-errors.js';
 import { formatApprovalAnswerId } from './approval-ids.js';
 import { REQUEST_NAME } from './approval-names.js';

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
-import { InvalidInputError } from '../../sessions/domain/errors.js';
-import { RESERVED } from '../../sessions/domain/reserved-words.js';
-import type { NumberedCall, Speaker } from '../../sessions/domain/open-calls.js';
+import { InvalidInputError } from '../../sessions/domain/errors/errors.js';
+import { RESERVED } from '../../sessions/domain/values/reserved-words.js';
+import type { NumberedCall, Speaker } from '../../sessions/domain/event/open-calls.js';
 
 /** Stands before the id of the invocation. This, and the other marks here, are in no encoded name. */
 const SEPARATOR = '@';

@@ -1,4 +1,4 @@
-import { RESERVED } from '../../sessions/domain/reserved-words.js';
+import { RESERVED } from '../../sessions/domain/values/reserved-words.js';
 
 /** The call that asks, as in ADK. */
 export const REQUEST_NAME = 'adk_request_confirmation';

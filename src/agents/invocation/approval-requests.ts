@@ -1,10 +1,10 @@
-import type { FunctionCall, FunctionCallInput } from '../../sessions/domain/content.js';
-import { EventActions, type EventInput, type EventLike } from '../../sessions/domain/event.js';
-import { getFunctionCalls } from '../../sessions/domain/event-inspection.js';
-import type { SessionKey } from '../../sessions/domain/ids.js';
-import { type Speaker, eventBy, formatSpeakerName } from '../../sessions/domain/open-calls.js';
-import type { SessionMetadata } from '../../sessions/domain/metadata.js';
-import type { Session } from '../../sessions/domain/session.js';
+import type { FunctionCall, FunctionCallInput } from '../../sessions/domain/event/content.js';
+import { EventActions, type EventInput, type EventLike } from '../../sessions/domain/event/event.js';
+import { getFunctionCalls } from '../../sessions/domain/event/event-inspection.js';
+import type { SessionKey } from '../../sessions/domain/values/ids.js';
+import { type Speaker, eventBy, formatSpeakerName } from '../../sessions/domain/event/open-calls.js';
+import type { SessionMetadata } from '../../sessions/domain/metadata/metadata.js';
+import type { Session } from '../../sessions/domain/session/session.js';
 import type { StandardSchema } from '../../state/standard-schema.js';
 import { APPROVAL_LABEL, REQUEST_NAME } from './approval-names.js';
 

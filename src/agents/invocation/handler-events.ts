@@ -1,9 +1,9 @@
 import { isRecord } from '../../config/setting.js';
-import { InvalidInputError } from '../../sessions/domain/errors.js';
-import { listEventTexts } from '../../sessions/domain/event-inspection.js';
-import type { NumberedCall } from '../../sessions/domain/open-calls.js';
+import { InvalidInputError } from '../../sessions/domain/errors/errors.js';
+import { listEventTexts } from '../../sessions/domain/event/event-inspection.js';
+import type { NumberedCall } from '../../sessions/domain/event/open-calls.js';
 import type { TurnLog } from '../turn/turn-log.js';
-import { type EventInput, keepFilledInTimestamp } from '../../sessions/domain/event.js';
+import { type EventInput, keepFilledInTimestamp } from '../../sessions/domain/event/event.js';
 
 /** What a handler gives, one after the other. */
 export type HandlerIterator = AsyncIterator<EventInput, EventInput | void, void>;

@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
-import { EventConflictError, InvalidInputError } from '../../sessions/domain/errors.js';
-import { isByUser } from '../../sessions/domain/event-inspection.js';
-import type { FunctionCall } from '../../sessions/domain/content.js';
-import type { EventInput } from '../../sessions/domain/event.js';
-import { assertWholeNumber } from '../../sessions/domain/input-checks.js';
-import { jsonCopyOf } from '../../sessions/domain/json-value.js';
-import type { NumberedCall, Speaker } from '../../sessions/domain/open-calls.js';
+import { EventConflictError, InvalidInputError } from '../../sessions/domain/errors/errors.js';
+import { isByUser } from '../../sessions/domain/event/event-inspection.js';
+import type { FunctionCall } from '../../sessions/domain/event/content.js';
+import type { EventInput } from '../../sessions/domain/event/event.js';
+import { assertWholeNumber } from '../../sessions/domain/values/input-checks.js';
+import { jsonCopyOf } from '../../sessions/domain/values/json-value.js';
+import type { NumberedCall, Speaker } from '../../sessions/domain/event/open-calls.js';
 import { jsonSchemaOf } from '../../state/standard-schema.js';
 import { ApprovalChangedError } from '../errors/approval-errors.js';
 import { type RequestPlace, formatApprovalAnswerId, approvalIdOf } from './approval-ids.js';

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import { getFunctionCalls, isByUser, isFinalResponse } from '../../sessions/domain/event-inspection.js';
-import type { FunctionCall } from '../../sessions/domain/content.js';
-import type { EventInput, LoggedEvent } from '../../sessions/domain/event.js';
+import { getFunctionCalls, isByUser, isFinalResponse } from '../../sessions/domain/event/event-inspection.js';
+import type { FunctionCall } from '../../sessions/domain/event/content.js';
+import type { EventInput, LoggedEvent } from '../../sessions/domain/event/event.js';
 import {
   DIED,
   type NumberedCall,
@@ -9,10 +9,10 @@ import {
   eventBy,
   namedCall,
   problemResponses,
-} from '../../sessions/domain/open-calls.js';
-import type { Session } from '../../sessions/domain/session.js';
-import { plainCopyOf } from '../../sessions/domain/plain-copy.js';
-import { answeredCalls, callKey, longRunningCallsIn } from '../../sessions/domain/tool-pairs.js';
+} from '../../sessions/domain/event/open-calls.js';
+import type { Session } from '../../sessions/domain/session/session.js';
+import { plainCopyOf } from '../../sessions/domain/values/plain-copy.js';
+import { answeredCalls, callKey, longRunningCallsIn } from '../../sessions/domain/view/tool-pairs.js';
 import { FAILURE_MESSAGES } from '../errors/agent-failed-error.js';
 import { approvalMarksIn, awaitsApproval, questionsIn } from './approval-requests.js';
 import { isControlEvent } from '../turn/control-events.js';

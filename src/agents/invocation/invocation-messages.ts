@@ -1,6 +1,6 @@
-import type { Content } from '../../sessions/domain/content.js';
-import { StaleSessionError } from '../../sessions/domain/errors.js';
-import type { EventInput, LoggedEvent } from '../../sessions/domain/event.js';
+import type { Content } from '../../sessions/domain/event/content.js';
+import { StaleSessionError } from '../../sessions/domain/errors/errors.js';
+import type { EventInput, LoggedEvent } from '../../sessions/domain/event/event.js';
 import {
   type QueueEntry,
   type TakenMessage,
@@ -8,7 +8,7 @@ import {
   messageEvent,
   invocationOfMessage,
 } from '../turn/control-events.js';
-import { inBatches } from '../../sessions/domain/batches.js';
+import { inBatches } from '../../sessions/domain/stored/batches.js';
 import { batchLimitsOf, readMessages } from '../turn/queue-place.js';
 import type { GivenApproval } from './invocation-approvals.js';
 import type { OutputRule } from './output-key.js';

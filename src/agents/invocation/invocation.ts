@@ -1,8 +1,8 @@
-import type { EventInput, LoggedEvent } from '../../sessions/domain/event.js';
-import type { InvalidInputError } from '../../sessions/domain/errors.js';
-import { leaveToOthers } from '../../sessions/domain/event-loop-turn.js';
-import type { Session } from '../../sessions/domain/session.js';
-import { isByUser } from '../../sessions/domain/event-inspection.js';
+import type { EventInput, LoggedEvent } from '../../sessions/domain/event/event.js';
+import type { InvalidInputError } from '../../sessions/domain/errors/errors.js';
+import { leaveToOthers } from '../../sessions/domain/process/event-loop-turn.js';
+import type { Session } from '../../sessions/domain/session/session.js';
+import { isByUser } from '../../sessions/domain/event/event-inspection.js';
 import { AgentContext } from './agent-context.js';
 import { type AgentFailedError, toAgentFailedError } from '../errors/agent-failed-error.js';
 import { readable } from '../errors/thrown.js';

@@ -1,4 +1,4 @@
-import type { LoggedEvent } from '../../sessions/domain/event.js';
+import type { LoggedEvent } from '../../sessions/domain/event/event.js';
 import { invocationOfMessage, isControlEvent } from '../turn/control-events.js';
 
 /** An invocation among other events. */

@@ -1,10 +1,10 @@
-import { ByteBudget, jsonBytes } from '../../sessions/domain/byte-budget.js';
-import { SessionNotFoundError } from '../../sessions/domain/errors.js';
-import { isByUser } from '../../sessions/domain/event-inspection.js';
-import { type SessionKey, type UserKey } from '../../sessions/domain/ids.js';
-import type { LoggedEvent } from '../../sessions/domain/event.js';
-import type { Session } from '../../sessions/domain/session.js';
-import type { SessionFilter } from '../../sessions/domain/session-filter.js';
+import { ByteBudget, jsonBytes } from '../../sessions/domain/stored/byte-budget.js';
+import { SessionNotFoundError } from '../../sessions/domain/errors/errors.js';
+import { isByUser } from '../../sessions/domain/event/event-inspection.js';
+import { type SessionKey, type UserKey } from '../../sessions/domain/values/ids.js';
+import type { LoggedEvent } from '../../sessions/domain/event/event.js';
+import type { Session } from '../../sessions/domain/session/session.js';
+import type { SessionFilter } from '../../sessions/domain/metadata/session-filter.js';
 import { environmentBehind } from '../../sessions/service-environment.js';
 import { cursorAfter } from '../../sessions/operations/list-sessions.js';
 import type { SessionService } from '../../sessions/session.service.js';

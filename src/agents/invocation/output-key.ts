@@ -1,8 +1,8 @@
 import { callable, kindOf } from '../../config/setting.js';
-import { isFinalResponse } from '../../sessions/domain/event-inspection.js';
-import { type EventInput, type EventLike, keepFilledInTimestamp } from '../../sessions/domain/event.js';
-import { checkSetting } from '../../sessions/domain/input-checks.js';
-import { stateKeyProblem } from '../../sessions/domain/submitted-state.js';
+import { isFinalResponse } from '../../sessions/domain/event/event-inspection.js';
+import { type EventInput, type EventLike, keepFilledInTimestamp } from '../../sessions/domain/event/event.js';
+import { checkSetting } from '../../sessions/domain/values/input-checks.js';
+import { stateKeyProblem } from '../../sessions/domain/write/submitted-state.js';
 import type { TurnLog } from '../turn/turn-log.js';
 import { type StandardSchema, isStandardSchema, validateWith } from '../../state/standard-schema.js';
 

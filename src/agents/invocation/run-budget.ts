@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { BudgetExceededError } from '../../sessions/domain/budget-error.js';
-import { isFinalResponse } from '../../sessions/domain/event-inspection.js';
-import type { EventInput } from '../../sessions/domain/event.js';
+import { BudgetExceededError } from '../../sessions/domain/errors/budget-error.js';
+import { isFinalResponse } from '../../sessions/domain/event/event-inspection.js';
+import type { EventInput } from '../../sessions/domain/event/event.js';
 import type { CheckBudgetRequest } from '../../sessions/operations/check-budget.js';
 import { reserveBudget } from '../../sessions/operations/reserve-budget.js';
 import { environmentBehind } from '../../sessions/service-environment.js';

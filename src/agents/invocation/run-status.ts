@@ -1,8 +1,8 @@
-import type { EventInput } from '../../sessions/domain/event.js';
+import type { EventInput } from '../../sessions/domain/event/event.js';
 import { AgentFailedError } from '../errors/agent-failed-error.js';
 import { awaitsApproval } from './approval-requests.js';
 import { failureIn } from '../errors/failure-reason.js';
-import type { SessionKey } from '../../sessions/domain/ids.js';
+import type { SessionKey } from '../../sessions/domain/values/ids.js';
 
 /** How a run ended. */
 export type RunStatus = 'completed' | 'stopped' | 'interrupted' | 'waiting';

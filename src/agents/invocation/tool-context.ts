@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isRecord } from '../../config/setting.js';
-import type { FunctionCall, Part } from '../../sessions/domain/content.js';
-import type { EventActionsInput, EventInput } from '../../sessions/domain/event.js';
-import { type NamedCall, namedCall } from '../../sessions/domain/open-calls.js';
-import { plainCopyOf } from '../../sessions/domain/plain-copy.js';
+import type { FunctionCall, Part } from '../../sessions/domain/event/content.js';
+import type { EventActionsInput, EventInput } from '../../sessions/domain/event/event.js';
+import { type NamedCall, namedCall } from '../../sessions/domain/event/open-calls.js';
+import { plainCopyOf } from '../../sessions/domain/values/plain-copy.js';
 import { isTempKey } from '../../state/scopes.js';
 import { type StateChanges, foldChanges, hasChanges } from '../../state/state-changes.js';
 import { State, trackedValuesOf } from '../../state/state.js';

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { TurnLostError } from '../../sessions/domain/errors.js';
-import type { EventInput } from '../../sessions/domain/event.js';
-import type { NumberedCall } from '../../sessions/domain/open-calls.js';
-import { plainCopyOf } from '../../sessions/domain/plain-copy.js';
-import { callWithin } from '../../sessions/domain/timeouts.js';
-import { backoffMs } from '../../sessions/domain/backoff.js';
+import { TurnLostError } from '../../sessions/domain/errors/errors.js';
+import type { EventInput } from '../../sessions/domain/event/event.js';
+import type { NumberedCall } from '../../sessions/domain/event/open-calls.js';
+import { plainCopyOf } from '../../sessions/domain/values/plain-copy.js';
+import { callWithin } from '../../sessions/domain/process/timeouts.js';
+import { backoffMs } from '../../sessions/domain/process/backoff.js';
 import { issuePath } from '../../state/standard-schema.js';
 import { AgentsClosingError } from '../errors/closing-error.js';
 import { readable } from '../errors/thrown.js';

@@ -1,4 +1,4 @@
-import { InvalidInputError } from '../../sessions/domain/errors.js';
+import { InvalidInputError } from '../../sessions/domain/errors/errors.js';
 import { type StandardSchema, jsonSchemaOf } from '../../state/standard-schema.js';
 import type { ApprovalRequest } from './approval-requests.js';
 import type { ToolContext } from './tool-context.js';

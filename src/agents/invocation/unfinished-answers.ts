@@ -1,7 +1,7 @@
-import { listEventTexts } from '../../sessions/domain/event-inspection.js';
-import type { Part } from '../../sessions/domain/content.js';
-import { type EventInput, keepFilledInTimestamp } from '../../sessions/domain/event.js';
-import { type Speaker, eventBy, formatSpeakerName } from '../../sessions/domain/open-calls.js';
+import { listEventTexts } from '../../sessions/domain/event/event-inspection.js';
+import type { Part } from '../../sessions/domain/event/content.js';
+import { type EventInput, keepFilledInTimestamp } from '../../sessions/domain/event/event.js';
+import { type Speaker, eventBy, formatSpeakerName } from '../../sessions/domain/event/open-calls.js';
 
 /** What a speaker said in partial events only. */
 interface UnfinishedAnswer extends Speaker {

@@ -1,5 +1,5 @@
-import type { FunctionCall, FunctionResponse, Part } from '../../sessions/domain/content.js';
-import { type EventInput, keepFilledInTimestamp } from '../../sessions/domain/event.js';
+import type { FunctionCall, FunctionResponse, Part } from '../../sessions/domain/event/content.js';
+import { type EventInput, keepFilledInTimestamp } from '../../sessions/domain/event/event.js';
 
 /** Before the number of a call in its message, in the id that it gets if its message has another call with its id. */
 const MARK = '#';

@@ -5,12 +5,12 @@ import {
   TurnHeldError,
   TurnLostError,
   TurnRequiredError,
-} from '../../sessions/domain/errors.js';
-import type { EventInput } from '../../sessions/domain/event.js';
-import type { SessionKey } from '../../sessions/domain/ids.js';
-import { isInRanges } from '../../sessions/domain/seq-ranges.js';
-import { type Session, referenceTo } from '../../sessions/domain/session.js';
-import { retryOvertaken } from '../../sessions/domain/retry-overtaken.js';
+} from '../../sessions/domain/errors/errors.js';
+import type { EventInput } from '../../sessions/domain/event/event.js';
+import type { SessionKey } from '../../sessions/domain/values/ids.js';
+import { isInRanges } from '../../sessions/domain/values/seq-ranges.js';
+import { type Session, referenceTo } from '../../sessions/domain/session/session.js';
+import { retryOvertaken } from '../../sessions/domain/process/retry-overtaken.js';
 import { type AgentEnvironment, holderOf } from '../turn/agent-environment.js';
 import { refusalEvent } from './approval-answers.js';
 import { type ApprovalMark, approvalMarksIn, isAskedBy, withoutApprovals } from './approval-requests.js';

@@ -1,5 +1,5 @@
-import type { Part } from '../../sessions/domain/content.js';
-import type { EventLike } from '../../sessions/domain/event.js';
+import type { Part } from '../../sessions/domain/event/content.js';
+import type { EventLike } from '../../sessions/domain/event/event.js';
 
 /** A part of a message, before it takes the form of a vendor. */
 export type ConversationPart =

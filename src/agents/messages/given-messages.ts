@@ -1,5 +1,5 @@
-import { type BranchOptions, branchView } from '../../sessions/domain/branch-view.js';
-import { InvalidInputError } from '../../sessions/domain/errors.js';
+import { type BranchOptions, branchView } from '../../sessions/domain/view/branch-view.js';
+import { InvalidInputError } from '../../sessions/domain/errors/errors.js';
 import type { ConversationEvent, ConversationMessage } from './conversation.js';
 import { pairMessages } from './paired-calls.js';
 import { type UnpairedMessage, isCut, toUnpairedMessage, noteMessage, ownCallIds } from './said-parts.js';

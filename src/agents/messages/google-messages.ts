@@ -1,4 +1,4 @@
-import type { Part } from '../../sessions/domain/content.js';
+import type { Part } from '../../sessions/domain/event/content.js';
 import {
   type ConversationMessage,
   type ConversationPart,

@@ -1,4 +1,4 @@
-import type { FunctionResponse } from '../../sessions/domain/content.js';
+import type { FunctionResponse } from '../../sessions/domain/event/content.js';
 import type { ConversationCall, ConversationMessage, ConversationPart, ConversationResult } from './conversation.js';
 import { type UnpairedMessage, type UnpairedPart, partsOfResponse } from './said-parts.js';
 import { toolError } from './tool-response-error.js';

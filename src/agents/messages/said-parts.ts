@@ -1,6 +1,6 @@
-import { isByUser, isSummary, listEventTexts } from '../../sessions/domain/event-inspection.js';
-import type { FunctionCall, FunctionResponse, Part } from '../../sessions/domain/content.js';
-import { isPlainObject } from '../../sessions/domain/json-value.js';
+import { isByUser, isSummary, listEventTexts } from '../../sessions/domain/event/event-inspection.js';
+import type { FunctionCall, FunctionResponse, Part } from '../../sessions/domain/event/content.js';
+import { isPlainObject } from '../../sessions/domain/values/json-value.js';
 import type {
   ConversationEvent,
   ConversationMessage,

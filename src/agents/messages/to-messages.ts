@@ -1,4 +1,4 @@
-import { InvalidInputError } from '../../sessions/domain/errors.js';
+import { InvalidInputError } from '../../sessions/domain/errors/errors.js';
 import { type AiSdkMessage, aiSdkMessages } from './ai-sdk-messages.js';
 import { type AnthropicMessage, anthropicMessages } from './anthropic-messages.js';
 import type { ConversationEvent, ConversationMessage } from './conversation.js';

@@ -1,4 +1,4 @@
-import { CHARACTERS_PER_TOKEN, TOKENS_OF_A_FILE } from '../../sessions/domain/token-estimate.js';
+import { CHARACTERS_PER_TOKEN, TOKENS_OF_A_FILE } from '../../sessions/domain/view/token-estimate.js';
 import type { ConversationMessage, ConversationPart } from './conversation.js';
 
 /** Estimates the tokens of a message. */

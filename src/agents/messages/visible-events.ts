@@ -1,7 +1,7 @@
-import { type BranchOptions, branchView } from '../../sessions/domain/branch-view.js';
-import { isRewind } from '../../sessions/domain/event-inspection.js';
-import type { Part } from '../../sessions/domain/content.js';
-import type { LoggedEvent } from '../../sessions/domain/event.js';
+import { type BranchOptions, branchView } from '../../sessions/domain/view/branch-view.js';
+import { isRewind } from '../../sessions/domain/event/event-inspection.js';
+import type { Part } from '../../sessions/domain/event/content.js';
+import type { LoggedEvent } from '../../sessions/domain/event/event.js';
 import type { ConversationEvent } from './conversation.js';
 
 /** What ADK asks users by calls that no model made and no model should see. */

@@ -1,7 +1,7 @@
 import type { Type } from '@nestjs/common';
-import { InvalidInputError } from '../../sessions/domain/errors.js';
-import type { SessionKey } from '../../sessions/domain/ids.js';
-import type { UncheckedWrite } from '../../sessions/domain/write-description.js';
+import { InvalidInputError } from '../../sessions/domain/errors/errors.js';
+import type { SessionKey } from '../../sessions/domain/values/ids.js';
+import type { UncheckedWrite } from '../../sessions/domain/write/write-description.js';
 import { requestDto } from '../../sessions/rest/make-dto.js';
 import { KEY_FIELDS } from '../../sessions/surface/ids-and-pages.js';
 import { json, optional } from '../../sessions/surface/shape.js';

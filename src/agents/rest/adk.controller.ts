@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { Controller, Get, HttpCode, Logger, Post, Res, UseFilters, UseGuards } from '@nestjs/common';
 import { ApiBody, ApiOperation, ApiTags } from '@nestjs/swagger';
-import type { LoggedEvent } from '../../sessions/domain/event.js';
-import type { SessionKey } from '../../sessions/domain/ids.js';
+import type { LoggedEvent } from '../../sessions/domain/event/event.js';
+import type { SessionKey } from '../../sessions/domain/values/ids.js';
 import { ApiProblem, ApiResult, PROBLEMS } from '../../sessions/rest/api-responses.js';
 import { DtoPipe } from '../../sessions/rest/dto.pipe.js';
 import { EVENT_EXAMPLE } from '../../sessions/surface/event-shapes.js';

@@ -1,6 +1,6 @@
 import { Logger, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import type { SessionKey } from '../../sessions/domain/ids.js';
+import type { SessionKey } from '../../sessions/domain/values/ids.js';
 import { type CurrentExchange, Exchange } from '../../sessions/rest/http-exchange.js';
 import { requestReader } from '../../sessions/rest/read-request.js';
 import { Route } from '../../sessions/rest/route.js';

@@ -1,5 +1,5 @@
 import type { Logger } from '@nestjs/common';
-import type { SessionKey } from '../../sessions/domain/ids.js';
+import type { SessionKey } from '../../sessions/domain/values/ids.js';
 import type { CurrentExchange } from '../../sessions/rest/http-exchange.js';
 import { type SentEvents, sendEvents } from '../../sessions/rest/sent-events.js';
 import type { AccessChecks } from '../../sessions/transport/access-checks.js';

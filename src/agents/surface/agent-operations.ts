@@ -1,4 +1,4 @@
-import type { SessionKey, UserKey } from '../../sessions/domain/ids.js';
+import type { SessionKey, UserKey } from '../../sessions/domain/values/ids.js';
 import { PAGE } from '../../sessions/surface/ids-and-pages.js';
 import { EVENT, EVENT_EXAMPLE } from '../../sessions/surface/event-shapes.js';
 import { type RoutedOperation, rowOf, surface } from '../../sessions/surface/operation.js';

@@ -1,4 +1,4 @@
-import type { ContentInput } from '../../sessions/domain/content.js';
+import type { ContentInput } from '../../sessions/domain/event/content.js';
 import { KEY_FIELDS } from '../../sessions/surface/ids-and-pages.js';
 import { EVENT, eventNode } from '../../sessions/surface/event-shapes.js';
 import { STATE } from '../../sessions/surface/state-shapes.js';

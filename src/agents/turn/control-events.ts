@@ -1,8 +1,8 @@
-import type { Content } from '../../sessions/domain/content.js';
-import { EventActions, type EventInput, type EventLike } from '../../sessions/domain/event.js';
-import { RESERVED } from '../../sessions/domain/reserved-words.js';
-import { type Speaker, eventBy } from '../../sessions/domain/open-calls.js';
-import type { Session } from '../../sessions/domain/session.js';
+import type { Content } from '../../sessions/domain/event/content.js';
+import { EventActions, type EventInput, type EventLike } from '../../sessions/domain/event/event.js';
+import { RESERVED } from '../../sessions/domain/values/reserved-words.js';
+import { type Speaker, eventBy } from '../../sessions/domain/event/open-calls.js';
+import type { Session } from '../../sessions/domain/session/session.js';
 import { isTempKey } from '../../state/scopes.js';
 import { type RunPolicy, isInterrupting } from './run-policy.js';
 

@@ -1,6 +1,6 @@
-import type { EventInput } from '../../sessions/domain/event.js';
+import type { EventInput } from '../../sessions/domain/event/event.js';
 import { signalsOf } from '../../sessions/session-signals.js';
-import type { PartialOutcome, PartialWrite } from '../../sessions/domain/partial-event.js';
+import type { PartialOutcome, PartialWrite } from '../../sessions/domain/stored/partial-event.js';
 import type { SessionStorage } from '../../sessions/storage/session-storage.js';
 import { type PartialSettings, type PartialTarget, PartialLog } from './partial-log.js';
 

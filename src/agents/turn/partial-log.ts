@@ -1,24 +1,24 @@
 import { type SettingsWithDefaults, defaultsOf, wholeNumber } from '../../config/setting.js';
 import { withDefaults } from '../../config/with-defaults.js';
-import type { IdGenerator } from '../../sessions/domain/clock.js';
-import { type EventInput, keepFilledInTimestamp } from '../../sessions/domain/event.js';
-import { isByUser } from '../../sessions/domain/event-inspection.js';
-import type { SessionKey } from '../../sessions/domain/ids.js';
+import type { IdGenerator } from '../../sessions/domain/process/clock.js';
+import { type EventInput, keepFilledInTimestamp } from '../../sessions/domain/event/event.js';
+import { isByUser } from '../../sessions/domain/event/event-inspection.js';
+import type { SessionKey } from '../../sessions/domain/values/ids.js';
 import {
   type EndedPartials,
   MAX_PARTIALS_PER_TURN,
   type PartialOutcome,
   type PartialWrite,
-} from '../../sessions/domain/partial-event.js';
+} from '../../sessions/domain/stored/partial-event.js';
 import {
   type PartialText,
   type TextPart,
   joinedParts,
   countCharacters,
   readTexts,
-} from '../../sessions/domain/partial-text.js';
+} from '../../sessions/domain/stored/partial-text.js';
 import { discardEvent, isControlEvent } from './control-events.js';
-import { formatSpeakerName } from '../../sessions/domain/open-calls.js';
+import { formatSpeakerName } from '../../sessions/domain/event/open-calls.js';
 
 /** How what running agents say is saved. */
 export interface PartialSettings {

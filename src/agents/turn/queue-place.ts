@@ -1,5 +1,5 @@
-import { type BatchLimits, commitBytes, inBatches } from '../../sessions/domain/batches.js';
-import type { SessionKey } from '../../sessions/domain/ids.js';
+import { type BatchLimits, commitBytes, inBatches } from '../../sessions/domain/stored/batches.js';
+import type { SessionKey } from '../../sessions/domain/values/ids.js';
 import { environmentBehind } from '../../sessions/service-environment.js';
 import type { SessionService } from '../../sessions/session.service.js';
 import { isTempKey } from '../../state/scopes.js';

@@ -1,9 +1,9 @@
-import { REWINDS, toEventGroup, groupOfInvocation } from '../../sessions/domain/event-group.js';
-import { isRewind } from '../../sessions/domain/event-inspection.js';
-import type { LoggedEvent } from '../../sessions/domain/event.js';
-import type { SessionKey } from '../../sessions/domain/ids.js';
-import { rewoundBy } from '../../sessions/domain/without-rewound.js';
-import type { SeqRange } from '../../sessions/domain/seq-ranges.js';
+import { REWINDS, toEventGroup, groupOfInvocation } from '../../sessions/domain/event/event-group.js';
+import { isRewind } from '../../sessions/domain/event/event-inspection.js';
+import type { LoggedEvent } from '../../sessions/domain/event/event.js';
+import type { SessionKey } from '../../sessions/domain/values/ids.js';
+import { rewoundBy } from '../../sessions/domain/view/without-rewound.js';
+import type { SeqRange } from '../../sessions/domain/values/seq-ranges.js';
 import type { AgentEnvironment } from './agent-environment.js';
 import { invocationOfMessage } from './control-events.js';
 

@@ -1,20 +1,20 @@
 import { setMaxListeners } from 'node:events';
-import { BudgetExceededError } from '../../sessions/domain/budget-error.js';
-import { type EventInput, type LoggedEvent, keepFilledInTimestamp } from '../../sessions/domain/event.js';
+import { BudgetExceededError } from '../../sessions/domain/errors/budget-error.js';
+import { type EventInput, type LoggedEvent, keepFilledInTimestamp } from '../../sessions/domain/event/event.js';
 import {
   InvalidInputError,
   LimitExceededError,
   SessionNotFoundError,
   StoreUnavailableError,
   TurnLostError,
-} from '../../sessions/domain/errors.js';
-import { type SessionKey, sessionKeyOf } from '../../sessions/domain/ids.js';
-import { forwardedAbort } from '../../sessions/domain/forwarded-abort.js';
-import { retryUnknown } from '../../sessions/domain/retry-overtaken.js';
-import { assertUpdatable, incarnationOf, isUpdatable } from '../../sessions/domain/session-tracking.js';
-import { type Session, type SessionReference, referenceTo } from '../../sessions/domain/session.js';
+} from '../../sessions/domain/errors/errors.js';
+import { type SessionKey, sessionKeyOf } from '../../sessions/domain/values/ids.js';
+import { forwardedAbort } from '../../sessions/domain/process/forwarded-abort.js';
+import { retryUnknown } from '../../sessions/domain/process/retry-overtaken.js';
+import { assertUpdatable, incarnationOf, isUpdatable } from '../../sessions/domain/session/session-tracking.js';
+import { type Session, type SessionReference, referenceTo } from '../../sessions/domain/session/session.js';
 import { logWatcherOf } from '../../sessions/log-watcher.js';
-import { whileSaving } from '../../sessions/domain/unsaved-state.js';
+import { whileSaving } from '../../sessions/domain/session/unsaved-state.js';
 import type { AppendEventsRequest } from '../../sessions/operations/append-events.js';
 import { submittedEvent } from '../../sessions/operations/prepared-append.js';
 import type { HeldTurn } from '../../sessions/operations/turns.js';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
-import type { LoggedEvent } from '../../sessions/domain/event.js';
-import { isRewind } from '../../sessions/domain/event-inspection.js';
-import { TurnLostError } from '../../sessions/domain/errors.js';
+import type { LoggedEvent } from '../../sessions/domain/event/event.js';
+import { isRewind } from '../../sessions/domain/event/event-inspection.js';
+import { TurnLostError } from '../../sessions/domain/errors/errors.js';
 import { queueEntryOf, stopRequestOf, withdrawnBy } from './control-events.js';
 import { isInterrupting } from './run-policy.js';
 import { type QueuePlace, toQueuePlace } from './queue-place.js';

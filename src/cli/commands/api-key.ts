@@ -1,7 +1,7 @@
 import { ACCESS_PRESETS, type AccessPreset, type ApiKeyOptions, parseExpiry } from '../../config/auth-settings.js';
 import { problemsOfKeys } from '../../config/check-auth-options.js';
 import { ConfigurationError } from '../../config/configuration-error.js';
-import { InvalidInputError } from '../../sessions/domain/errors.js';
+import { InvalidInputError } from '../../sessions/domain/errors/errors.js';
 import { makeApiKey } from '../../sessions/auth/api-keys.js';
 import type { CommandContext } from '../command-context.js';
 

@@ -1,4 +1,4 @@
-import { InvalidInputError } from '../../sessions/domain/errors.js';
+import { InvalidInputError } from '../../sessions/domain/errors/errors.js';
 import type { AuditRecord } from '../../sessions/transport/audit/audit-record.js';
 import { readAudit } from '../../sessions/transport/audit/audit-table.js';
 import type { CommandContext } from '../command-context.js';

@@ -1,4 +1,4 @@
-import { InvalidInputError } from '../../sessions/domain/errors.js';
+import { InvalidInputError } from '../../sessions/domain/errors/errors.js';
 import { eraseUser as erase, findErasure, findUser } from '../../transfer/index.js';
 import type { CommandContext } from '../command-context.js';
 import { componentsOf } from '../component-folder.js';

@@ -1,9 +1,9 @@
-import type { SeqPair } from '../../sessions/domain/model-request.js';
-import { InvalidInputError } from '../../sessions/domain/errors.js';
-import type { SessionKey } from '../../sessions/domain/ids.js';
-import { readPages } from '../../sessions/domain/paging.js';
-import type { ViewDifference } from '../../sessions/domain/request-difference.js';
-import type { ModelRequestReport, RequestText } from '../../sessions/domain/request-report.js';
+import type { SeqPair } from '../../sessions/domain/event/model-request.js';
+import { InvalidInputError } from '../../sessions/domain/errors/errors.js';
+import type { SessionKey } from '../../sessions/domain/values/ids.js';
+import { readPages } from '../../sessions/domain/values/paging.js';
+import type { ViewDifference } from '../../sessions/domain/event/request-difference.js';
+import type { ModelRequestReport, RequestText } from '../../sessions/domain/event/request-report.js';
 import type { SessionService } from '../../sessions/session.service.js';
 import type { CommandContext } from '../command-context.js';
 import { shown } from '../output.js';

@@ -1,4 +1,4 @@
-import { InvalidInputError } from '../../sessions/domain/errors.js';
+import { InvalidInputError } from '../../sessions/domain/errors/errors.js';
 import type { ExplainedEvent, ViewExplanation } from '../../sessions/operations/explain-view.js';
 import type { CommandContext } from '../command-context.js';
 import { shown } from '../output.js';

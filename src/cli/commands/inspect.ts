@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { once } from 'node:events';
 import { InMemorySessionStorage } from '../../sessions/storage/in-memory/in-memory-session-storage.js';
 import { loadPackage } from '../../config/load-package.js';
-import { InvalidInputError } from '../../sessions/domain/errors.js';
+import { InvalidInputError } from '../../sessions/domain/errors/errors.js';
 import { SessionService } from '../../sessions/session.service.js';
 import { importSessions } from '../../transfer/index.js';
 import type { CommandContext } from '../command-context.js';

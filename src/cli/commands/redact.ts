@@ -1,4 +1,4 @@
-import { InvalidInputError } from '../../sessions/domain/errors.js';
+import { InvalidInputError } from '../../sessions/domain/errors/errors.js';
 import type { CommandContext } from '../command-context.js';
 import { eventLine } from '../event-line.js';
 

@@ -1,5 +1,5 @@
-import type { KindCount } from '../../sessions/domain/event-tally.js';
-import { toErrorMessage } from '../../sessions/domain/thrown-text.js';
+import type { KindCount } from '../../sessions/domain/retention/event-tally.js';
+import { toErrorMessage } from '../../sessions/domain/errors/thrown-text.js';
 import { SessionRetention } from '../../sessions/session-retention.js';
 import type { CommandContext } from '../command-context.js';
 import { EXIT } from '../failures.js';

@@ -1,4 +1,4 @@
-import { SessionNotFoundError } from '../../sessions/domain/errors.js';
+import { SessionNotFoundError } from '../../sessions/domain/errors/errors.js';
 import type { CommandContext } from '../command-context.js';
 import { eventLine } from '../event-line.js';
 import { shown, time } from '../output.js';

@@ -1,7 +1,7 @@
 import { splitStateKey } from '../../state/scopes.js';
-import { InvalidInputError, SessionNotFoundError } from '../../sessions/domain/errors.js';
-import { type StateOwner, scopeOfOwner } from '../../sessions/domain/ids.js';
-import { countedSize } from '../../sessions/domain/state-size.js';
+import { InvalidInputError, SessionNotFoundError } from '../../sessions/domain/errors/errors.js';
+import { type StateOwner, scopeOfOwner } from '../../sessions/domain/values/ids.js';
+import { countedSize } from '../../sessions/domain/stored/state-size.js';
 import { environmentBehind } from '../../sessions/service-environment.js';
 import { ownEntries } from '../../sessions/storage/state-entries.js';
 import type { StateEntries } from '../../sessions/storage/session-storage.js';

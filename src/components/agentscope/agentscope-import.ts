@@ -1,5 +1,5 @@
 import { isRecord } from '../../config/setting.js';
-import { InvalidInputError, LimitExceededError } from '../../sessions/domain/errors.js';
+import { InvalidInputError, LimitExceededError } from '../../sessions/domain/errors/errors.js';
 import { ComponentConflictError } from '../component-errors.js';
 import { type ComponentSession, type ComponentSessionKey, identifierOf } from '../component-session.js';
 

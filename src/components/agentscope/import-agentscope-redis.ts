@@ -1,4 +1,4 @@
-import { Recent } from '../../sessions/domain/recently-used.js';
+import { Recent } from '../../sessions/domain/process/recently-used.js';
 import { AgentScopeImport, type AgentScopeImportOptions, type AgentScopeReport } from './agentscope-import.js';
 
 /** What the import uses of a client, as ioredis has it. */

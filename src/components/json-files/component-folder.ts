@@ -11,7 +11,7 @@ import {
   type StoredComponent,
   EMPTY_DIGEST,
   digestAfter,
-} from '../../sessions/domain/component.js';
+} from '../../sessions/domain/stored/component.js';
 import { appendedLines, blankLine, countedBytes, fileContent, textsIn } from './file-content.js';
 import { fileNameOf, idOfFileName } from './file-names.js';
 import {

@@ -1,5 +1,5 @@
 import { ComponentFilesError } from '../component-errors.js';
-import type { ComponentPlace } from '../../sessions/domain/component.js';
+import type { ComponentPlace } from '../../sessions/domain/stored/component.js';
 
 /** Begins each line of an append but the last one, so that a part of an append is told from all of it. Other programs begin none so. */
 const GOES_ON = ' \t';

@@ -1,10 +1,10 @@
 import { chmod, mkdir, readdir, realpath, rename, rm } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
-import { checkedClock } from '../../sessions/domain/checked-clock.js';
-import type { Clock } from '../../sessions/domain/clock.js';
-import { SessionsError } from '../../sessions/domain/errors.js';
-import { expiresAt, isExpired, NEVER } from '../../sessions/domain/expiry.js';
-import { compareBytes } from '../../sessions/domain/ids.js';
+import { checkedClock } from '../../sessions/domain/process/checked-clock.js';
+import type { Clock } from '../../sessions/domain/process/clock.js';
+import { SessionsError } from '../../sessions/domain/errors/errors.js';
+import { expiresAt, isExpired, NEVER } from '../../sessions/domain/values/expiry.js';
+import { compareBytes } from '../../sessions/domain/values/ids.js';
 import type {
   ComponentContents,
   ComponentSessionsRequest,
@@ -18,9 +18,9 @@ import {
   type ComponentWriteOutcome,
   type StoredComponent,
   componentWriteOutcome,
-} from '../../sessions/domain/component.js';
-import { checkOptions } from '../../sessions/domain/given-options.js';
-import { KeyedQueue } from '../../sessions/domain/keyed-queue.js';
+} from '../../sessions/domain/stored/component.js';
+import { checkOptions } from '../../sessions/domain/event/given-options.js';
+import { KeyedQueue } from '../../sessions/domain/process/keyed-queue.js';
 import { ComponentFolder } from './component-folder.js';
 import { fileNameOf, idOfFileName } from './file-names.js';
 import { tidyLocks, withFileLock, withFreeFileLock } from './folder-lock.js';

@@ -1,5 +1,5 @@
 import { UnauthorizedException } from '@nestjs/common';
-import { SessionsError } from '../domain/errors.js';
+import { SessionsError } from '../domain/errors/errors.js';
 
 /** Why a request is refused, by the names of RFC 6750. */
 type Fault = 'invalid_token' | 'invalid_request';

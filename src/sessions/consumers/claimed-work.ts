@@ -1,5 +1,5 @@
-import type { NoteOutcome, WorkEntry, WorkProgress } from '../domain/consumer-work.js';
-import { claimAfter } from '../domain/work-claims.js';
+import type { NoteOutcome, WorkEntry, WorkProgress } from '../domain/background/consumer-work.js';
+import { claimAfter } from '../domain/background/work-claims.js';
 import type { ConsumerStore } from '../storage/coordination.js';
 
 const NOTES_PER_LEASE = 3;

@@ -1,9 +1,9 @@
 import { checkOptionNames } from '../../config/option-checks.js';
-import { InvalidInputError } from '../domain/errors.js';
-import type { LoggedEvent } from '../domain/event.js';
-import { type SessionKey, assertId } from '../domain/ids.js';
-import { LONGEST_LEASE_MS } from '../domain/lease-limits.js';
-import { assertWholeNumber, requireRequest } from '../domain/input-checks.js';
+import { InvalidInputError } from '../domain/errors/errors.js';
+import type { LoggedEvent } from '../domain/event/event.js';
+import { type SessionKey, assertId } from '../domain/values/ids.js';
+import { LONGEST_LEASE_MS } from '../domain/background/lease-limits.js';
+import { assertWholeNumber, requireRequest } from '../domain/values/input-checks.js';
 import type { ConsumerStart } from './consumer-settings.js';
 
 /** An event that is handed to a consumer. */

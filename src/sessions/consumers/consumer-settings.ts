@@ -1,5 +1,5 @@
-import { compareBytes, sessionKeyOf } from '../domain/ids.js';
-import { storedJson } from '../domain/stored-json.js';
+import { compareBytes, sessionKeyOf } from '../domain/values/ids.js';
+import { storedJson } from '../domain/stored/stored-json.js';
 import type { ChangedSession, NewWork, StoredConsumer } from '../storage/coordination.js';
 import { comparePositions } from '../storage/list-order.js';
 import type { ListPosition } from '../storage/session-storage.js';

@@ -1,6 +1,6 @@
-import type { WorkEntry } from '../domain/consumer-work.js';
-import type { SessionKey } from '../domain/ids.js';
-import { checkedLimit } from '../domain/paging.js';
+import type { WorkEntry } from '../domain/background/consumer-work.js';
+import type { SessionKey } from '../domain/values/ids.js';
+import { checkedLimit } from '../domain/values/paging.js';
 import type { ConsumerStore } from '../storage/coordination.js';
 import type { SessionStorage } from '../storage/session-storage.js';
 import { consumerOf, startTime, wants } from './consumer-settings.js';

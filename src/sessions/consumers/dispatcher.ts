@@ -1,5 +1,5 @@
-import { compareBytes, sessionKeyOf } from '../domain/ids.js';
-import { type SessionRecord, NOTHING_WAITS } from '../domain/session-record.js';
+import { compareBytes, sessionKeyOf } from '../domain/values/ids.js';
+import { type SessionRecord, NOTHING_WAITS } from '../domain/stored/session-record.js';
 import { type HeldLease, withLease } from '../leases/with-lease.js';
 import type { ChangedSession, DispatchRequest, NewWork } from '../storage/coordination.js';
 import { positionOf } from '../storage/list-order.js';

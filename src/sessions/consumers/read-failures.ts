@@ -1,5 +1,5 @@
-import { BoundedMap } from '../domain/bounded-map.js';
-import type { WorkEntry } from '../domain/consumer-work.js';
+import { BoundedMap } from '../domain/process/bounded-map.js';
+import type { WorkEntry } from '../domain/background/consumer-work.js';
 
 /** Of so many sessions. What is forgotten begins anew. */
 const MOST = 10_000;

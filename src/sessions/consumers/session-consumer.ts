@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { SessionEnvironment } from '../session-environment.js';
-import type { WorkEntry } from '../domain/consumer-work.js';
-import { careOf } from '../domain/work-claims.js';
+import type { WorkEntry } from '../domain/background/consumer-work.js';
+import { careOf } from '../domain/background/work-claims.js';
 import { ClaimedWork } from './claimed-work.js';
 import type { CheckedConsumeOptions } from './consume-options.js';
 import { type RegisteredConsumer, startTime } from './consumer-settings.js';

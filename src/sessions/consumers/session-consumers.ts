@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { StoreUnavailableError } from '../domain/errors.js';
+import { StoreUnavailableError } from '../domain/errors/errors.js';
 import type { SessionEnvironment } from '../session-environment.js';
 import { type ConsumeOptions, checkedConsumeOptions } from './consume-options.js';
 import { type ConsumerStart, consumerOf, settingsText } from './consumer-settings.js';

@@ -1,4 +1,4 @@
-import type { Care } from '../domain/work-claims.js';
+import type { Care } from '../domain/background/work-claims.js';
 
 /** Whether work may begin. Otherwise it has to wait in the store: another suspect is in progress, or the others do not end. */
 export type Entry = 'allowed' | 'taken' | 'busy';

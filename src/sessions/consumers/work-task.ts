@@ -1,10 +1,10 @@
-import type { StoredEvent } from '../domain/commit.js';
-import { type WorkProgress, toStoredProblem } from '../domain/consumer-work.js';
-import { afterFailure, retryPauseMs } from '../domain/consumer-retries.js';
-import { SessionNotFoundError } from '../domain/errors.js';
-import { isInRanges } from '../domain/seq-ranges.js';
-import { loggedEvent } from '../domain/stored-json.js';
-import { type Care, careOf } from '../domain/work-claims.js';
+import type { StoredEvent } from '../domain/stored/commit.js';
+import { type WorkProgress, toStoredProblem } from '../domain/background/consumer-work.js';
+import { afterFailure, retryPauseMs } from '../domain/background/consumer-retries.js';
+import { SessionNotFoundError } from '../domain/errors/errors.js';
+import { isInRanges } from '../domain/values/seq-ranges.js';
+import { loggedEvent } from '../domain/stored/stored-json.js';
+import { type Care, careOf } from '../domain/background/work-claims.js';
 import { IncarnationReads } from '../operations/incarnation-reads.js';
 import { PageReader } from '../operations/list-events.js';
 import type { SessionStorage } from '../storage/session-storage.js';

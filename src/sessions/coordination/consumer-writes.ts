@@ -1,5 +1,5 @@
-import { dueTime } from '../domain/agenda-limits.js';
-import { NEVER } from '../domain/expiry.js';
+import { dueTime } from '../domain/background/agenda-limits.js';
+import { NEVER } from '../domain/values/expiry.js';
 import type { StoredConsumer } from '../storage/coordination.js';
 import type { EntryPlace, StoredEntry } from '../storage/entry-store.js';
 import { newEntry } from '../storage/new-entry.js';

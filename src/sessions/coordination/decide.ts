@@ -1,5 +1,5 @@
-import { StoreUnavailableError } from '../domain/errors.js';
-import { retryUndefined } from '../domain/retry-overtaken.js';
+import { StoreUnavailableError } from '../domain/errors/errors.js';
+import { retryUndefined } from '../domain/process/retry-overtaken.js';
 import type { EntryPlace, EntryWrite } from '../storage/entry-store.js';
 import { type EntryView, placeText } from './entry-view.js';
 import type { KnownEntries } from './known-entries.js';

@@ -1,4 +1,4 @@
-import { NEVER } from '../domain/expiry.js';
+import { NEVER } from '../domain/values/expiry.js';
 import type { DispatchRequest, NewWork } from '../storage/coordination.js';
 import type { EntryPlace, EntryWrite } from '../storage/entry-store.js';
 import { newEntry } from '../storage/new-entry.js';

@@ -1,6 +1,6 @@
-import { assertAgendaEntry, assertAgendaPut, assertDueLimit, dueTime } from '../domain/agenda-limits.js';
-import { NEVER } from '../domain/expiry.js';
-import { newStamp } from '../domain/stamp.js';
+import { assertAgendaEntry, assertAgendaPut, assertDueLimit, dueTime } from '../domain/background/agenda-limits.js';
+import { NEVER } from '../domain/values/expiry.js';
+import { newStamp } from '../domain/values/stamp.js';
 import type { Agenda, AgendaEntry } from '../storage/coordination.js';
 import type { EntryPlace } from '../storage/entry-store.js';
 import { type Decision, decide, noAnswer } from './decide.js';

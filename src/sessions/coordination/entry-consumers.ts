@@ -1,7 +1,7 @@
-import { inBatches } from '../domain/batches.js';
-import type { NoteOutcome, WorkEntry, WorkProgress } from '../domain/consumer-work.js';
-import type { UserKey } from '../domain/ids.js';
-import { retryUndefined } from '../domain/retry-overtaken.js';
+import { inBatches } from '../domain/stored/batches.js';
+import type { NoteOutcome, WorkEntry, WorkProgress } from '../domain/background/consumer-work.js';
+import type { UserKey } from '../domain/values/ids.js';
+import { retryUndefined } from '../domain/process/retry-overtaken.js';
 import type {
   ChangedSession,
   ClaimRequest,

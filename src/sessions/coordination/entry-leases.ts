@@ -1,4 +1,4 @@
-import { KeyedQueue } from '../domain/keyed-queue.js';
+import { KeyedQueue } from '../domain/process/keyed-queue.js';
 import type { AnyLeaseRequest, Lease, LeaseRequest, LeaseStore } from '../storage/coordination.js';
 import { decide } from './decide.js';
 import type { KnownEntries } from './known-entries.js';

@@ -1,4 +1,4 @@
-import { BoundedMap } from '../domain/bounded-map.js';
+import { BoundedMap } from '../domain/process/bounded-map.js';
 import {
   type EntryCounts,
   type EntryOutcome,

@@ -1,7 +1,7 @@
-import { dueTime } from '../domain/agenda-limits.js';
-import { DAY_MS, isExpired } from '../domain/expiry.js';
-import { newStamp } from '../domain/stamp.js';
-import { storedJson } from '../domain/stored-json.js';
+import { dueTime } from '../domain/background/agenda-limits.js';
+import { DAY_MS, isExpired } from '../domain/values/expiry.js';
+import { newStamp } from '../domain/values/stamp.js';
+import { storedJson } from '../domain/stored/stored-json.js';
 import type { AnyLeaseRequest, Lease } from '../storage/coordination.js';
 import type { EntryPlace, EntryWrite, StoredEntry } from '../storage/entry-store.js';
 import { type Decision, noAnswer } from './decide.js';

@@ -1,8 +1,8 @@
-import type { WorkEntry } from '../domain/consumer-work.js';
-import { NEVER } from '../domain/expiry.js';
-import type { UserKey } from '../domain/ids.js';
-import { newStamp } from '../domain/stamp.js';
-import { storedJson } from '../domain/stored-json.js';
+import type { WorkEntry } from '../domain/background/consumer-work.js';
+import { NEVER } from '../domain/values/expiry.js';
+import type { UserKey } from '../domain/values/ids.js';
+import { newStamp } from '../domain/values/stamp.js';
+import { storedJson } from '../domain/stored/stored-json.js';
 import type { EntryPlace, EntryTime, NewEntry, StoredEntry } from '../storage/entry-store.js';
 
 /** No id has a control character, and no incarnation. */

@@ -6,7 +6,7 @@ import {
   entryAfter,
   createLetterEntry,
   revivedLetter,
-} from '../domain/consumer-work.js';
+} from '../domain/background/consumer-work.js';
 import type { ClaimRequest } from '../storage/coordination.js';
 import { type EntryPlace, PARKED, type StoredEntry } from '../storage/entry-store.js';
 import type { Decision } from './decide.js';

@@ -1,7 +1,7 @@
-import { sessionKeyOf } from '../domain/ids.js';
-import { metadataEntries } from '../domain/metadata-entries.js';
-import type { SessionRecord } from '../domain/session-record.js';
-import { sealedFormOf } from '../domain/sealed-form.js';
+import { sessionKeyOf } from '../domain/values/ids.js';
+import { metadataEntries } from '../domain/metadata/metadata-entries.js';
+import type { SessionRecord } from '../domain/stored/session-record.js';
+import { sealedFormOf } from '../domain/stored/sealed-form.js';
 import { listedSessions } from '../storage/listed-records.js';
 import type { ListedSession } from '../storage/session-list.js';
 import type { SessionStorage } from '../storage/session-storage.js';

@@ -1,5 +1,5 @@
-import { EncryptionError } from '../domain/encryption-errors.js';
-import { sealedFormOf } from '../domain/sealed-form.js';
+import { EncryptionError } from '../domain/errors/encryption-errors.js';
+import { sealedFormOf } from '../domain/stored/sealed-form.js';
 import type { TextPlace } from './sealed-text.js';
 import type { Open, OwnerCipher } from './owner-cipher.js';
 

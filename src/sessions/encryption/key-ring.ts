@@ -1,5 +1,5 @@
-import { DamagedDataError, storedJson } from '../domain/stored-json.js';
-import { isPlainObject } from '../domain/json-value.js';
+import { DamagedDataError, storedJson } from '../domain/stored/stored-json.js';
+import { isPlainObject } from '../domain/values/json-value.js';
 import type { EncryptionKey } from './sealed-text.js';
 
 /** A data key as it is stored. */

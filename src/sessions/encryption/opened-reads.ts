@@ -1,8 +1,8 @@
-import type { AppendOutcome, StoredEvent } from '../domain/commit.js';
-import { EncryptionError } from '../domain/encryption-errors.js';
-import { type StateOwner, type UserKey, scopeOfOwner } from '../domain/ids.js';
-import type { StoredPartial } from '../domain/partial-event.js';
-import { sealedFormOf } from '../domain/sealed-form.js';
+import type { AppendOutcome, StoredEvent } from '../domain/stored/commit.js';
+import { EncryptionError } from '../domain/errors/encryption-errors.js';
+import { type StateOwner, type UserKey, scopeOfOwner } from '../domain/values/ids.js';
+import type { StoredPartial } from '../domain/stored/partial-event.js';
+import { sealedFormOf } from '../domain/stored/sealed-form.js';
 import type { LogTail } from '../storage/session-changes.js';
 import type { ListRequest, ListResult, ListedSession } from '../storage/session-list.js';
 import type { StoredSession } from '../storage/session-storage.js';

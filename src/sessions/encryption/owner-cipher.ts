@@ -1,5 +1,5 @@
-import { EncryptionError, UnknownEncryptionKeyError } from '../domain/encryption-errors.js';
-import { sealedFormOf } from '../domain/sealed-form.js';
+import { EncryptionError, UnknownEncryptionKeyError } from '../domain/errors/encryption-errors.js';
+import { sealedFormOf } from '../domain/stored/sealed-form.js';
 import type { OwnerKeys, KeyAge } from './owner-keys.js';
 import {
   type NamedText,

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { DEFAULT_CACHE_SECONDS, type DataKeyContext, type KeyWrapper } from '../../config/encryption-settings.js';
-import { inBatches } from '../domain/batches.js';
-import { BoundedMap } from '../domain/bounded-map.js';
-import type { Clock } from '../domain/clock.js';
-import { SessionsError, StoreUnavailableError } from '../domain/errors.js';
-import { callWithin } from '../domain/timeouts.js';
-import { retryUndefined } from '../domain/retry-overtaken.js';
+import { inBatches } from '../domain/stored/batches.js';
+import { BoundedMap } from '../domain/process/bounded-map.js';
+import type { Clock } from '../domain/process/clock.js';
+import { SessionsError, StoreUnavailableError } from '../domain/errors/errors.js';
+import { callWithin } from '../domain/process/timeouts.js';
+import { retryUndefined } from '../domain/process/retry-overtaken.js';
 import type { EntryStore, StoredEntry } from '../storage/entry-store.js';
 import { keptEntry } from '../storage/new-entry.js';
 import { type EncryptionKey, KEY_BYTES, type TextOwner, encryptionKey } from './sealed-text.js';

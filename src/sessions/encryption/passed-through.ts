@@ -1,5 +1,5 @@
-import type { TurnOutcome, TurnRequest } from '../domain/turn.js';
-import type { UsageQuery } from '../domain/usage-periods.js';
+import type { TurnOutcome, TurnRequest } from '../domain/stored/turn.js';
+import type { UsageQuery } from '../domain/usage/usage-periods.js';
 import type { Agenda, LeaseStore } from '../storage/coordination.js';
 import type { EntryStore } from '../storage/entry-store.js';
 import type { ChangeFeed } from '../storage/session-changes.js';

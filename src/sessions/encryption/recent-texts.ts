@@ -1,4 +1,4 @@
-import { BoundedMap } from '../domain/bounded-map.js';
+import { BoundedMap } from '../domain/process/bounded-map.js';
 import type { EncryptionKey, OpenedTexts, TextPlace } from './sealed-text.js';
 
 /** Of all texts together, as they are stored and as they are read. */

@@ -5,7 +5,7 @@ import {
   EMPTY_DIGEST,
   type StoredComponent,
   sessionOfComponents,
-} from '../domain/component.js';
+} from '../domain/stored/component.js';
 import type { ComponentStore } from '../storage/component-store.js';
 import type { TextOwner, TextPlace } from './sealed-text.js';
 import { toUserOwner } from './sealed-writes.js';

@@ -1,5 +1,5 @@
-import type { WorkEntry, WorkProgress } from '../domain/consumer-work.js';
-import { EncryptionError } from '../domain/encryption-errors.js';
+import type { WorkEntry, WorkProgress } from '../domain/background/consumer-work.js';
+import { EncryptionError } from '../domain/errors/encryption-errors.js';
 import type { ConsumerStore } from '../storage/coordination.js';
 import type { TextPlace } from './sealed-text.js';
 import { toUserOwner } from './sealed-writes.js';

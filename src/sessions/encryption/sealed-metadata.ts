@@ -1,5 +1,5 @@
-import { InvalidInputError } from '../domain/errors.js';
-import { type MetadataChange, type MetadataText, metadataEntries } from '../domain/metadata-entries.js';
+import { InvalidInputError } from '../domain/errors/errors.js';
+import { type MetadataChange, type MetadataText, metadataEntries } from '../domain/metadata/metadata-entries.js';
 import type { ListFilter } from '../storage/session-list.js';
 import type { TextOwner, TextPlace } from './sealed-text.js';
 import type { Open, Sealing } from './owner-cipher.js';

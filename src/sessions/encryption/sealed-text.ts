@@ -12,8 +12,8 @@ import {
   UnknownEncryptionKeyError,
   UnknownEncryptionVersionError,
   WrongEncryptionKeyError,
-} from '../domain/encryption-errors.js';
-import type { StateOwner } from '../domain/ids.js';
+} from '../domain/errors/encryption-errors.js';
+import type { StateOwner } from '../domain/values/ids.js';
 import {
   IV_BYTES,
   type SealedForm,
@@ -23,7 +23,7 @@ import {
   sealedFormOf,
   sealedText,
   TAG_BYTES,
-} from '../domain/sealed-form.js';
+} from '../domain/stored/sealed-form.js';
 
 const ALGORITHM = 'aes-256-gcm';
 /** Refuses shorter ones, which are easier to guess. */

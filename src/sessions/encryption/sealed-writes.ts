@@ -1,7 +1,7 @@
 import type { StoredScope } from '../../state/scopes.js';
-import type { Commit, Upsert } from '../domain/commit.js';
-import type { StateOwner, UserKey } from '../domain/ids.js';
-import type { CommitEvent } from '../domain/session-record.js';
+import type { Commit, Upsert } from '../domain/stored/commit.js';
+import type { StateOwner, UserKey } from '../domain/values/ids.js';
+import type { CommitEvent } from '../domain/stored/session-record.js';
 import type { RebuildRequest } from '../storage/rebuild.js';
 import type { CreateRequest, TrimRequest, WriteStateRequest } from '../storage/session-storage.js';
 import type { TextOwner, TextPlace } from './sealed-text.js';

@@ -1,8 +1,8 @@
 import { decide } from '../coordination/decide.js';
 import { KnownEntries } from '../coordination/known-entries.js';
-import { type UserKey, assertId } from '../domain/ids.js';
-import { digestOf } from '../domain/json-digest.js';
-import { storedJson } from '../domain/stored-json.js';
+import { type UserKey, assertId } from '../domain/values/ids.js';
+import { digestOf } from '../domain/values/json-digest.js';
+import { storedJson } from '../domain/stored/stored-json.js';
 import type { EntryPlace, StoredEntry } from '../storage/entry-store.js';
 import { keptEntry } from '../storage/new-entry.js';
 import type { SessionStorage } from '../storage/session-storage.js';

@@ -1,8 +1,8 @@
 import { Inject } from '@nestjs/common';
 import { Args, Info, Subscription } from '@nestjs/graphql';
 import type { GraphQLResolveInfo } from 'graphql';
-import { InvalidInputError } from '../domain/errors.js';
-import type { SessionKey } from '../domain/ids.js';
+import { InvalidInputError } from '../domain/errors/errors.js';
+import type { SessionKey } from '../domain/values/ids.js';
 import type { WatchedEvent } from '../operations/state-history.js';
 import type { SessionService } from '../session.service.js';
 import { SERVED_SESSIONS } from '../sessions.tokens.js';

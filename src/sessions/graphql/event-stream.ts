@@ -1,5 +1,5 @@
 import { setImmediate as turnOfOthers } from 'node:timers/promises';
-import type { LoggedEvent } from '../domain/event.js';
+import type { LoggedEvent } from '../domain/event/event.js';
 import type { StreamAccess } from '../transport/stream-access.js';
 import { graphqlErrorOf } from './graphql-errors.js';
 

@@ -1,7 +1,7 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, Logger } from '@nestjs/common';
 import { GraphQLError } from 'graphql';
 import { logProblem, problemOf } from '../transport/problems.js';
-import { SessionNotFoundError } from '../domain/errors.js';
+import { SessionNotFoundError } from '../domain/errors/errors.js';
 import { HiddenDeletion } from '../transport/access-refusals.js';
 import { takeEnd } from '../transport/audit/audited-call.js';
 import { identifyCall } from '../transport/identify-call.js';

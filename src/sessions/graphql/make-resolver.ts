@@ -1,10 +1,10 @@
 import type { Type } from '@nestjs/common';
 import { Args, Info, Mutation, Query } from '@nestjs/graphql';
 import type { GraphQLResolveInfo } from 'graphql';
-import { jsonBytes } from '../domain/byte-budget.js';
-import { InvalidInputError } from '../domain/errors.js';
-import { MAX_LIMIT, checkedLimit } from '../domain/paging.js';
-import type { SessionFilter } from '../domain/session-filter.js';
+import { jsonBytes } from '../domain/stored/byte-budget.js';
+import { InvalidInputError } from '../domain/errors/errors.js';
+import { MAX_LIMIT, checkedLimit } from '../domain/values/paging.js';
+import type { SessionFilter } from '../domain/metadata/session-filter.js';
 import { type OperationHost, addMethod, operationClass } from '../surface/operation-class.js';
 import type { GraphqlField, Operation, Surface } from '../surface/operation.js';
 import { type Field, type Shape, isShape } from '../surface/shape.js';

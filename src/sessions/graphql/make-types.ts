@@ -9,7 +9,7 @@ import {
   ObjectType,
   registerEnumType,
 } from '@nestjs/graphql';
-import { MAX_LIMIT } from '../domain/paging.js';
+import { MAX_LIMIT } from '../domain/values/paging.js';
 import { remembered } from '../storage/remembered.js';
 import { classNamed } from '../surface/operation-class.js';
 import { type Operation, idsIn } from '../surface/operation.js';

@@ -8,7 +8,7 @@ import {
   getNamedType,
   isObjectType,
 } from 'graphql';
-import type { GetSessionConfig } from '../domain/view-config.js';
+import type { GetSessionConfig } from '../domain/view/view-config.js';
 import { omitNulls } from './omit-nulls.js';
 
 /** Returns the fields at this level, including those in fragments. */

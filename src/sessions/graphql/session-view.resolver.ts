@@ -1,10 +1,10 @@
 import { Inject, UseFilters } from '@nestjs/common';
 import { Args, Info, Parent, Query, ResolveField } from '@nestjs/graphql';
 import type { GraphQLResolveInfo } from 'graphql';
-import { SessionNotFoundError } from '../domain/errors.js';
-import type { SessionKey } from '../domain/ids.js';
-import type { Session } from '../domain/session.js';
-import type { GetSessionConfig } from '../domain/view-config.js';
+import { SessionNotFoundError } from '../domain/errors/errors.js';
+import type { SessionKey } from '../domain/values/ids.js';
+import type { Session } from '../domain/session/session.js';
+import type { GetSessionConfig } from '../domain/view/view-config.js';
 import type { SessionService } from '../session.service.js';
 import { SERVED_SESSIONS } from '../sessions.tokens.js';
 import { KEY_FIELDS } from '../surface/ids-and-pages.js';

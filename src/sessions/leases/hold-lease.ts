@@ -1,4 +1,4 @@
-import { LeaseLostError } from '../domain/errors.js';
+import { LeaseLostError } from '../domain/errors/errors.js';
 import type { Lease, LeaseStore } from '../storage/coordination.js';
 import { LeaseRenewal } from './lease-renewal.js';
 

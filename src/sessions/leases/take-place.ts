@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { inBatches } from '../domain/batches.js';
+import { inBatches } from '../domain/stored/batches.js';
 import type { AnyLeaseRequest, Lease, LeaseStore } from '../storage/coordination.js';
 import { type RenewedLease, holdLease } from './hold-lease.js';
 

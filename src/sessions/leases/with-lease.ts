@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { assertLeaseRequest } from '../domain/lease-limits.js';
+import { assertLeaseRequest } from '../domain/background/lease-limits.js';
 import type { LeaseStore } from '../storage/coordination.js';
 import { holdLease } from './hold-lease.js';
 

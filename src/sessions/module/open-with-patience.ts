@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { StoreUnavailableError } from '../domain/errors.js';
+import { StoreUnavailableError } from '../domain/errors/errors.js';
 
 /** How often and after how long to try again. */
 export interface Patience {

@@ -3,7 +3,7 @@ import type { ModuleRef } from '@nestjs/core';
 import { ConfigurationError } from '../../config/configuration-error.js';
 import { requireOfPackage } from '../../config/own-package.js';
 import type { CronSchedule } from '../../config/session-settings.js';
-import { toErrorMessage } from '../domain/thrown-text.js';
+import { toErrorMessage } from '../domain/errors/thrown-text.js';
 import { findRegistry } from './scheduled-work.js';
 
 /** The used part of a job of the package `cron`. */

@@ -8,7 +8,7 @@ import {
 import type { ModuleRef } from '@nestjs/core';
 import { type CleanupTimes, type CronSchedule, DEFAULT_TTL, type TtlSettings } from '../../config/session-settings.js';
 import type { RetentionSettings } from '../../config/retention-settings.js';
-import { toErrorMessage } from '../domain/thrown-text.js';
+import { toErrorMessage } from '../domain/errors/thrown-text.js';
 import { withLease } from '../leases/with-lease.js';
 import { SessionRetention } from '../session-retention.js';
 import { SessionService } from '../session.service.js';

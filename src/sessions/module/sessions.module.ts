@@ -10,10 +10,10 @@ import {
 import { DiscoveryModule, ModuleRef, ModulesContainer } from '@nestjs/core';
 import { warnOfLazyLoading } from '../../config/lazy-loading.js';
 import { START } from '../../config/session-settings.js';
-import { isGiven } from '../domain/json-value.js';
-import { warningOfMisspelledField } from '../domain/misspelled-fields.js';
-import { stackOf } from '../domain/thrown-text.js';
-import { warningOfUnsavedState } from '../domain/unsaved-state.js';
+import { isGiven } from '../domain/values/json-value.js';
+import { warningOfMisspelledField } from '../domain/write/misspelled-fields.js';
+import { stackOf } from '../domain/errors/thrown-text.js';
+import { warningOfUnsavedState } from '../domain/session/unsaved-state.js';
 import { checkedAsync } from '../served-module.js';
 import { SessionTitles } from '../session-titles.js';
 import { SessionService } from '../session.service.js';

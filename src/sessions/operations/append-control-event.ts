@@ -1,14 +1,14 @@
-import type { AppendOutcome, Commit } from '../domain/commit.js';
-import { type Counters, NO_COUNTS, addCounters, countEvent, subtractCounters } from '../domain/counters.js';
-import { InvalidInputError, StaleSessionError } from '../domain/errors.js';
-import type { Event, Rewind } from '../domain/event.js';
-import { asQuestion } from '../domain/repeated-commit.js';
-import { retryUndefined } from '../domain/retry-overtaken.js';
-import { isInRanges } from '../domain/seq-ranges.js';
-import { type SessionRecord, retentionProblem } from '../domain/session-record.js';
-import { readableEvent } from '../domain/damaged-event.js';
-import { rewindEndsTurn } from '../domain/turn-rules.js';
-import { marksAfterRewind, marksAfterSummary } from '../domain/view-marks.js';
+import type { AppendOutcome, Commit } from '../domain/stored/commit.js';
+import { type Counters, NO_COUNTS, addCounters, countEvent, subtractCounters } from '../domain/stored/counters.js';
+import { InvalidInputError, StaleSessionError } from '../domain/errors/errors.js';
+import type { Event, Rewind } from '../domain/event/event.js';
+import { asQuestion } from '../domain/write/repeated-commit.js';
+import { retryUndefined } from '../domain/process/retry-overtaken.js';
+import { isInRanges } from '../domain/values/seq-ranges.js';
+import { type SessionRecord, retentionProblem } from '../domain/stored/session-record.js';
+import { readableEvent } from '../domain/stored/damaged-event.js';
+import { rewindEndsTurn } from '../domain/write/turn-rules.js';
+import { marksAfterRewind, marksAfterSummary } from '../domain/stored/view-marks.js';
 import { type SessionEnvironment, storeCommit } from '../session-environment.js';
 import { LogPoints, readLog, undefinedIfTrimmed } from './read-log.js';
 

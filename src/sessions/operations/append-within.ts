@@ -1,6 +1,6 @@
-import type { AppendOutcome } from '../domain/commit.js';
-import { InvalidInputError } from '../domain/errors.js';
-import type { Session } from '../domain/session.js';
+import type { AppendOutcome } from '../domain/stored/commit.js';
+import { InvalidInputError } from '../domain/errors/errors.js';
+import type { Session } from '../domain/session/session.js';
 import type { SessionEnvironment } from '../session-environment.js';
 import { acceptAppend, completeAppend } from './complete-append.js';
 import type { PreparedAppend } from './prepared-append.js';

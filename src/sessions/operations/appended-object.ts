@@ -1,10 +1,10 @@
 import type { StateChanges } from '../../state/state-changes.js';
-import { isRewind, isSummary } from '../domain/event-inspection.js';
-import type { LoggedEvent } from '../domain/event.js';
-import type { SessionKey } from '../domain/ids.js';
-import type { LoadedView } from '../domain/loaded-view.js';
-import { metadataChanges } from '../domain/metadata.js';
-import type { SessionRecord } from '../domain/session-record.js';
+import { isRewind, isSummary } from '../domain/event/event-inspection.js';
+import type { LoggedEvent } from '../domain/event/event.js';
+import type { SessionKey } from '../domain/values/ids.js';
+import type { LoadedView } from '../domain/view/loaded-view.js';
+import { metadataChanges } from '../domain/metadata/metadata.js';
+import type { SessionRecord } from '../domain/stored/session-record.js';
 import {
   applyCommit,
   applyEvents,
@@ -13,10 +13,10 @@ import {
   isUnseen,
   refreshEvents,
   replaceView,
-} from '../domain/session-tracking.js';
-import type { Session } from '../domain/session.js';
-import { storedJson } from '../domain/stored-json.js';
-import { type UnparsedEvent, type ViewItem, unparsedViewItem } from '../domain/view-item.js';
+} from '../domain/session/session-tracking.js';
+import type { Session } from '../domain/session/session.js';
+import { storedJson } from '../domain/stored/stored-json.js';
+import { type UnparsedEvent, type ViewItem, unparsedViewItem } from '../domain/view/view-item.js';
 import { type SessionEnvironment, appendFilter } from '../session-environment.js';
 import { readMissing, readView } from './read-view.js';
 

@@ -1,11 +1,11 @@
 import { ConfigurationError } from '../../config/configuration-error.js';
 import { type UsageBudget, USAGE, isBudget } from '../../config/usage-settings.js';
-import { BudgetExceededError, type ExceededBudget } from '../domain/budget-error.js';
-import { assertId } from '../domain/ids.js';
-import { askApp } from '../domain/nested-failures.js';
-import { knownCost, toMicros, priced } from '../domain/usage-cost.js';
-import { type UsageQuery, periodEnd } from '../domain/usage-periods.js';
-import { type ModelUsage, type TokenUsage, NO_USAGE, addUsage } from '../domain/usage.js';
+import { BudgetExceededError, type ExceededBudget } from '../domain/errors/budget-error.js';
+import { assertId } from '../domain/values/ids.js';
+import { askApp } from '../domain/errors/nested-failures.js';
+import { knownCost, toMicros, priced } from '../domain/usage/usage-cost.js';
+import { type UsageQuery, periodEnd } from '../domain/usage/usage-periods.js';
+import { type ModelUsage, type TokenUsage, NO_USAGE, addUsage } from '../domain/usage/usage.js';
 import type { SessionEnvironment } from '../session-environment.js';
 import { assertCounted } from './get-usage.js';
 

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import { readableEvent } from '../domain/damaged-event.js';
-import { isSummary } from '../domain/event-inspection.js';
-import type { LoggedEvent } from '../domain/event.js';
-import type { SeqPair } from '../domain/model-request.js';
-import { stableUntil } from '../domain/request-difference.js';
+import { readableEvent } from '../domain/stored/damaged-event.js';
+import { isSummary } from '../domain/event/event-inspection.js';
+import type { LoggedEvent } from '../domain/event/event.js';
+import type { SeqPair } from '../domain/event/model-request.js';
+import { stableUntil } from '../domain/event/request-difference.js';
 import type { IncarnationReads } from './incarnation-reads.js';
 
 /**

@@ -1,5 +1,5 @@
-import { CHECKPOINT_EVERY } from '../domain/checkpoint.js';
-import type { AppendOutcome, Commit, StoredEvent } from '../domain/commit.js';
+import { CHECKPOINT_EVERY } from '../domain/history/checkpoint.js';
+import type { AppendOutcome, Commit, StoredEvent } from '../domain/stored/commit.js';
 import {
   EventConflictError,
   InvalidInputError,
@@ -10,17 +10,17 @@ import {
   StoreUnavailableError,
   TurnLostError,
   TurnRequiredError,
-} from '../domain/errors.js';
-import { isSameEvent, timestampOf } from '../domain/event-digest.js';
-import type { EventInput, LoggedEvent } from '../domain/event.js';
-import { type SessionKey, sessionNameOf } from '../domain/ids.js';
-import { metadataLimitText } from '../domain/metadata-limits.js';
-import { lastGiven } from '../domain/model-request.js';
-import type { SessionRecord } from '../domain/session-record.js';
-import type { Session } from '../domain/session.js';
-import { writeExcessError } from '../domain/state-size.js';
-import { loggedEvent } from '../domain/stored-json.js';
-import { type SubmittedEvent, submitEvent } from '../domain/submitted-event.js';
+} from '../domain/errors/errors.js';
+import { isSameEvent, timestampOf } from '../domain/write/event-digest.js';
+import type { EventInput, LoggedEvent } from '../domain/event/event.js';
+import { type SessionKey, sessionNameOf } from '../domain/values/ids.js';
+import { metadataLimitText } from '../domain/metadata/metadata-limits.js';
+import { lastGiven } from '../domain/event/model-request.js';
+import type { SessionRecord } from '../domain/stored/session-record.js';
+import type { Session } from '../domain/session/session.js';
+import { writeExcessError } from '../domain/stored/state-size.js';
+import { loggedEvent } from '../domain/stored/stored-json.js';
+import { type SubmittedEvent, submitEvent } from '../domain/write/submitted-event.js';
 import { type SessionEnvironment, announce } from '../session-environment.js';
 import type { AfterAppend } from '../session-hooks.js';
 import { type AppendedEvent, updateSessionObject } from './appended-object.js';

@@ -1,9 +1,9 @@
-import { isDeletable } from '../domain/commit-rules.js';
-import { InvalidInputError } from '../domain/errors.js';
-import { type SessionKey, checkedSessionKey, sessionNameOf } from '../domain/ids.js';
-import { optionalFlag } from '../domain/input-checks.js';
-import { incarnationOf } from '../domain/session-tracking.js';
-import type { Session } from '../domain/session.js';
+import { isDeletable } from '../domain/write/commit-rules.js';
+import { InvalidInputError } from '../domain/errors/errors.js';
+import { type SessionKey, checkedSessionKey, sessionNameOf } from '../domain/values/ids.js';
+import { optionalFlag } from '../domain/values/input-checks.js';
+import { incarnationOf } from '../domain/session/session-tracking.js';
+import type { Session } from '../domain/session/session.js';
 import { type SessionEnvironment, announce } from '../session-environment.js';
 import type { DeleteRequest } from '../storage/session-storage.js';
 import { askHooks } from './hook-refusals.js';

@@ -1,8 +1,8 @@
-import { agendaPrefixOf } from '../domain/agenda-names.js';
-import { componentPrefixOf, sessionOfComponents } from '../domain/component.js';
-import { type UserKey, assertId } from '../domain/ids.js';
-import { checkedReason } from '../domain/reason.js';
-import { withoutTransferError } from '../domain/unsupported-error.js';
+import { agendaPrefixOf } from '../domain/background/agenda-names.js';
+import { componentPrefixOf, sessionOfComponents } from '../domain/stored/component.js';
+import { type UserKey, assertId } from '../domain/values/ids.js';
+import { checkedReason } from '../domain/values/reason.js';
+import { withoutTransferError } from '../domain/errors/unsupported-error.js';
 import { componentSessionsWith } from '../storage/component-sessions.js';
 import type { ComponentStore } from '../storage/component-store.js';
 import type { SessionStorage } from '../storage/session-storage.js';

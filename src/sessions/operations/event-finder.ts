@@ -1,8 +1,8 @@
-import { SessionNotFoundError } from '../domain/errors.js';
-import { type GroupSearch, toEventGroup } from '../domain/event-group.js';
-import { sessionKeyOf } from '../domain/ids.js';
-import type { SessionRecord } from '../domain/session-record.js';
-import { loggedEvent } from '../domain/stored-json.js';
+import { SessionNotFoundError } from '../domain/errors/errors.js';
+import { type GroupSearch, toEventGroup } from '../domain/event/event-group.js';
+import { sessionKeyOf } from '../domain/values/ids.js';
+import type { SessionRecord } from '../domain/stored/session-record.js';
+import { loggedEvent } from '../domain/stored/stored-json.js';
 import { EventGroups } from '../storage/event-groups.js';
 import type { SessionStorage } from '../storage/session-storage.js';
 import { readLog } from './read-log.js';

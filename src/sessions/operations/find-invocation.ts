@@ -1,10 +1,10 @@
-import { InvalidInputError } from '../domain/errors.js';
-import { REWINDS, groupOfInvocation } from '../domain/event-group.js';
-import { isAnchor, isSummary } from '../domain/event-inspection.js';
-import type { LoggedEvent } from '../domain/event.js';
-import { type SeqRange, isInRanges } from '../domain/seq-ranges.js';
-import type { SessionRecord } from '../domain/session-record.js';
-import { loggedEvent } from '../domain/stored-json.js';
+import { InvalidInputError } from '../domain/errors/errors.js';
+import { REWINDS, groupOfInvocation } from '../domain/event/event-group.js';
+import { isAnchor, isSummary } from '../domain/event/event-inspection.js';
+import type { LoggedEvent } from '../domain/event/event.js';
+import { type SeqRange, isInRanges } from '../domain/values/seq-ranges.js';
+import type { SessionRecord } from '../domain/stored/session-record.js';
+import { loggedEvent } from '../domain/stored/stored-json.js';
 import type { SessionStorage } from '../storage/session-storage.js';
 import { EventFinder } from './event-finder.js';
 import type { LogPoints } from './read-log.js';

@@ -1,13 +1,18 @@
-import { readableEvent } from '../domain/damaged-event.js';
-import { InvalidInputError } from '../domain/errors.js';
-import type { LoggedEvent } from '../domain/event.js';
-import { type SessionKey, checkedSessionKey } from '../domain/ids.js';
-import { optionalCount } from '../domain/input-checks.js';
-import { type Answer, isAnswer } from '../domain/event-inspection.js';
-import { textHash } from '../domain/model-request.js';
-import { type ModelRequestReport, type RequestText, isOfSameAgent, toRequestReport } from '../domain/request-report.js';
-import { retentionProblem } from '../domain/session-record.js';
-import { DamagedDataError } from '../domain/stored-json.js';
+import { readableEvent } from '../domain/stored/damaged-event.js';
+import { InvalidInputError } from '../domain/errors/errors.js';
+import type { LoggedEvent } from '../domain/event/event.js';
+import { type SessionKey, checkedSessionKey } from '../domain/values/ids.js';
+import { optionalCount } from '../domain/values/input-checks.js';
+import { type Answer, isAnswer } from '../domain/event/event-inspection.js';
+import { textHash } from '../domain/event/model-request.js';
+import {
+  type ModelRequestReport,
+  type RequestText,
+  isOfSameAgent,
+  toRequestReport,
+} from '../domain/event/request-report.js';
+import { retentionProblem } from '../domain/stored/session-record.js';
+import { DamagedDataError } from '../domain/stored/stored-json.js';
 import type { SessionEnvironment } from '../session-environment.js';
 import { commonBeginning } from './common-beginning.js';
 import { IncarnationReads } from './incarnation-reads.js';

@@ -1,8 +1,8 @@
-import { SessionNotFoundError, StoreUnavailableError } from '../domain/errors.js';
-import { isRenewalDue } from '../domain/expiry.js';
-import { type SessionKey, checkedSessionKey, isBlank, sessionKeyOf } from '../domain/ids.js';
-import type { Session } from '../domain/session.js';
-import { type GetSessionConfig, checkedViewConfig } from '../domain/view-config.js';
+import { SessionNotFoundError, StoreUnavailableError } from '../domain/errors/errors.js';
+import { isRenewalDue } from '../domain/values/expiry.js';
+import { type SessionKey, checkedSessionKey, isBlank, sessionKeyOf } from '../domain/values/ids.js';
+import type { Session } from '../domain/session/session.js';
+import { type GetSessionConfig, checkedViewConfig } from '../domain/view/view-config.js';
 import { type SessionEnvironment, isReadShorter, readFilter } from '../session-environment.js';
 import type { StoredSession, TouchRequest } from '../storage/session-storage.js';
 import {

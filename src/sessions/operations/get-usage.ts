@@ -1,14 +1,14 @@
-import { InvalidInputError, SessionNotFoundError } from '../domain/errors.js';
-import type { QuotaUse } from '../domain/quota-error.js';
-import { type PricedUsage, knownCost, priced } from '../domain/usage-cost.js';
+import { InvalidInputError, SessionNotFoundError } from '../domain/errors/errors.js';
+import type { QuotaUse } from '../domain/errors/quota-error.js';
+import { type PricedUsage, knownCost, priced } from '../domain/usage/usage-cost.js';
 import {
   type UsageOwner,
   type UsagePeriod,
   type UsageQuery,
   checkedUsageQuery,
   periodName,
-} from '../domain/usage-periods.js';
-import { type ModelUsage, type TokenUsage, NO_USAGE, addUsage, usageByModel } from '../domain/usage.js';
+} from '../domain/usage/usage-periods.js';
+import { type ModelUsage, type TokenUsage, NO_USAGE, addUsage, usageByModel } from '../domain/usage/usage.js';
 import type { SessionEnvironment } from '../session-environment.js';
 
 /** Whose usage to return: of a session, of a user or, without `userId`, of an app. */

@@ -1,6 +1,6 @@
-import { SessionNotFoundError } from '../domain/errors.js';
-import type { SessionKey } from '../domain/ids.js';
-import { toCallerError, faultOf, whileAppRuns } from '../domain/nested-failures.js';
+import { SessionNotFoundError } from '../domain/errors/errors.js';
+import type { SessionKey } from '../domain/values/ids.js';
+import { toCallerError, faultOf, whileAppRuns } from '../domain/errors/nested-failures.js';
 import type { SessionEnvironment } from '../session-environment.js';
 
 /** What runs hooks, and the session that they are asked about. */

@@ -1,6 +1,6 @@
-import { SessionNotFoundError } from '../domain/errors.js';
-import type { SessionKey } from '../domain/ids.js';
-import type { SessionRecord } from '../domain/session-record.js';
+import { SessionNotFoundError } from '../domain/errors/errors.js';
+import type { SessionKey } from '../domain/values/ids.js';
+import type { SessionRecord } from '../domain/stored/session-record.js';
 import type { ReadRequest, SessionStorage, StoredSession } from '../storage/session-storage.js';
 
 /** There is a session of the id, but not the one whose cursor was given, or which was read before. */

@@ -1,9 +1,9 @@
-import { ByteBudget, eventBytes } from '../domain/byte-budget.js';
-import type { StoredEvent } from '../domain/commit.js';
-import { readableEvent } from '../domain/damaged-event.js';
-import { type GroupSearch, toEventGroup, groupOfInvocation } from '../domain/event-group.js';
-import type { LoggedEvent } from '../domain/event.js';
-import { type SeqRange, isInRanges } from '../domain/seq-ranges.js';
+import { ByteBudget, eventBytes } from '../domain/stored/byte-budget.js';
+import type { StoredEvent } from '../domain/stored/commit.js';
+import { readableEvent } from '../domain/stored/damaged-event.js';
+import { type GroupSearch, toEventGroup, groupOfInvocation } from '../domain/event/event-group.js';
+import type { LoggedEvent } from '../domain/event/event.js';
+import { type SeqRange, isInRanges } from '../domain/values/seq-ranges.js';
 import type { IncarnationReads } from './incarnation-reads.js';
 
 /** Neighbours that are read with an event. Most invocations are one stretch of the log, and short. */

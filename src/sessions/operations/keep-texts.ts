@@ -1,6 +1,6 @@
-import type { AppendOutcome } from '../domain/commit.js';
-import type { SessionKey } from '../domain/ids.js';
-import type { HashedText } from '../domain/model-request.js';
+import type { AppendOutcome } from '../domain/stored/commit.js';
+import type { SessionKey } from '../domain/values/ids.js';
+import type { HashedText } from '../domain/event/model-request.js';
 import type { SessionEnvironment } from '../session-environment.js';
 
 /** Writes what the events name before they are appended, and returns what it wrote. An answer is worth more than its prompt, so a failure is only reported. */

@@ -1,13 +1,20 @@
-import { ByteBudget, eventBytes, eventsBytes, MOST_PER_READ } from '../domain/byte-budget.js';
-import type { StoredEvent } from '../domain/commit.js';
-import { readableEvent } from '../domain/damaged-event.js';
-import { checkedLimit, checkedOrder, leftAfter, LogCursor, type LogPageRequest, MAX_LIMIT } from '../domain/paging.js';
-import { InvalidInputError } from '../domain/errors.js';
-import { isAnswer } from '../domain/event-inspection.js';
-import type { LoggedEvent } from '../domain/event.js';
-import { type SessionKey, checkedSessionKey } from '../domain/ids.js';
-import { optionalCount, optionalFlag } from '../domain/input-checks.js';
-import { type SeqRange, isInRanges } from '../domain/seq-ranges.js';
+import { ByteBudget, eventBytes, eventsBytes, MOST_PER_READ } from '../domain/stored/byte-budget.js';
+import type { StoredEvent } from '../domain/stored/commit.js';
+import { readableEvent } from '../domain/stored/damaged-event.js';
+import {
+  checkedLimit,
+  checkedOrder,
+  leftAfter,
+  LogCursor,
+  type LogPageRequest,
+  MAX_LIMIT,
+} from '../domain/values/paging.js';
+import { InvalidInputError } from '../domain/errors/errors.js';
+import { isAnswer } from '../domain/event/event-inspection.js';
+import type { LoggedEvent } from '../domain/event/event.js';
+import { type SessionKey, checkedSessionKey } from '../domain/values/ids.js';
+import { optionalCount, optionalFlag } from '../domain/values/input-checks.js';
+import { type SeqRange, isInRanges } from '../domain/values/seq-ranges.js';
 import type { SessionEnvironment } from '../session-environment.js';
 import type { StoredSession } from '../storage/session-storage.js';
 import { IncarnationReads } from './incarnation-reads.js';

@@ -1,13 +1,13 @@
-import { ByteBudget, entriesBytes, MOST_PER_READ } from '../domain/byte-budget.js';
-import { checkedLimit, checkedOffset, checkedOrder, checkedOrderBy, ListCursor } from '../domain/paging.js';
-import { digestOf } from '../domain/json-digest.js';
-import { InvalidInputError, LimitExceededError, type SessionsError } from '../domain/errors.js';
-import { type SessionKey, type StateOwner, assertStateOwner, sessionKeyOf } from '../domain/ids.js';
-import { optionalCount, optionalFlag } from '../domain/input-checks.js';
-import type { Session } from '../domain/session.js';
-import { entriesOfBoth, ruleFilter } from '../domain/rule-filter.js';
-import type { IndexEntry } from '../domain/metadata-entries.js';
-import { type SessionFilter, assertFilterSize, filterEntries } from '../domain/session-filter.js';
+import { ByteBudget, entriesBytes, MOST_PER_READ } from '../domain/stored/byte-budget.js';
+import { checkedLimit, checkedOffset, checkedOrder, checkedOrderBy, ListCursor } from '../domain/values/paging.js';
+import { digestOf } from '../domain/values/json-digest.js';
+import { InvalidInputError, LimitExceededError, type SessionsError } from '../domain/errors/errors.js';
+import { type SessionKey, type StateOwner, assertStateOwner, sessionKeyOf } from '../domain/values/ids.js';
+import { optionalCount, optionalFlag } from '../domain/values/input-checks.js';
+import type { Session } from '../domain/session/session.js';
+import { entriesOfBoth, ruleFilter } from '../domain/metadata/rule-filter.js';
+import type { IndexEntry } from '../domain/metadata/metadata-entries.js';
+import { type SessionFilter, assertFilterSize, filterEntries } from '../domain/metadata/session-filter.js';
 import { type SessionEnvironment, readFilter } from '../session-environment.js';
 import { positionOf } from '../storage/list-order.js';
 import type {

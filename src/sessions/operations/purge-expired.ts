@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { assertWholeNumber } from '../domain/input-checks.js';
+import { assertWholeNumber } from '../domain/values/input-checks.js';
 import type { SessionEnvironment } from '../session-environment.js';
 import type { PurgeCounts, SessionStorage } from '../storage/session-storage.js';
 

@@ -1,4 +1,4 @@
-import { entriesBytes, eventBytes } from '../domain/byte-budget.js';
+import { entriesBytes, eventBytes } from '../domain/stored/byte-budget.js';
 import {
   CHECKPOINT_EVERY,
   type Checkpoint,
@@ -6,13 +6,13 @@ import {
   checkpointText,
   seqOfNext,
   storedCheckpoint,
-} from '../domain/checkpoint.js';
-import type { StoredEvent } from '../domain/commit.js';
-import { type Counters, subtractCounters } from '../domain/counters.js';
-import type { LoggedEvent } from '../domain/event.js';
-import { SessionNotFoundError, StoreUnavailableError } from '../domain/errors.js';
-import { leaveToOthers } from '../domain/event-loop-turn.js';
-import { sessionKeyOf } from '../domain/ids.js';
+} from '../domain/history/checkpoint.js';
+import type { StoredEvent } from '../domain/stored/commit.js';
+import { type Counters, subtractCounters } from '../domain/stored/counters.js';
+import type { LoggedEvent } from '../domain/event/event.js';
+import { SessionNotFoundError, StoreUnavailableError } from '../domain/errors/errors.js';
+import { leaveToOthers } from '../domain/process/event-loop-turn.js';
+import { sessionKeyOf } from '../domain/values/ids.js';
 import {
   type LogStep,
   type Moment,
@@ -21,13 +21,13 @@ import {
   momentAfter,
   uncoveredRange,
   withoutUncovered,
-} from '../domain/moment.js';
-import { retryUndefined } from '../domain/retry-overtaken.js';
-import { type SeqRange, isInRanges } from '../domain/seq-ranges.js';
-import type { SessionRecord } from '../domain/session-record.js';
-import { BuiltSize, type StateLimits } from '../domain/state-size.js';
-import { StateFold } from '../domain/state-history.js';
-import { isTrimmed, loggedEvent, stateRecord } from '../domain/stored-json.js';
+} from '../domain/history/moment.js';
+import { retryUndefined } from '../domain/process/retry-overtaken.js';
+import { type SeqRange, isInRanges } from '../domain/values/seq-ranges.js';
+import type { SessionRecord } from '../domain/stored/session-record.js';
+import { BuiltSize, type StateLimits } from '../domain/stored/state-size.js';
+import { StateFold } from '../domain/history/state-history.js';
+import { isTrimmed, loggedEvent, stateRecord } from '../domain/stored/stored-json.js';
 import { ownRecord } from '../storage/state-entries.js';
 import type { EventWindow, ReadRequest, SessionStorage, StoredSession } from '../storage/session-storage.js';
 

@@ -1,9 +1,9 @@
-import type { StoredEvent } from '../domain/commit.js';
-import { SessionNotFoundError } from '../domain/errors.js';
-import type { SessionKey } from '../domain/ids.js';
-import { newestOf } from '../domain/seq-ranges.js';
-import { type SessionRecord, retentionProblem } from '../domain/session-record.js';
-import { visibleRanges } from '../domain/view-marks.js';
+import type { StoredEvent } from '../domain/stored/commit.js';
+import { SessionNotFoundError } from '../domain/errors/errors.js';
+import type { SessionKey } from '../domain/values/ids.js';
+import { newestOf } from '../domain/values/seq-ranges.js';
+import { type SessionRecord, retentionProblem } from '../domain/stored/session-record.js';
+import { visibleRanges } from '../domain/stored/view-marks.js';
 import type { EventWindow, ReadRequest, SessionStorage, StoredSession } from '../storage/session-storage.js';
 import { fromStableLog, LogPoints } from './read-log.js';
 import type { SessionReader } from './read-view.js';

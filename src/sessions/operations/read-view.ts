@@ -1,17 +1,29 @@
-import { ByteBudget, eventBytes, MOST_PER_READ } from '../domain/byte-budget.js';
-import type { StoredEvent } from '../domain/commit.js';
-import { SessionNotFoundError } from '../domain/errors.js';
-import type { SessionKey } from '../domain/ids.js';
-import { type LoadedConversation, NOTHING_OMITTED, type ViewSource, toViewPosition } from '../domain/loaded-view.js';
-import { type SeqRange, countSeqNumbers, isInRanges, newestOf } from '../domain/seq-ranges.js';
-import type { SessionRecord } from '../domain/session-record.js';
-import type { StateLimits } from '../domain/state-size.js';
-import { MAX_PULL_BACK } from '../domain/tool-pairs.js';
-import { type ViewItem, isAnchorItem, unparsedViewItem, viewItem } from '../domain/view-item.js';
-import { rangesAbove, rangesBelow } from '../domain/seq-ranges.js';
-import { visibleRanges } from '../domain/view-marks.js';
-import { type GetSessionConfig, lastOmitted, narrowView } from '../domain/view-config.js';
-import { type Conversation, type Cut, type ViewFilter, cutView, isFiltering, tailPlaces } from '../domain/cut-view.js';
+import { ByteBudget, eventBytes, MOST_PER_READ } from '../domain/stored/byte-budget.js';
+import type { StoredEvent } from '../domain/stored/commit.js';
+import { SessionNotFoundError } from '../domain/errors/errors.js';
+import type { SessionKey } from '../domain/values/ids.js';
+import {
+  type LoadedConversation,
+  NOTHING_OMITTED,
+  type ViewSource,
+  toViewPosition,
+} from '../domain/view/loaded-view.js';
+import { type SeqRange, countSeqNumbers, isInRanges, newestOf } from '../domain/values/seq-ranges.js';
+import type { SessionRecord } from '../domain/stored/session-record.js';
+import type { StateLimits } from '../domain/stored/state-size.js';
+import { MAX_PULL_BACK } from '../domain/view/tool-pairs.js';
+import { type ViewItem, isAnchorItem, unparsedViewItem, viewItem } from '../domain/view/view-item.js';
+import { rangesAbove, rangesBelow } from '../domain/values/seq-ranges.js';
+import { visibleRanges } from '../domain/stored/view-marks.js';
+import { type GetSessionConfig, lastOmitted, narrowView } from '../domain/view/view-config.js';
+import {
+  type Conversation,
+  type Cut,
+  type ViewFilter,
+  cutView,
+  isFiltering,
+  tailPlaces,
+} from '../domain/view/cut-view.js';
 import type { EventWindow, ReadRequest, SessionStorage, StoredSession } from '../storage/session-storage.js';
 
 /** What a read of a view or a log needs of a store. */

@@ -1,8 +1,8 @@
-import type { AppendOutcome } from '../domain/commit.js';
-import { eventsBytes } from '../domain/byte-budget.js';
-import { QuotaExceededError } from '../domain/quota-error.js';
-import { asQuestion } from '../domain/repeated-commit.js';
-import type { Session } from '../domain/session.js';
+import type { AppendOutcome } from '../domain/stored/commit.js';
+import { eventsBytes } from '../domain/stored/byte-budget.js';
+import { QuotaExceededError } from '../domain/errors/quota-error.js';
+import { asQuestion } from '../domain/write/repeated-commit.js';
+import type { Session } from '../domain/session/session.js';
 import type { QuotaKeeper } from '../quotas/quota-keeper.js';
 import type { SessionEnvironment } from '../session-environment.js';
 import { storeWithin } from './append-within.js';

@@ -1,12 +1,12 @@
 import { hostname } from 'node:os';
-import { SessionNotFoundError, StaleSessionError, StoreUnavailableError } from '../domain/errors.js';
-import { isAnchor } from '../domain/event-inspection.js';
-import type { LoggedEvent } from '../domain/event.js';
-import { type SessionKey, sessionKeyOf } from '../domain/ids.js';
-import { digestOf } from '../domain/json-digest.js';
-import { retryOvertaken, retryUndefined } from '../domain/retry-overtaken.js';
-import { type SessionRecord, retentionProblem } from '../domain/session-record.js';
-import { UnsupportedByStoreError } from '../domain/unsupported-error.js';
+import { SessionNotFoundError, StaleSessionError, StoreUnavailableError } from '../domain/errors/errors.js';
+import { isAnchor } from '../domain/event/event-inspection.js';
+import type { LoggedEvent } from '../domain/event/event.js';
+import { type SessionKey, sessionKeyOf } from '../domain/values/ids.js';
+import { digestOf } from '../domain/values/json-digest.js';
+import { retryOvertaken, retryUndefined } from '../domain/process/retry-overtaken.js';
+import { type SessionRecord, retentionProblem } from '../domain/stored/session-record.js';
+import { UnsupportedByStoreError } from '../domain/errors/unsupported-error.js';
 import { withLease } from '../leases/with-lease.js';
 import type { SessionStorage } from '../storage/session-storage.js';
 

@@ -1,6 +1,6 @@
-import { BudgetExceededError } from '../domain/budget-error.js';
-import { digestOf } from '../domain/json-digest.js';
-import { retryOvertaken } from '../domain/retry-overtaken.js';
+import { BudgetExceededError } from '../domain/errors/budget-error.js';
+import { digestOf } from '../domain/values/json-digest.js';
+import { retryOvertaken } from '../domain/process/retry-overtaken.js';
 import { type PlaceOptions, takePlace } from '../leases/take-place.js';
 import type { SessionEnvironment } from '../session-environment.js';
 import { type BudgetState, type CheckBudgetRequest, budgetStates } from './check-budget.js';

@@ -1,14 +1,20 @@
-import { isReadable } from '../domain/damaged-event.js';
-import { InvalidInputError, SessionNotFoundError } from '../domain/errors.js';
-import { type DueEvent, type KindRule, type LogMarks, LogReading, dueEvent } from '../domain/event-retention.js';
-import type { RetainedEvent } from '../domain/event-tally.js';
-import type { SessionKey } from '../domain/ids.js';
-import { type RetentionPolicy, isHeld } from '../domain/retention-rules.js';
+import { isReadable } from '../domain/stored/damaged-event.js';
+import { InvalidInputError, SessionNotFoundError } from '../domain/errors/errors.js';
+import {
+  type DueEvent,
+  type KindRule,
+  type LogMarks,
+  LogReading,
+  dueEvent,
+} from '../domain/retention/event-retention.js';
+import type { RetainedEvent } from '../domain/retention/event-tally.js';
+import type { SessionKey } from '../domain/values/ids.js';
+import { type RetentionPolicy, isHeld } from '../domain/retention/retention-rules.js';
 import { searchedText } from '../domain/search/event-text.js';
-import { parseMetadataText } from '../domain/tracked-metadata.js';
-import type { SessionRecord } from '../domain/session-record.js';
-import { loggedEvent } from '../domain/stored-json.js';
-import { isInRanges } from '../domain/seq-ranges.js';
+import { parseMetadataText } from '../domain/session/tracked-metadata.js';
+import type { SessionRecord } from '../domain/stored/session-record.js';
+import { loggedEvent } from '../domain/stored/stored-json.js';
+import { isInRanges } from '../domain/values/seq-ranges.js';
 import { writeMarks } from '../retention/retention-marks.js';
 import type { SessionEnvironment } from '../session-environment.js';
 import { logPage, seqAfterPage } from './read-log.js';

@@ -1,5 +1,5 @@
-import type { LoggedEvent } from '../domain/event.js';
-import { type SessionKey, sessionKeyOf } from '../domain/ids.js';
+import type { LoggedEvent } from '../domain/event/event.js';
+import { type SessionKey, sessionKeyOf } from '../domain/values/ids.js';
 import { searchedText } from '../domain/search/event-text.js';
 import { UserTerms } from '../domain/search/terms.js';
 import { wordsOfText } from '../domain/search/words.js';

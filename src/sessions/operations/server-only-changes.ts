@@ -1,8 +1,8 @@
 import type { WriteLimits } from '../../config/session-settings.js';
 import { type StateChanges, filterChanges } from '../../state/state-changes.js';
-import type { StoredEvent } from '../domain/commit.js';
-import { serverOnlyKeys } from '../domain/defined-state.js';
-import { submitEvent } from '../domain/submitted-event.js';
+import type { StoredEvent } from '../domain/stored/commit.js';
+import { serverOnlyKeys } from '../domain/write/defined-state.js';
+import { submitEvent } from '../domain/write/submitted-event.js';
 import type { SessionEnvironment } from '../session-environment.js';
 
 /** Throws if the caller may not change these keys, which are `serverOnly`. */

@@ -1,11 +1,11 @@
 import { type StoredScope, joinStateKey, splitStateKey } from '../../state/scopes.js';
 import type { StateChanges } from '../../state/state-changes.js';
-import { assertDefinedState } from '../domain/defined-state.js';
-import { InvalidInputError } from '../domain/errors.js';
-import { type StateOwner, type UserKey, assertId, assertStateOwner, scopeOfOwner } from '../domain/ids.js';
-import { childPath } from '../domain/json-value.js';
-import { assertDisjoint, assertStateKey, submittedChanges } from '../domain/submitted-state.js';
-import { stateRecord, stateWrites } from '../domain/stored-json.js';
+import { assertDefinedState } from '../domain/write/defined-state.js';
+import { InvalidInputError } from '../domain/errors/errors.js';
+import { type StateOwner, type UserKey, assertId, assertStateOwner, scopeOfOwner } from '../domain/values/ids.js';
+import { childPath } from '../domain/values/json-value.js';
+import { assertDisjoint, assertStateKey, submittedChanges } from '../domain/write/submitted-state.js';
+import { stateRecord, stateWrites } from '../domain/stored/stored-json.js';
 import { type SessionEnvironment } from '../session-environment.js';
 import type { StateEntries } from '../storage/session-storage.js';
 

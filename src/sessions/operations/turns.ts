@@ -1,10 +1,10 @@
 import { hostname } from 'node:os';
-import { assertLeaseTime } from '../domain/lease-limits.js';
-import { InvalidInputError, SessionNotFoundError, TurnHeldError, TurnLostError } from '../domain/errors.js';
-import { isExpired } from '../domain/expiry.js';
-import { type SessionKey, assertId, checkedSessionKey } from '../domain/ids.js';
-import { optionalFlag } from '../domain/input-checks.js';
-import type { StoredTurn } from '../domain/turn.js';
+import { assertLeaseTime } from '../domain/background/lease-limits.js';
+import { InvalidInputError, SessionNotFoundError, TurnHeldError, TurnLostError } from '../domain/errors/errors.js';
+import { isExpired } from '../domain/values/expiry.js';
+import { type SessionKey, assertId, checkedSessionKey } from '../domain/values/ids.js';
+import { optionalFlag } from '../domain/values/input-checks.js';
+import type { StoredTurn } from '../domain/stored/turn.js';
 import { LeaseRenewal } from '../leases/lease-renewal.js';
 import type { SessionEnvironment } from '../session-environment.js';
 

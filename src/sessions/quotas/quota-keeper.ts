@@ -10,14 +10,14 @@ import {
   shapeOfQuotas,
 } from '../../config/quota-settings.js';
 import { KnownEntries } from '../coordination/known-entries.js';
-import type { Clock } from '../domain/clock.js';
-import { StoreUnavailableError } from '../domain/errors.js';
-import type { StateOwner, UserKey } from '../domain/ids.js';
-import { digestOf } from '../domain/json-digest.js';
-import { askApp } from '../domain/nested-failures.js';
-import { QuotaExceededError, type QuotaUse } from '../domain/quota-error.js';
-import { QUOTA_WINDOWS, type Rate, type ShareRequest, countAt } from '../domain/rate-rules.js';
-import { BYTES_SHARE_MS } from '../domain/stored-bytes-rules.js';
+import type { Clock } from '../domain/process/clock.js';
+import { StoreUnavailableError } from '../domain/errors/errors.js';
+import type { StateOwner, UserKey } from '../domain/values/ids.js';
+import { digestOf } from '../domain/values/json-digest.js';
+import { askApp } from '../domain/errors/nested-failures.js';
+import { QuotaExceededError, type QuotaUse } from '../domain/errors/quota-error.js';
+import { QUOTA_WINDOWS, type Rate, type ShareRequest, countAt } from '../domain/usage/rate-rules.js';
+import { BYTES_SHARE_MS } from '../domain/usage/stored-bytes-rules.js';
 import type { EntryPlace } from '../storage/entry-store.js';
 import { countSessions } from '../storage/count-sessions.js';
 import type { SessionStorage } from '../storage/session-storage.js';

@@ -1,11 +1,17 @@
 import { decide } from '../coordination/decide.js';
 import type { KnownEntries } from '../coordination/known-entries.js';
-import { BoundedMap } from '../domain/bounded-map.js';
-import type { Clock } from '../domain/clock.js';
-import { KeyedQueue } from '../domain/keyed-queue.js';
-import { type RateCount, type ShareDecision, type ShareRequest, takeShare, wishOf } from '../domain/rate-rules.js';
-import { newStamp } from '../domain/stamp.js';
-import { storedJson } from '../domain/stored-json.js';
+import { BoundedMap } from '../domain/process/bounded-map.js';
+import type { Clock } from '../domain/process/clock.js';
+import { KeyedQueue } from '../domain/process/keyed-queue.js';
+import {
+  type RateCount,
+  type ShareDecision,
+  type ShareRequest,
+  takeShare,
+  wishOf,
+} from '../domain/usage/rate-rules.js';
+import { newStamp } from '../domain/values/stamp.js';
+import { storedJson } from '../domain/stored/stored-json.js';
 import type { EntryPlace, StoredEntry } from '../storage/entry-store.js';
 
 /** What is asked of a rate. */

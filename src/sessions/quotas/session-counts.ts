@@ -1,10 +1,10 @@
 import type { KnownEntries } from '../coordination/known-entries.js';
-import { DAY_MS } from '../domain/expiry.js';
-import { type SessionCount, decideSession } from '../domain/session-quota.js';
-import { StoreUnavailableError } from '../domain/errors.js';
-import type { StateOwner } from '../domain/ids.js';
-import { retryUndefined } from '../domain/retry-overtaken.js';
-import { storedJson } from '../domain/stored-json.js';
+import { DAY_MS } from '../domain/values/expiry.js';
+import { type SessionCount, decideSession } from '../domain/usage/session-quota.js';
+import { StoreUnavailableError } from '../domain/errors/errors.js';
+import type { StateOwner } from '../domain/values/ids.js';
+import { retryUndefined } from '../domain/process/retry-overtaken.js';
+import { storedJson } from '../domain/stored/stored-json.js';
 import type { EntryPlace, StoredEntry } from '../storage/entry-store.js';
 import { countSessions } from '../storage/count-sessions.js';
 import { newEntry } from '../storage/new-entry.js';

@@ -1,10 +1,10 @@
 import { decide } from '../coordination/decide.js';
 import type { KnownEntries } from '../coordination/known-entries.js';
-import { StoreUnavailableError } from '../domain/errors.js';
-import { DAY_MS } from '../domain/expiry.js';
-import type { UserKey } from '../domain/ids.js';
-import type { ShareRequest } from '../domain/rate-rules.js';
-import { retryUndefined } from '../domain/retry-overtaken.js';
+import { StoreUnavailableError } from '../domain/errors/errors.js';
+import { DAY_MS } from '../domain/values/expiry.js';
+import type { UserKey } from '../domain/values/ids.js';
+import type { ShareRequest } from '../domain/usage/rate-rules.js';
+import { retryUndefined } from '../domain/process/retry-overtaken.js';
 import {
   type BytesDecision,
   type BytesFound,
@@ -14,8 +14,8 @@ import {
   countsAgainAt,
   decideBytes,
   shownBytes,
-} from '../domain/stored-bytes-rules.js';
-import { storedJson } from '../domain/stored-json.js';
+} from '../domain/usage/stored-bytes-rules.js';
+import { storedJson } from '../domain/stored/stored-json.js';
 import { countBytes } from '../storage/count-bytes.js';
 import type { EntryPlace, StoredEntry } from '../storage/entry-store.js';
 import { newEntry } from '../storage/new-entry.js';

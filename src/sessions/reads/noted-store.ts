@@ -1,4 +1,4 @@
-import type { StateOwner } from '../domain/ids.js';
+import type { StateOwner } from '../domain/values/ids.js';
 import type { PlannedWrite, WriteStore } from '../storage/planned-write.js';
 import type { SessionStore } from '../storage/session-store.js';
 import type { TransferStore } from '../storage/transfer-store.js';

@@ -1,4 +1,4 @@
-import type { UserKey } from '../domain/ids.js';
+import type { UserKey } from '../domain/values/ids.js';
 import { ownerNameOf } from '../storage/state-owners.js';
 
 /** More users than one instance writes for within the lag of a replica, as a rule. */

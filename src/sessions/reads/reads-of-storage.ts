@@ -1,6 +1,6 @@
-import { BoundedMap } from '../domain/bounded-map.js';
-import { StoreUnavailableError } from '../domain/errors.js';
-import { type SessionKey, type UserKey, sessionNameOf } from '../domain/ids.js';
+import { BoundedMap } from '../domain/process/bounded-map.js';
+import { StoreUnavailableError } from '../domain/errors/errors.js';
+import { type SessionKey, type UserKey, sessionNameOf } from '../domain/values/ids.js';
 import type { SessionStorage, StorageReplica, StoredSession } from '../storage/session-storage.js';
 import type { TransferStore } from '../storage/transfer-store.js';
 import { instead } from './instead.js';

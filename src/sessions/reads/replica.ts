@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { StateOwner, UserKey } from '../domain/ids.js';
-import { newStamp } from '../domain/stamp.js';
-import { toErrorMessage } from '../domain/thrown-text.js';
+import type { StateOwner, UserKey } from '../domain/values/ids.js';
+import { newStamp } from '../domain/values/stamp.js';
+import { toErrorMessage } from '../domain/errors/thrown-text.js';
 import type { EntryPlace, EntryStore } from '../storage/entry-store.js';
 import type { SessionStorage, StorageReplica } from '../storage/session-storage.js';
 import { OwnWrites } from './own-writes.js';

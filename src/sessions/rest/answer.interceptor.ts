@@ -10,7 +10,7 @@ import {
 } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { type Observable, mergeMap } from 'rxjs';
-import { jsonBytes } from '../domain/byte-budget.js';
+import { jsonBytes } from '../domain/stored/byte-budget.js';
 import { AccessChecks } from '../transport/access-checks.js';
 import { WORK_IS_DONE, reserveAnswer } from '../transport/answers.js';
 import { HttpExchange } from './http-exchange.js';

@@ -1,7 +1,7 @@
 import { Controller, Get, Inject, UseFilters } from '@nestjs/common';
 import { ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
-import { compareBytes } from '../domain/ids.js';
-import { checkedLimit } from '../domain/paging.js';
+import { compareBytes } from '../domain/values/ids.js';
+import { checkedLimit } from '../domain/values/paging.js';
 import { readsOf } from '../reads-of.js';
 import type { SessionService } from '../session.service.js';
 import { SERVED_SESSIONS } from '../sessions.tokens.js';

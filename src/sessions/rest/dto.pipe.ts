@@ -1,6 +1,6 @@
 import type { PipeTransform } from '@nestjs/common';
 import { type ValidationError, getMetadataStorage, validateSync } from 'class-validator';
-import { InvalidInputError } from '../domain/errors.js';
+import { InvalidInputError } from '../domain/errors/errors.js';
 
 /**
  * Validates the names and types of a body or a query. It leaves the content of events and states alone, since class-transformer

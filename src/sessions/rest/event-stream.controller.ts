@@ -1,8 +1,8 @@
 import { Inject, Logger, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { InvalidInputError } from '../domain/errors.js';
-import type { SessionKey } from '../domain/ids.js';
-import { type StreamPosition, checkedPosition, positionText } from '../domain/partial-event.js';
+import { InvalidInputError } from '../domain/errors/errors.js';
+import type { SessionKey } from '../domain/values/ids.js';
+import { type StreamPosition, checkedPosition, positionText } from '../domain/stored/partial-event.js';
 import type { SessionService } from '../session.service.js';
 import { SERVED_SESSIONS } from '../sessions.tokens.js';
 import { STREAM_EVENTS } from '../surface/event-operations.js';

@@ -1,7 +1,7 @@
 import { type CanActivate, type ExecutionContext, Injectable, SetMetadata, applyDecorators } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { ApiHeader } from '@nestjs/swagger';
-import { InvalidInputError } from '../domain/errors.js';
+import { InvalidInputError } from '../domain/errors/errors.js';
 import { ApiProblem, PROBLEMS } from './api-responses.js';
 import { HttpExchange } from './http-exchange.js';
 import { expectedVersionIn } from './if-match.js';

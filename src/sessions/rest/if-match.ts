@@ -1,4 +1,4 @@
-import { InvalidInputError, StaleSessionError } from '../domain/errors.js';
+import { InvalidInputError, StaleSessionError } from '../domain/errors/errors.js';
 import { type Problem, problemOf, findReasonPhrase } from '../transport/problems.js';
 import type { HttpExchange } from './http-exchange.js';
 

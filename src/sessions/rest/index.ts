@@ -8,7 +8,7 @@ export { answerMalformedHttp } from '../transport/malformed-http.js';
 export { SESSIONS_BODY_LIMIT, pageHeaders } from '../transport/http-defaults.js';
 export { type BodyLimitOptions, limitBodies } from '../transport/limit-bodies.js';
 export { FASTIFY_OPTIONS } from './server-options.js';
-export type { SessionView } from '../domain/session.js';
+export type { SessionView } from '../domain/session/session.js';
 export { type CrossSiteOptions, protectFromOtherSites } from '../transport/cross-site.js';
 // For routes of adapters, under the same rules.
 export { ApiEventStream, ApiProblem, ApiProblems } from './api-responses.js';

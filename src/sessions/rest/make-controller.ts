@@ -1,6 +1,6 @@
 import type { Type } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import type { SessionFilter } from '../domain/session-filter.js';
+import type { SessionFilter } from '../domain/metadata/session-filter.js';
 import { type OperationHost, addMethod, operationClass } from '../surface/operation-class.js';
 import type { Operation, RoutedOperation, Surface } from '../surface/operation.js';
 import { type Shape, isShape } from '../surface/shape.js';

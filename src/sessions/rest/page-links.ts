@@ -1,4 +1,4 @@
-import { MAX_OFFSET } from '../domain/paging.js';
+import { MAX_OFFSET } from '../domain/values/paging.js';
 
 /** A page of sessions or events. */
 interface FoundPage {

@@ -1,6 +1,6 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, Inject, Logger, Optional } from '@nestjs/common';
 import { NotSignedInError } from '../auth/auth-errors.js';
-import { QuotaExceededError } from '../domain/quota-error.js';
+import { QuotaExceededError } from '../domain/errors/quota-error.js';
 import { HiddenDeletion } from '../transport/access-refusals.js';
 import { takeEnd } from '../transport/audit/audited-call.js';
 import { NoRoomError, RETRY_AFTER_SECONDS } from '../transport/answers.js';

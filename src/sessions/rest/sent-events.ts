@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { Logger } from '@nestjs/common';
-import { forwardedAbort } from '../domain/forwarded-abort.js';
+import { forwardedAbort } from '../domain/process/forwarded-abort.js';
 import { type Problem, logProblem, problemOf } from '../transport/problems.js';
 import { type StreamAccess, StreamExpired, StreamStalled } from '../transport/stream-access.js';
 import type { CurrentExchange } from './http-exchange.js';

@@ -1,6 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiHeader } from '@nestjs/swagger';
-import { InvalidInputError } from '../domain/errors.js';
+import { InvalidInputError } from '../domain/errors/errors.js';
 import { ApiProblem } from './api-responses.js';
 import type { HttpExchange } from './http-exchange.js';
 

@@ -1,17 +1,23 @@
 import { decide, noAnswer } from '../coordination/decide.js';
 import { KnownEntries } from '../coordination/known-entries.js';
-import { canonicalJson } from '../domain/canonical-json.js';
-import { isDeletable } from '../domain/commit-rules.js';
-import { EncryptionError } from '../domain/encryption-errors.js';
-import { UserBeingErasedError, mayHaveMissed } from '../domain/erasure-rules.js';
-import { SessionNotFoundError, StoreUnavailableError } from '../domain/errors.js';
-import { type SessionKey, type UserKey, sessionKeyOf } from '../domain/ids.js';
-import type { MetadataChange } from '../domain/metadata-entries.js';
-import { type RetentionHold, SessionHeldError, isHeld, mayMakeHeld, setsLabels } from '../domain/retention-rules.js';
-import { retryUndefined } from '../domain/retry-overtaken.js';
-import type { SessionRecord } from '../domain/session-record.js';
-import { parseMetadataText } from '../domain/tracked-metadata.js';
-import { storedJson } from '../domain/stored-json.js';
+import { canonicalJson } from '../domain/values/canonical-json.js';
+import { isDeletable } from '../domain/write/commit-rules.js';
+import { EncryptionError } from '../domain/errors/encryption-errors.js';
+import { UserBeingErasedError, mayHaveMissed } from '../domain/retention/erasure-rules.js';
+import { SessionNotFoundError, StoreUnavailableError } from '../domain/errors/errors.js';
+import { type SessionKey, type UserKey, sessionKeyOf } from '../domain/values/ids.js';
+import type { MetadataChange } from '../domain/metadata/metadata-entries.js';
+import {
+  type RetentionHold,
+  SessionHeldError,
+  isHeld,
+  mayMakeHeld,
+  setsLabels,
+} from '../domain/retention/retention-rules.js';
+import { retryUndefined } from '../domain/process/retry-overtaken.js';
+import type { SessionRecord } from '../domain/stored/session-record.js';
+import { parseMetadataText } from '../domain/session/tracked-metadata.js';
+import { storedJson } from '../domain/stored/stored-json.js';
 import { runningErasures } from '../erasures/running-erasures.js';
 import type { EntryPlace } from '../storage/entry-store.js';
 import { keptEntry } from '../storage/new-entry.js';

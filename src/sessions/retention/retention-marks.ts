@@ -1,8 +1,8 @@
 import { decide, noAnswer } from '../coordination/decide.js';
 import { KnownEntries } from '../coordination/known-entries.js';
-import { type LogMarks, joinMarks } from '../domain/event-retention.js';
-import { DAY_MS } from '../domain/expiry.js';
-import { storedJson } from '../domain/stored-json.js';
+import { type LogMarks, joinMarks } from '../domain/retention/event-retention.js';
+import { DAY_MS } from '../domain/values/expiry.js';
+import { storedJson } from '../domain/stored/stored-json.js';
 import type { EntryPlace, EntryStore, StoredEntry } from '../storage/entry-store.js';
 import { newEntry } from '../storage/new-entry.js';
 

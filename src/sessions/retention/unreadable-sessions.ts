@@ -1,6 +1,6 @@
-import { EncryptionError } from '../domain/encryption-errors.js';
-import type { SessionsError } from '../domain/errors.js';
-import { type SessionKey, sessionNameOf } from '../domain/ids.js';
+import { EncryptionError } from '../domain/errors/encryption-errors.js';
+import type { SessionsError } from '../domain/errors/errors.js';
+import { type SessionKey, sessionNameOf } from '../domain/values/ids.js';
 
 /** The sessions of a run whose texts cannot be decrypted. Each is left as it is, and counted once. */
 export class UnreadableSessions {

@@ -1,4 +1,9 @@
-import type { ComponentPlace, ComponentWrite, ComponentWriteOutcome, StoredComponent } from '../domain/component.js';
+import type {
+  ComponentPlace,
+  ComponentWrite,
+  ComponentWriteOutcome,
+  StoredComponent,
+} from '../domain/stored/component.js';
 
 /** What a session has. */
 export interface ComponentContents {

@@ -1,6 +1,6 @@
-import type { NoteOutcome, WorkEntry, WorkProgress } from '../domain/consumer-work.js';
-import type { UserKey } from '../domain/ids.js';
-import type { SessionRecord } from '../domain/session-record.js';
+import type { NoteOutcome, WorkEntry, WorkProgress } from '../domain/background/consumer-work.js';
+import type { UserKey } from '../domain/values/ids.js';
+import type { SessionRecord } from '../domain/stored/session-record.js';
 
 /** The exclusive right to do the named work, for a limited time. */
 export interface Lease {

@@ -1,9 +1,9 @@
-import { inBatches } from '../domain/batches.js';
-import { MOST_PER_READ } from '../domain/byte-budget.js';
-import { leaveToOthers } from '../domain/event-loop-turn.js';
-import { type UserKey, sessionKeyOf } from '../domain/ids.js';
-import type { SessionRecord } from '../domain/session-record.js';
-import { UnsupportedByStoreError } from '../domain/unsupported-error.js';
+import { inBatches } from '../domain/stored/batches.js';
+import { MOST_PER_READ } from '../domain/stored/byte-budget.js';
+import { leaveToOthers } from '../domain/process/event-loop-turn.js';
+import { type UserKey, sessionKeyOf } from '../domain/values/ids.js';
+import type { SessionRecord } from '../domain/stored/session-record.js';
+import { UnsupportedByStoreError } from '../domain/errors/unsupported-error.js';
 import { listedRecords } from './listed-records.js';
 import type { LogTail, TailRequest } from './session-changes.js';
 import type { SessionStorage } from './session-storage.js';

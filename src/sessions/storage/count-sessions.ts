@@ -1,4 +1,4 @@
-import type { StateOwner } from '../domain/ids.js';
+import type { StateOwner } from '../domain/values/ids.js';
 import type { SessionStorage } from './session-storage.js';
 
 /** How many sessions a user or an app has. One request. */

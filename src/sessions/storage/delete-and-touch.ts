@@ -1,5 +1,5 @@
-import type { Lifetime } from '../domain/expiry.js';
-import type { SessionKey } from '../domain/ids.js';
+import type { Lifetime } from '../domain/values/expiry.js';
+import type { SessionKey } from '../domain/values/ids.js';
 
 /** The session to delete. */
 export interface DeleteRequest extends SessionKey {

@@ -1,4 +1,4 @@
-import type { GroupSearch } from '../domain/event-group.js';
+import type { GroupSearch } from '../domain/event/event-group.js';
 
 /** No run comes before it. */
 const NONE = -1;

@@ -1,7 +1,7 @@
-import { GrowingSize } from '../domain/growing-size.js';
-import type { StateOwner } from '../domain/ids.js';
-import type { StateExcess, StateSize } from '../domain/state-size.js';
-import { type SharedPart, scopesWritten } from '../domain/stored-json.js';
+import { GrowingSize } from '../domain/stored/growing-size.js';
+import type { StateOwner } from '../domain/values/ids.js';
+import type { StateExcess, StateSize } from '../domain/stored/state-size.js';
+import { type SharedPart, scopesWritten } from '../domain/stored/stored-json.js';
 import type { HeldScopes, PlannedScope } from './planned-write.js';
 
 /**

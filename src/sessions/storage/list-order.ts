@@ -1,5 +1,5 @@
-import { compareBytes } from '../domain/ids.js';
-import type { SessionRecord } from '../domain/session-record.js';
+import { compareBytes } from '../domain/values/ids.js';
+import type { SessionRecord } from '../domain/stored/session-record.js';
 import type { ListPosition, ListRequest } from './session-storage.js';
 
 type Order = Pick<ListRequest, 'orderBy' | 'order'>;

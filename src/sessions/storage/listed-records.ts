@@ -1,5 +1,5 @@
-import type { SessionKey } from '../domain/ids.js';
-import type { SessionRecord } from '../domain/session-record.js';
+import type { SessionKey } from '../domain/values/ids.js';
+import type { SessionRecord } from '../domain/stored/session-record.js';
 import { positionOf } from './list-order.js';
 import type { ListedSession } from './session-list.js';
 import type { ListPosition, ListRequest, SessionStorage } from './session-storage.js';

@@ -1,5 +1,5 @@
-import { NEVER } from '../domain/expiry.js';
-import { newStamp } from '../domain/stamp.js';
+import { NEVER } from '../domain/values/expiry.js';
+import { newStamp } from '../domain/values/stamp.js';
 import { type EntryTime, type NewEntry, PARKED } from './entry-store.js';
 
 /**

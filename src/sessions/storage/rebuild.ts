@@ -1,6 +1,6 @@
-import type { SessionKey } from '../domain/ids.js';
-import type { SeqRange } from '../domain/seq-ranges.js';
-import type { ModelUsage } from '../domain/usage.js';
+import type { SessionKey } from '../domain/values/ids.js';
+import type { SeqRange } from '../domain/values/seq-ranges.js';
+import type { ModelUsage } from '../domain/usage/usage.js';
 
 /** What follows from the log of a session, to replace what is stored. Missing parts stay as they are. */
 export interface Repairs {

@@ -1,10 +1,10 @@
-import { COUNTERS, type Counters, NO_COUNTS } from '../domain/counters.js';
-import type { SessionKey } from '../domain/ids.js';
-import type { SeqRange } from '../domain/seq-ranges.js';
-import type { SessionRecord } from '../domain/session-record.js';
-import type { StoredTurn } from '../domain/turn.js';
-import { DamagedDataError } from '../domain/stored-json.js';
-import { type ModelUsage, USAGE_COUNTS, usageWith } from '../domain/usage.js';
+import { COUNTERS, type Counters, NO_COUNTS } from '../domain/stored/counters.js';
+import type { SessionKey } from '../domain/values/ids.js';
+import type { SeqRange } from '../domain/values/seq-ranges.js';
+import type { SessionRecord } from '../domain/stored/session-record.js';
+import type { StoredTurn } from '../domain/stored/turn.js';
+import { DamagedDataError } from '../domain/stored/stored-json.js';
+import { type ModelUsage, USAGE_COUNTS, usageWith } from '../domain/usage/usage.js';
 import type { SessionHead } from './planned-write.js';
 
 /** A record as it is stored, without the ids of its key: a line for each of {@link RECORD_LINES}. */

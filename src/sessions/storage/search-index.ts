@@ -1,5 +1,5 @@
-import type { SessionKey, UserKey } from '../domain/ids.js';
-import type { IndexEntry } from '../domain/metadata-entries.js';
+import type { SessionKey, UserKey } from '../domain/values/ids.js';
+import type { IndexEntry } from '../domain/metadata/metadata-entries.js';
 import type { SearchPosition, WeightedGroup } from '../domain/search/search-groups.js';
 import type { SearchTerm } from '../domain/search/terms.js';
 

@@ -1,6 +1,6 @@
-import type { StoredEvent } from '../domain/commit.js';
-import type { SessionKey } from '../domain/ids.js';
-import type { StoredPartial } from '../domain/partial-event.js';
+import type { StoredEvent } from '../domain/stored/commit.js';
+import type { SessionKey } from '../domain/values/ids.js';
+import type { StoredPartial } from '../domain/stored/partial-event.js';
 
 /** One incarnation of a session. */
 export interface LogReference {

@@ -1,8 +1,8 @@
-import type { SessionsError } from '../domain/errors.js';
-import type { SessionKey, StateOwner } from '../domain/ids.js';
-import type { IndexEntry, MetadataText } from '../domain/metadata-entries.js';
-import type { SessionRecord } from '../domain/session-record.js';
-import type { StateLimits } from '../domain/state-size.js';
+import type { SessionsError } from '../domain/errors/errors.js';
+import type { SessionKey, StateOwner } from '../domain/values/ids.js';
+import type { IndexEntry, MetadataText } from '../domain/metadata/metadata-entries.js';
+import type { SessionRecord } from '../domain/stored/session-record.js';
+import type { StateLimits } from '../domain/stored/state-size.js';
 import type { StoredState } from './state-entries.js';
 
 /** The time by which a list is sorted. */

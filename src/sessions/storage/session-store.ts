@@ -1,9 +1,9 @@
-import type { Lifetime } from '../domain/expiry.js';
-import type { SessionKey, StateOwner } from '../domain/ids.js';
-import type { StateLimits } from '../domain/state-size.js';
-import type { SessionRecord } from '../domain/session-record.js';
-import type { StateText } from '../domain/state-text.js';
-import type { UsageQuery } from '../domain/usage-periods.js';
+import type { Lifetime } from '../domain/values/expiry.js';
+import type { SessionKey, StateOwner } from '../domain/values/ids.js';
+import type { StateLimits } from '../domain/stored/state-size.js';
+import type { SessionRecord } from '../domain/stored/session-record.js';
+import type { StateText } from '../domain/stored/state-text.js';
+import type { UsageQuery } from '../domain/usage/usage-periods.js';
 import type { SessionMarks } from './coordination.js';
 import type { EntryStore } from './entry-store.js';
 import type { LocalWriteStore, WriteStore } from './planned-write.js';

@@ -1,5 +1,5 @@
-import { entriesOfText, type StateText } from '../domain/state-text.js';
-import { recordOfMembers, stateMembers } from '../domain/stored-json.js';
+import { entriesOfText, type StateText } from '../domain/stored/state-text.js';
+import { recordOfMembers, stateMembers } from '../domain/stored/stored-json.js';
 
 /** State keys of one scope, without their prefix, and their values as JSON text. */
 export type StateEntries = readonly (readonly [name: string, value: string])[];

@@ -1,4 +1,4 @@
-import type { StateOwner, UserKey } from '../domain/ids.js';
+import type { StateOwner, UserKey } from '../domain/values/ids.js';
 
 /** The app and the user whose state the sessions of a user share. */
 export function sharedOwnersOf({ appName, userId }: UserKey): readonly [app: StateOwner, user: StateOwner] {

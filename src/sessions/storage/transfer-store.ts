@@ -1,6 +1,6 @@
-import type { SessionKey, StateOwner, UserKey } from '../domain/ids.js';
-import type { InitialEvent } from '../domain/session-record.js';
-import type { ModelUsage } from '../domain/usage.js';
+import type { SessionKey, StateOwner, UserKey } from '../domain/values/ids.js';
+import type { InitialEvent } from '../domain/stored/session-record.js';
+import type { ModelUsage } from '../domain/usage/usage.js';
 
 /** Events to add as another store had them. */
 export interface RestoreEventsRequest {

@@ -1,4 +1,4 @@
-import { dueTime } from '../domain/agenda-limits.js';
+import { dueTime } from '../domain/background/agenda-limits.js';
 import type { EntryPlace, EntryTime, NewEntry, StoredEntry } from './entry-store.js';
 
 /**

@@ -1,5 +1,5 @@
-import type { EventInput, LoggedEvent } from '../domain/event.js';
-import { REDACTED_TEXT } from '../domain/redacted-event.js';
+import type { EventInput, LoggedEvent } from '../domain/event/event.js';
+import { REDACTED_TEXT } from '../domain/write/redacted-event.js';
 import type { EventPage } from '../operations/list-events.js';
 import type { RedactedEvent } from '../operations/redact-event.js';
 import {

@@ -1,6 +1,6 @@
 import type { ExplainedEvent, ViewExplanation } from '../operations/explain-view.js';
-import type { ViewDifference } from '../domain/request-difference.js';
-import { VIEW_REASONS } from '../domain/view-reason.js';
+import type { ViewDifference } from '../domain/event/request-difference.js';
+import { VIEW_REASONS } from '../domain/view/view-reason.js';
 import { ranges } from './request-shapes.js';
 import { type Fields, choice, flag, integer, listOf, one, optional, shape, text } from './shape.js';
 

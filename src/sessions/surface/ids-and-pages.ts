@@ -1,5 +1,5 @@
-import type { SessionKey } from '../domain/ids.js';
-import { DEFAULT_LIMIT } from '../domain/paging.js';
+import type { SessionKey } from '../domain/values/ids.js';
+import { DEFAULT_LIMIT } from '../domain/values/paging.js';
 import { type Choice, type Field, type Fields, integer, optional, text } from './shape.js';
 
 /** An id of an app, a user or a session. */

@@ -1,5 +1,5 @@
-import { InvalidInputError } from '../domain/errors.js';
-import type { SessionFilter } from '../domain/session-filter.js';
+import { InvalidInputError } from '../domain/errors/errors.js';
+import type { SessionFilter } from '../domain/metadata/session-filter.js';
 
 /** The parameters of a filter. One that is given once arrives as text, one that is repeated as an array. */
 interface FilterQuery {

@@ -1,4 +1,4 @@
-import type { SessionMetadata } from '../domain/metadata.js';
+import type { SessionMetadata } from '../domain/metadata/metadata.js';
 import { json, listOf, optional, shape, text } from './shape.js';
 
 const TEXT = { type: 'string', minLength: 1 } as const;

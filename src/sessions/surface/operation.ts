@@ -1,5 +1,5 @@
 import type { InjectionToken } from '@nestjs/common';
-import type { SessionFilter } from '../domain/session-filter.js';
+import type { SessionFilter } from '../domain/metadata/session-filter.js';
 import type { AccessChecks } from '../transport/access-checks.js';
 import type { AccessRequirement } from '../transport/session-access.js';
 import type { Field, Fields, JsonSchema, Shape } from './shape.js';

@@ -1,6 +1,6 @@
 import { QUOTA_NAMES } from '../../config/quota-settings.js';
-import type { ExceededBudget } from '../domain/budget-error.js';
-import type { QuotaUse } from '../domain/quota-error.js';
+import type { ExceededBudget } from '../domain/errors/budget-error.js';
+import type { QuotaUse } from '../domain/errors/quota-error.js';
 import type { Problem } from '../transport/problems.js';
 import { flag, integer, listOf, one, optional, shape, text } from './shape.js';
 

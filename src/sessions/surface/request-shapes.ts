@@ -1,5 +1,5 @@
-import type { RequestDifference } from '../domain/request-difference.js';
-import type { ModelRequestReport, RequestText } from '../domain/request-report.js';
+import type { RequestDifference } from '../domain/event/request-difference.js';
+import type { ModelRequestReport, RequestText } from '../domain/event/request-report.js';
 import { type Field, flag, integer, json, number, one, optional, shape, text } from './shape.js';
 
 const SEQ = { type: 'integer', minimum: 1 } as const;

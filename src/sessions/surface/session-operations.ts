@@ -1,7 +1,7 @@
-import { InvalidInputError, SessionNotFoundError } from '../domain/errors.js';
-import { type SessionKey, type UserKey, assertId, isBlank } from '../domain/ids.js';
-import type { Session } from '../domain/session.js';
-import type { GetSessionConfig } from '../domain/view-config.js';
+import { InvalidInputError, SessionNotFoundError } from '../domain/errors/errors.js';
+import { type SessionKey, type UserKey, assertId, isBlank } from '../domain/values/ids.js';
+import type { Session } from '../domain/session/session.js';
+import type { GetSessionConfig } from '../domain/view/view-config.js';
 import type { CreateSessionRequest } from '../operations/create-session.js';
 import type { ForkSessionRequest } from '../operations/fork-session.js';
 import type { ListSessionsRequest, SessionPage } from '../operations/list-sessions.js';

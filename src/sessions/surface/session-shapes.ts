@@ -1,6 +1,6 @@
-import { type Session, toSessionView } from '../domain/session.js';
-import type { SessionView } from '../domain/session.js';
-import type { GetSessionConfig } from '../domain/view-config.js';
+import { type Session, toSessionView } from '../domain/session/session.js';
+import type { SessionView } from '../domain/session/session.js';
+import type { GetSessionConfig } from '../domain/view/view-config.js';
 import type { SessionPage } from '../operations/list-sessions.js';
 import { EPOCH, id } from './ids-and-pages.js';
 import { EVENT, EVENT_EXAMPLE } from './event-shapes.js';

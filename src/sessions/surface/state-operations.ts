@@ -1,8 +1,8 @@
-import type { SessionKey, StateOwner, UserKey } from '../domain/ids.js';
-import { SessionNotFoundError } from '../domain/errors.js';
-import type { LoggedEvent } from '../domain/event.js';
-import { defined } from '../domain/json-value.js';
-import { type Session, referenceTo } from '../domain/session.js';
+import type { SessionKey, StateOwner, UserKey } from '../domain/values/ids.js';
+import { SessionNotFoundError } from '../domain/errors/errors.js';
+import type { LoggedEvent } from '../domain/event/event.js';
+import { defined } from '../domain/values/json-value.js';
+import { type Session, referenceTo } from '../domain/session/session.js';
 import type { StateAtRequest, StateChangesRequest } from '../operations/state-history.js';
 import { CHANGES_APP_STATE, CHANGES_STATE, CHANGES_USER_STATE } from '../transport/request-writes.js';
 import { readsOf } from '../reads-of.js';

@@ -1,4 +1,4 @@
-import type { StateKeyChange } from '../domain/state-history.js';
+import type { StateKeyChange } from '../domain/history/state-history.js';
 import type { StateAtMoment, StateChangePage } from '../operations/state-history.js';
 import { flag, graphqlOnly, integer, json, listOf, optional, shape, text } from './shape.js';
 

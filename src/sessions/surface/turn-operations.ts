@@ -1,5 +1,5 @@
-import { LONGEST_LEASE_MS, SHORTEST_LEASE_MS } from '../domain/lease-limits.js';
-import type { SessionKey } from '../domain/ids.js';
+import { LONGEST_LEASE_MS, SHORTEST_LEASE_MS } from '../domain/background/lease-limits.js';
+import type { SessionKey } from '../domain/values/ids.js';
 import type { BeginTurnRequest, EndTurnRequest, RenewTurnRequest, Turn, TurnHolder } from '../operations/turns.js';
 import { TAKES_TURN } from '../transport/request-writes.js';
 import type { SessionService } from '../session.service.js';

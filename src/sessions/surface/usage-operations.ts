@@ -1,5 +1,5 @@
-import type { PricedUsage } from '../domain/usage-cost.js';
-import type { TokenUsage } from '../domain/usage.js';
+import type { PricedUsage } from '../domain/usage/usage-cost.js';
+import type { TokenUsage } from '../domain/usage/usage.js';
 import type { GetUsageRequest, UsageReport } from '../operations/get-usage.js';
 import { readsOf } from '../reads-of.js';
 import type { SessionService } from '../session.service.js';

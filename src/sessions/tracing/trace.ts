@@ -1,6 +1,6 @@
-import { SessionsError } from '../domain/errors.js';
-import { readObjectField } from '../domain/json-value.js';
-import { withNotedFailure } from '../domain/nested-failures.js';
+import { SessionsError } from '../domain/errors/errors.js';
+import { readObjectField } from '../domain/values/json-value.js';
+import { withNotedFailure } from '../domain/errors/nested-failures.js';
 import { type TracedOperation, type TracedOperationName, channelOf } from './operation-channels.js';
 
 export type Operation<Environment, Request, More, Result> = (

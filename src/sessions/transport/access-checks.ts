@@ -3,12 +3,12 @@ import { ForbiddenException, Inject, Injectable, Logger, Optional, UnauthorizedE
 import { ModuleRef } from '@nestjs/core';
 import { ConfigurationError } from '../../config/configuration-error.js';
 import { DEFAULT_LIMITS } from '../../config/session-settings.js';
-import { serverOnlyKeys } from '../domain/defined-state.js';
-import { type WriteDescription, describeScope, describeWrite } from '../domain/write-description.js';
-import type { RuleFilter } from '../domain/rule-filter.js';
-import type { SessionKey } from '../domain/ids.js';
+import { serverOnlyKeys } from '../domain/write/defined-state.js';
+import { type WriteDescription, describeScope, describeWrite } from '../domain/write/write-description.js';
+import type { RuleFilter } from '../domain/metadata/rule-filter.js';
+import type { SessionKey } from '../domain/values/ids.js';
 import { onSignOut } from './signed-out.js';
-import type { SessionFilter } from '../domain/session-filter.js';
+import type { SessionFilter } from '../domain/metadata/session-filter.js';
 import type { ServerStateCheck } from '../operations/server-only-changes.js';
 import type { PageShare } from '../operations/watch-session.js';
 import { environmentBehind } from '../service-environment.js';

@@ -4,8 +4,8 @@ export { IssuerUnavailableError, NotSignedInError } from '../auth/auth-errors.js
 export type { AuthOptions } from '../auth/auth-options.js';
 export type { SignInRequest } from '../auth/credentials.js';
 export { SignedInUser } from '../auth/signed-in-user.js';
-export { type WriteDescription, describeWrite } from '../domain/write-description.js';
-export { type ClientWrites, isClientWrite } from '../domain/client-writes.js';
+export { type WriteDescription, describeWrite } from '../domain/write/write-description.js';
+export { type ClientWrites, isClientWrite } from '../domain/write/client-writes.js';
 export type { AuditOptions, AuditSink } from './audit/audit-options.js';
 export type { AuditRecord } from './audit/audit-record.js';
 export { type AuditQuery, readAudit } from './audit/audit-table.js';

@@ -1,5 +1,5 @@
 import { type ExecutionContext, ForbiddenException, createParamDecorator } from '@nestjs/common';
-import type { SessionFilter } from '../domain/session-filter.js';
+import type { SessionFilter } from '../domain/metadata/session-filter.js';
 import { identifyCall } from './identify-call.js';
 
 const TAKES_FILTER = Symbol('TAKES_FILTER');

@@ -1,7 +1,7 @@
 import { ConfigurationError } from '../../config/configuration-error.js';
 import { problemsOfOptions } from '../../config/option-checks.js';
 import { type Setting, type SettingsOf, callable, isRecord, kindOf, settings, texts } from '../../config/setting.js';
-import type { ClientWrites } from '../domain/client-writes.js';
+import type { ClientWrites } from '../domain/write/client-writes.js';
 import type { AccessUser, SessionAccess } from './session-access.js';
 
 /** How the built-in rules find the user. */

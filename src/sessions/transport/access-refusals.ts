@@ -1,8 +1,8 @@
 import { ForbiddenException } from '@nestjs/common';
 import { StatePrefix } from '../../state/scopes.js';
-import { SessionNotFoundError } from '../domain/errors.js';
-import type { WriteDescription } from '../domain/write-description.js';
-import { isClientWrite } from '../domain/client-writes.js';
+import { SessionNotFoundError } from '../domain/errors/errors.js';
+import type { WriteDescription } from '../domain/write/write-description.js';
+import { isClientWrite } from '../domain/write/client-writes.js';
 import type { AccessRequest } from './session-access.js';
 
 /** An access question without its user. */

@@ -2,7 +2,7 @@ import { ForbiddenException } from '@nestjs/common';
 import { checkOptionNames } from '../../config/option-checks.js';
 import type { AccessPreset } from '../../config/auth-settings.js';
 import { SignedInUser } from '../auth/signed-in-user.js';
-import { isClientWrite } from '../domain/client-writes.js';
+import { isClientWrite } from '../domain/write/client-writes.js';
 import {
   type ClientAccessOptions,
   type RoleAccessOptions,

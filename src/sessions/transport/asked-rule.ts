@@ -1,5 +1,5 @@
-import { SessionNotFoundError } from '../domain/errors.js';
-import { askApp } from '../domain/nested-failures.js';
+import { SessionNotFoundError } from '../domain/errors/errors.js';
+import { askApp } from '../domain/errors/nested-failures.js';
 import { createAccessRefusal } from './access-refusals.js';
 import type { AccessRequest, SessionAccess } from './session-access.js';
 

@@ -1,4 +1,4 @@
-import type { SessionKey } from '../domain/ids.js';
+import type { SessionKey } from '../domain/values/ids.js';
 import { RequestNotes } from './request-notes.js';
 
 /** The sessions that the rule has allowed. */

@@ -1,8 +1,8 @@
 import { ForbiddenException } from '@nestjs/common';
-import { type RuleFilter, beginsWithEntries, keepsEntries } from '../domain/rule-filter.js';
-import { type SessionKey, checkedSessionKey } from '../domain/ids.js';
-import { hasEntries } from '../domain/metadata-entries.js';
-import type { SessionFilter } from '../domain/session-filter.js';
+import { type RuleFilter, beginsWithEntries, keepsEntries } from '../domain/metadata/rule-filter.js';
+import { type SessionKey, checkedSessionKey } from '../domain/values/ids.js';
+import { hasEntries } from '../domain/metadata/metadata-entries.js';
+import type { SessionFilter } from '../domain/metadata/session-filter.js';
 import type { SessionEnvironment } from '../session-environment.js';
 import { type AccessQuestion, refusedWrite } from './access-refusals.js';
 import { AccessRuleError } from './rule-answer.js';

@@ -8,10 +8,10 @@ import {
   StaleSessionError,
   StoreUnavailableError,
   TurnHeldError,
-} from '../domain/errors.js';
-import { BudgetExceededError, type ExceededBudget } from '../domain/budget-error.js';
-import { QuotaExceededError, type QuotaUse } from '../domain/quota-error.js';
-import { stackOf } from '../domain/thrown-text.js';
+} from '../domain/errors/errors.js';
+import { BudgetExceededError, type ExceededBudget } from '../domain/errors/budget-error.js';
+import { QuotaExceededError, type QuotaUse } from '../domain/errors/quota-error.js';
+import { stackOf } from '../domain/errors/thrown-text.js';
 import { withLink } from './session-links.js';
 import { StreamExpired, StreamStalled } from './stream-access.js';
 

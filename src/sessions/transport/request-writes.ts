@@ -1,5 +1,5 @@
 import { type StoredScope, joinStateKey, splitStateKey } from '../../state/scopes.js';
-import type { UncheckedWrite } from '../domain/write-description.js';
+import type { UncheckedWrite } from '../domain/write/write-description.js';
 
 // Describe what operations write. Request bodies and field arguments have the same names.
 

@@ -1,6 +1,6 @@
 import { DEFAULT_LIMITS } from '../../config/session-settings.js';
-import { type RuleFilter, ruleFilter } from '../domain/rule-filter.js';
-import { InvalidInputError } from '../domain/errors.js';
+import { type RuleFilter, ruleFilter } from '../domain/metadata/rule-filter.js';
+import { InvalidInputError } from '../domain/errors/errors.js';
 
 /** The access rule returned something that is no answer. Its author has to read the log; clients get a 500. */
 export class AccessRuleError extends Error {

@@ -1,7 +1,7 @@
 import { SetMetadata, UseInterceptors, applyDecorators } from '@nestjs/common';
-import type { SessionFilter } from '../domain/session-filter.js';
-import type { UncheckedWrite, WriteDescription } from '../domain/write-description.js';
-import { isClientWrite } from '../domain/client-writes.js';
+import type { SessionFilter } from '../domain/metadata/session-filter.js';
+import type { UncheckedWrite, WriteDescription } from '../domain/write/write-description.js';
+import { isClientWrite } from '../domain/write/client-writes.js';
 import { EndInterceptor } from './audit/end.interceptor.js';
 
 /** What a request does. */

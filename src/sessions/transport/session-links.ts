@@ -1,4 +1,4 @@
-import type { SessionKey } from '../domain/ids.js';
+import type { SessionKey } from '../domain/values/ids.js';
 
 /** Injection token of {@link SessionLinks}. `SessionsInspectorModule` provides it if it is told its own address. */
 export const SESSION_LINKS = Symbol('SESSION_LINKS');

@@ -6,10 +6,10 @@ import {
   type PipeTransform,
   createParamDecorator,
 } from '@nestjs/common';
-import { SessionNotFoundError } from '../domain/errors.js';
-import type { SessionKey } from '../domain/ids.js';
-import type { Session } from '../domain/session.js';
-import type { GetSessionConfig } from '../domain/view-config.js';
+import { SessionNotFoundError } from '../domain/errors/errors.js';
+import type { SessionKey } from '../domain/values/ids.js';
+import type { Session } from '../domain/session/session.js';
+import type { GetSessionConfig } from '../domain/view/view-config.js';
 import { SessionService } from '../session.service.js';
 import { isChecked } from './checked-sessions.js';
 

@@ -1,4 +1,4 @@
-import type { SessionKey } from '../domain/ids.js';
+import type { SessionKey } from '../domain/values/ids.js';
 import { LONGEST_TIMER_MS } from '../../config/session-settings.js';
 import type { ReadGate } from '../operations/watch-session.js';
 import { AnswerMemory, type OutgoingStream, READING_SECONDS } from './answer-memory.js';

@@ -1,13 +1,13 @@
-import type { AppendOutcome, Commit } from '../domain/commit.js';
-import { StoreUnavailableError } from '../domain/errors.js';
-import type { Lifetime } from '../domain/expiry.js';
-import type { StateOwner } from '../domain/ids.js';
-import type { StateLimits } from '../domain/state-size.js';
-import type { PartialOutcome, PartialWrite } from '../domain/partial-event.js';
-import type { TurnOutcome, TurnRequest } from '../domain/turn.js';
-import type { UsageQuery } from '../domain/usage-periods.js';
-import { isDeletable } from '../domain/commit-rules.js';
-import { retryUndefined } from '../domain/retry-overtaken.js';
+import type { AppendOutcome, Commit } from '../domain/stored/commit.js';
+import { StoreUnavailableError } from '../domain/errors/errors.js';
+import type { Lifetime } from '../domain/values/expiry.js';
+import type { StateOwner } from '../domain/values/ids.js';
+import type { StateLimits } from '../domain/stored/state-size.js';
+import type { PartialOutcome, PartialWrite } from '../domain/stored/partial-event.js';
+import type { TurnOutcome, TurnRequest } from '../domain/stored/turn.js';
+import type { UsageQuery } from '../domain/usage/usage-periods.js';
+import { isDeletable } from '../domain/write/commit-rules.js';
+import { retryUndefined } from '../domain/process/retry-overtaken.js';
 import { newSession } from './new-session.js';
 import { readUsage } from './read-usage.js';
 import { LocalWriter } from './local-writer.js';
@@ -54,7 +54,7 @@ import type {
 import type { SessionStore, StampedSession } from '../storage/session-store.js';
 import type { AuditPage, AuditRequest } from '../storage/store-audit.js';
 import type { RestoreEventsRequest } from '../storage/transfer-store.js';
-import { storeClosed } from '../domain/store-closed.js';
+import { storeClosed } from '../domain/errors/store-closed.js';
 
 /**
  * The storage over a store: what becomes of a write is decided here, on what this process knows of its session, and the store compares

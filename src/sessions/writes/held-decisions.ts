@@ -1,5 +1,5 @@
-import type { AppendOutcome, Commit } from '../domain/commit.js';
-import type { SessionKey } from '../domain/ids.js';
+import type { AppendOutcome, Commit } from '../domain/stored/commit.js';
+import type { SessionKey } from '../domain/values/ids.js';
 import type { Held, HoldRequest, PlannedWrite, SessionHead } from '../storage/planned-write.js';
 import { type Operation, PendingAppend } from './operations.js';
 import { SessionPlan } from './session-plan.js';

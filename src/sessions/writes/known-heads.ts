@@ -1,5 +1,5 @@
-import { BoundedMap } from '../domain/bounded-map.js';
-import { type SessionKey, sessionNameOf } from '../domain/ids.js';
+import { BoundedMap } from '../domain/process/bounded-map.js';
+import { type SessionKey, sessionNameOf } from '../domain/values/ids.js';
 import type { SessionHead } from '../storage/planned-write.js';
 
 /** About 5 MB, and 8 MB of metadata and of state at most. */

@@ -1,4 +1,4 @@
-import type { AppendOutcome, Commit } from '../domain/commit.js';
+import type { AppendOutcome, Commit } from '../domain/stored/commit.js';
 import type { LocalWriteStore } from '../storage/planned-write.js';
 import type { SessionChange } from './session-change.js';
 import { SessionPlan, UNCOUNTED_STATE } from './session-plan.js';

@@ -1,7 +1,7 @@
-import { expiresAt } from '../domain/expiry.js';
-import { newRecord } from '../domain/session-record.js';
-import { initialExcess, sizeAfter, writeExcessError } from '../domain/state-size.js';
-import { stateText } from '../domain/state-text.js';
+import { expiresAt } from '../domain/values/expiry.js';
+import { newRecord } from '../domain/stored/session-record.js';
+import { initialExcess, sizeAfter, writeExcessError } from '../domain/stored/state-size.js';
+import { stateText } from '../domain/stored/state-text.js';
 import type { CreateRequest } from '../storage/session-storage.js';
 import type { NewSessionRequest } from '../storage/session-store.js';
 

@@ -1,10 +1,10 @@
-import type { AppendOutcome, Commit } from '../domain/commit.js';
-import { StoreUnavailableError } from '../domain/errors.js';
-import { isExpired } from '../domain/expiry.js';
-import type { SessionKey, StateOwner } from '../domain/ids.js';
-import { KeptEvent } from '../domain/kept-event.js';
-import type { CommitEvent, SessionRecord } from '../domain/session-record.js';
-import { scopesWritten } from '../domain/stored-json.js';
+import type { AppendOutcome, Commit } from '../domain/stored/commit.js';
+import { StoreUnavailableError } from '../domain/errors/errors.js';
+import { isExpired } from '../domain/values/expiry.js';
+import type { SessionKey, StateOwner } from '../domain/values/ids.js';
+import { KeptEvent } from '../domain/stored/kept-event.js';
+import type { CommitEvent, SessionRecord } from '../domain/stored/session-record.js';
+import { scopesWritten } from '../domain/stored/stored-json.js';
 import type { Held, HeldSession } from '../storage/planned-write.js';
 import type { Decided, SessionChange } from './session-change.js';
 import { type SessionPlan, UNCOUNTED_STATE } from './session-plan.js';

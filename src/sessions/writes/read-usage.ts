@@ -1,5 +1,5 @@
-import { type UsageQuery, sessionOfUsage } from '../domain/usage-periods.js';
-import type { ModelUsage } from '../domain/usage.js';
+import { type UsageQuery, sessionOfUsage } from '../domain/usage/usage-periods.js';
+import type { ModelUsage } from '../domain/usage/usage.js';
 import type { UsageReply } from '../storage/session-storage.js';
 import type { SessionStore, StampedSession } from '../storage/session-store.js';
 

@@ -1,10 +1,10 @@
-import { isAsExpected } from '../domain/commit-rules.js';
-import { expiresAt } from '../domain/expiry.js';
-import type { SessionKey } from '../domain/ids.js';
-import { type PartialOutcome, partialOutcome, type PartialWrite } from '../domain/partial-event.js';
-import { type SessionRecord, markAfterDispatch } from '../domain/session-record.js';
-import { turnOutcome } from '../domain/turn-rules.js';
-import type { StoredTurn, TurnOutcome, TurnRequest } from '../domain/turn.js';
+import { isAsExpected } from '../domain/write/commit-rules.js';
+import { expiresAt } from '../domain/values/expiry.js';
+import type { SessionKey } from '../domain/values/ids.js';
+import { type PartialOutcome, partialOutcome, type PartialWrite } from '../domain/stored/partial-event.js';
+import { type SessionRecord, markAfterDispatch } from '../domain/stored/session-record.js';
+import { turnOutcome } from '../domain/write/turn-rules.js';
+import type { StoredTurn, TurnOutcome, TurnRequest } from '../domain/stored/turn.js';
 import type { ChangedSession } from '../storage/coordination.js';
 import type { RebuildRequest } from '../storage/rebuild.js';
 import type { CheckpointRequest, TouchRequest, TrimRequest } from '../storage/session-storage.js';

@@ -1,7 +1,7 @@
-import { groupBy } from '../domain/batches.js';
-import type { AppendOutcome, Commit } from '../domain/commit.js';
-import { StoreUnavailableError } from '../domain/errors.js';
-import { sessionNameOf } from '../domain/ids.js';
+import { groupBy } from '../domain/stored/batches.js';
+import type { AppendOutcome, Commit } from '../domain/stored/commit.js';
+import { StoreUnavailableError } from '../domain/errors/errors.js';
+import { sessionNameOf } from '../domain/values/ids.js';
 import type { PlannedWrite, SessionHead, WriteStore } from '../storage/planned-write.js';
 import type { PlanTime } from '../storage/plan-time.js';
 import { Semaphore } from '../storage/semaphore.js';

@@ -1,4 +1,4 @@
-import type { AppendOutcome, Commit } from '../domain/commit.js';
+import type { AppendOutcome, Commit } from '../domain/stored/commit.js';
 import type { SessionHead } from '../storage/planned-write.js';
 import type { SessionChange } from './session-change.js';
 

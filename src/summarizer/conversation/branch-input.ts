@@ -1,10 +1,10 @@
-import { branchView } from '../../sessions/domain/branch-view.js';
-import { NO_COUNTS, addCounters, countEvent } from '../../sessions/domain/counters.js';
-import { isBranchSummary } from '../../sessions/domain/event-inspection.js';
-import type { LoggedEvent } from '../../sessions/domain/event.js';
-import type { SessionKey } from '../../sessions/domain/ids.js';
-import { rangesAbove } from '../../sessions/domain/seq-ranges.js';
-import { loggedEvent } from '../../sessions/domain/stored-json.js';
+import { branchView } from '../../sessions/domain/view/branch-view.js';
+import { NO_COUNTS, addCounters, countEvent } from '../../sessions/domain/stored/counters.js';
+import { isBranchSummary } from '../../sessions/domain/event/event-inspection.js';
+import type { LoggedEvent } from '../../sessions/domain/event/event.js';
+import type { SessionKey } from '../../sessions/domain/values/ids.js';
+import { rangesAbove } from '../../sessions/domain/values/seq-ranges.js';
+import { loggedEvent } from '../../sessions/domain/stored/stored-json.js';
 import type { SessionStorage } from '../../sessions/storage/session-storage.js';
 import { newestForBranch } from '../branch-summaries.js';
 import type { SummaryFacts } from '../thresholds.js';

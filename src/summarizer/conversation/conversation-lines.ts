@@ -1,5 +1,5 @@
-import type { Part } from '../../sessions/domain/content.js';
-import type { LoggedEvent } from '../../sessions/domain/event.js';
+import type { Part } from '../../sessions/domain/event/content.js';
+import type { LoggedEvent } from '../../sessions/domain/event/event.js';
 import type { ConversationLine } from '../models/summary-model.js';
 
 /** Arguments and responses of tools matter less than messages. */

@@ -1,6 +1,6 @@
-import { isAnchor, isByUser } from '../../sessions/domain/event-inspection.js';
-import type { LoggedEvent } from '../../sessions/domain/event.js';
-import { answeredCalls, callsIn, longRunningCallsIn } from '../../sessions/domain/tool-pairs.js';
+import { isAnchor, isByUser } from '../../sessions/domain/event/event-inspection.js';
+import type { LoggedEvent } from '../../sessions/domain/event/event.js';
+import { answeredCalls, callsIn, longRunningCallsIn } from '../../sessions/domain/view/tool-pairs.js';
 
 /** A tool call without a response counts as pending for this many events after it. */
 export const MAX_PENDING_EVENTS = 100;

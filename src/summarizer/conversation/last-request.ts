@@ -1,9 +1,9 @@
-import { branchView } from '../../sessions/domain/branch-view.js';
-import { type Answer, isAnswer } from '../../sessions/domain/event-inspection.js';
-import type { LoggedEvent } from '../../sessions/domain/event.js';
-import { sessionKeyOf } from '../../sessions/domain/ids.js';
-import { lastGiven } from '../../sessions/domain/model-request.js';
-import { rangesAbove } from '../../sessions/domain/seq-ranges.js';
+import { branchView } from '../../sessions/domain/view/branch-view.js';
+import { type Answer, isAnswer } from '../../sessions/domain/event/event-inspection.js';
+import type { LoggedEvent } from '../../sessions/domain/event/event.js';
+import { sessionKeyOf } from '../../sessions/domain/values/ids.js';
+import { lastGiven } from '../../sessions/domain/event/model-request.js';
+import { rangesAbove } from '../../sessions/domain/values/seq-ranges.js';
 import { readGivenTexts } from '../../sessions/operations/get-model-request.js';
 import { environmentBehind } from '../../sessions/service-environment.js';
 import type { SessionService } from '../../sessions/session.service.js';

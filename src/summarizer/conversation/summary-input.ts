@@ -1,10 +1,10 @@
-import type { LoggedEvent } from '../../sessions/domain/event.js';
-import type { SessionKey } from '../../sessions/domain/ids.js';
-import { type SeqRange, countSeqNumbers } from '../../sessions/domain/seq-ranges.js';
-import type { SessionRecord } from '../../sessions/domain/session-record.js';
-import { loggedEvent } from '../../sessions/domain/stored-json.js';
-import { rangesAbove, rangesBelow } from '../../sessions/domain/seq-ranges.js';
-import { visibleRanges } from '../../sessions/domain/view-marks.js';
+import type { LoggedEvent } from '../../sessions/domain/event/event.js';
+import type { SessionKey } from '../../sessions/domain/values/ids.js';
+import { type SeqRange, countSeqNumbers } from '../../sessions/domain/values/seq-ranges.js';
+import type { SessionRecord } from '../../sessions/domain/stored/session-record.js';
+import { loggedEvent } from '../../sessions/domain/stored/stored-json.js';
+import { rangesAbove, rangesBelow } from '../../sessions/domain/values/seq-ranges.js';
+import { visibleRanges } from '../../sessions/domain/stored/view-marks.js';
 import type { SessionStorage } from '../../sessions/storage/session-storage.js';
 import { coverageOf } from '../session-summary.js';
 import type { CoveredEvents } from '../summary-outlook.js';

@@ -1,10 +1,10 @@
-import { readableEvent } from '../../sessions/domain/damaged-event.js';
-import { SessionNotFoundError } from '../../sessions/domain/errors.js';
-import type { LoggedEvent } from '../../sessions/domain/event.js';
-import { sessionKeyOf } from '../../sessions/domain/ids.js';
-import { type SeqRange, isInRanges, oldestOf, rangesAbove } from '../../sessions/domain/seq-ranges.js';
-import type { SessionRecord } from '../../sessions/domain/session-record.js';
-import { visibleRanges } from '../../sessions/domain/view-marks.js';
+import { readableEvent } from '../../sessions/domain/stored/damaged-event.js';
+import { SessionNotFoundError } from '../../sessions/domain/errors/errors.js';
+import type { LoggedEvent } from '../../sessions/domain/event/event.js';
+import { sessionKeyOf } from '../../sessions/domain/values/ids.js';
+import { type SeqRange, isInRanges, oldestOf, rangesAbove } from '../../sessions/domain/values/seq-ranges.js';
+import type { SessionRecord } from '../../sessions/domain/stored/session-record.js';
+import { visibleRanges } from '../../sessions/domain/stored/view-marks.js';
 import type { EventWindow, SessionStorage } from '../../sessions/storage/session-storage.js';
 
 const PAGE_SIZE = 200;

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { isByUser } from '../../sessions/domain/event-inspection.js';
+import { isByUser } from '../../sessions/domain/event/event-inspection.js';
 import { bestCut, cappedText, segmentSentences } from './capped-text.js';
 import type { ConversationLine } from './summary-model.js';
 

@@ -1,5 +1,5 @@
-import type { Content } from '../../sessions/domain/content.js';
-import type { LoggedEvent } from '../../sessions/domain/event.js';
+import type { Content } from '../../sessions/domain/event/content.js';
+import type { LoggedEvent } from '../../sessions/domain/event/event.js';
 
 /** One event of a conversation, as a model reads it. */
 export interface ConversationLine {

@@ -1,5 +1,5 @@
-import { checkedLimit } from '../../sessions/domain/paging.js';
-import { referenceTo } from '../../sessions/domain/session.js';
+import { checkedLimit } from '../../sessions/domain/values/paging.js';
+import { referenceTo } from '../../sessions/domain/session/session.js';
 import { PAGE, id } from '../../sessions/surface/ids-and-pages.js';
 import { rowOf, surface } from '../../sessions/surface/operation.js';
 import { SESSION } from '../../sessions/surface/paths.js';

@@ -7,8 +7,8 @@ import {
   type RunRequest,
   type RunStatus,
 } from '../../agents/index.js';
-import type { EventInput } from '../../sessions/domain/event.js';
-import type { SessionKey } from '../../sessions/domain/ids.js';
+import type { EventInput } from '../../sessions/domain/event/event.js';
+import type { SessionKey } from '../../sessions/domain/values/ids.js';
 import { InMemorySessionStorage } from '../../sessions/storage/in-memory/in-memory-session-storage.js';
 import { SessionService } from '../../sessions/session.service.js';
 import type { SessionStorage } from '../../sessions/storage/session-storage.js';

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { RunHandler } from '../../agents/index.js';
-import type { EventInput } from '../../sessions/domain/event.js';
+import type { EventInput } from '../../sessions/domain/event/event.js';
 import { AgentScenario } from './agent-scenario.js';
 import { type SaidEvent, type StateDifference, saidEvents, stateDifferences } from './said-event.js';
 

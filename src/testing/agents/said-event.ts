@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isControlEvent } from '../../agents/index.js';
-import type { EventLike } from '../../sessions/domain/event.js';
+import type { EventLike } from '../../sessions/domain/event/event.js';
 
 /** What an event says, as plain data: without ids, times and numbers, so that two runs compare. */
 export interface SaidEvent {

@@ -1,5 +1,5 @@
-import type { FunctionCallInput, PartInput } from '../../sessions/domain/content.js';
-import type { EventLike } from '../../sessions/domain/event.js';
+import type { FunctionCallInput, PartInput } from '../../sessions/domain/event/content.js';
+import type { EventLike } from '../../sessions/domain/event/event.js';
 
 /** One answer of a {@link ScriptedModel}: a text, tool calls, an error, or a function of what the model was given. */
 export type ScriptedAnswer<Prompt = unknown> =

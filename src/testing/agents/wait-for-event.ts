@@ -1,5 +1,5 @@
-import type { LoggedEvent } from '../../sessions/domain/event.js';
-import type { SessionKey } from '../../sessions/domain/ids.js';
+import type { LoggedEvent } from '../../sessions/domain/event/event.js';
+import type { SessionKey } from '../../sessions/domain/values/ids.js';
 import type { SessionService } from '../../sessions/session.service.js';
 
 /** How to wait for an event. */

@@ -1,4 +1,4 @@
-import { Event, type EventInput } from '../../sessions/domain/event.js';
+import { Event, type EventInput } from '../../sessions/domain/event/event.js';
 import { topic } from '../contract-runner.js';
 import {
   REFERENCE,

@@ -1,4 +1,4 @@
-import type { SessionsError } from '../../sessions/domain/errors.js';
+import type { SessionsError } from '../../sessions/domain/errors/errors.js';
 import { topic } from '../contract-runner.js';
 import { KEY, REFERENCE, type ServiceFixture, sessionWith, createSummaryEvent, turns, userSays } from './support.js';
 

@@ -1,4 +1,4 @@
-import { readPages } from '../../sessions/domain/paging.js';
+import { readPages } from '../../sessions/domain/values/paging.js';
 import { topic } from '../contract-runner.js';
 import {
   KEY,

@@ -1,4 +1,4 @@
-import type { SessionFilter } from '../../sessions/domain/session-filter.js';
+import type { SessionFilter } from '../../sessions/domain/metadata/session-filter.js';
 import type { ListSessionsRequest } from '../../sessions/operations/list-sessions.js';
 import type { SessionClient } from '../open-sessions.js';
 import { topic } from '../contract-runner.js';

@@ -1,5 +1,5 @@
-import type { EventInput } from '../../sessions/domain/event.js';
-import type { Session } from '../../sessions/domain/session.js';
+import type { EventInput } from '../../sessions/domain/event/event.js';
+import type { Session } from '../../sessions/domain/session/session.js';
 import type { SessionClient } from '../open-sessions.js';
 import { topic } from '../contract-runner.js';
 import {

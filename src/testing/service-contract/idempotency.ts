@@ -1,4 +1,4 @@
-import type { EventInput, LoggedEvent } from '../../sessions/domain/event.js';
+import type { EventInput, LoggedEvent } from '../../sessions/domain/event/event.js';
 import { topic } from '../contract-runner.js';
 import {
   KEY,

@@ -1,5 +1,5 @@
-import type { EventInput } from '../../sessions/domain/event.js';
-import type { MetadataDelta, SessionMetadata, SessionMetadataInput } from '../../sessions/domain/metadata.js';
+import type { EventInput } from '../../sessions/domain/event/event.js';
+import type { MetadataDelta, SessionMetadata, SessionMetadataInput } from '../../sessions/domain/metadata/metadata.js';
 import { topic } from '../contract-runner.js';
 import {
   KEY,

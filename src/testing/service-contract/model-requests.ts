@@ -1,5 +1,5 @@
-import type { EventInput } from '../../sessions/domain/event.js';
-import { type ModelRequest, requestHash } from '../../sessions/domain/model-request.js';
+import type { EventInput } from '../../sessions/domain/event/event.js';
+import { type ModelRequest, requestHash } from '../../sessions/domain/event/model-request.js';
 import { topic } from '../contract-runner.js';
 import type { SessionClient } from '../open-sessions.js';
 import {

@@ -1,4 +1,4 @@
-import type { LoggedEvent } from '../../sessions/domain/event.js';
+import type { LoggedEvent } from '../../sessions/domain/event/event.js';
 import { topic } from '../contract-runner.js';
 import { KEY, type ServiceFixture, load, sessionWith, userSays, wholeLog } from './support.js';
 

@@ -1,4 +1,4 @@
-import type { StateKeyChange, StateOperation } from '../../sessions/domain/state-history.js';
+import type { StateKeyChange, StateOperation } from '../../sessions/domain/history/state-history.js';
 import type { WatchedEvent } from '../../sessions/operations/state-history.js';
 import type { SessionClient } from '../open-sessions.js';
 import { topic } from '../contract-runner.js';

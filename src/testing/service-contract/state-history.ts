@@ -1,5 +1,5 @@
-import { CHECKPOINT_EVERY } from '../../sessions/domain/checkpoint.js';
-import type { EventInput } from '../../sessions/domain/event.js';
+import { CHECKPOINT_EVERY } from '../../sessions/domain/history/checkpoint.js';
+import type { EventInput } from '../../sessions/domain/event/event.js';
 import type { SessionClient } from '../open-sessions.js';
 import { topic } from '../contract-runner.js';
 import {

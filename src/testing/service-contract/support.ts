@@ -1,8 +1,12 @@
-import type { SessionsErrorCode } from '../../sessions/domain/errors.js';
-import { getFunctionCalls, getFunctionResponses, listEventTexts } from '../../sessions/domain/event-inspection.js';
-import type { EventInput, LoggedEvent } from '../../sessions/domain/event.js';
-import type { SessionKey } from '../../sessions/domain/ids.js';
-import type { Session } from '../../sessions/domain/session.js';
+import type { SessionsErrorCode } from '../../sessions/domain/errors/errors.js';
+import {
+  getFunctionCalls,
+  getFunctionResponses,
+  listEventTexts,
+} from '../../sessions/domain/event/event-inspection.js';
+import type { EventInput, LoggedEvent } from '../../sessions/domain/event/event.js';
+import type { SessionKey } from '../../sessions/domain/values/ids.js';
+import type { Session } from '../../sessions/domain/session/session.js';
 import type { ManualClock } from '../manual-clock.js';
 import type { OpenSessions, SessionClient, SessionSettings } from '../open-sessions.js';
 

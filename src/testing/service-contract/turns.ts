@@ -1,4 +1,4 @@
-import type { SessionsErrorCode } from '../../sessions/domain/errors.js';
+import type { SessionsErrorCode } from '../../sessions/domain/errors/errors.js';
 import { topic } from '../contract-runner.js';
 import {
   KEY,

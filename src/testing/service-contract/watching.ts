@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { LoggedEvent } from '../../sessions/domain/event.js';
+import type { LoggedEvent } from '../../sessions/domain/event/event.js';
 import { topic } from '../contract-runner.js';
 import {
   KEY,

@@ -1,5 +1,5 @@
-import { compareBytes } from '../../sessions/domain/ids.js';
-import { InvalidInputError } from '../../sessions/domain/errors.js';
+import { compareBytes } from '../../sessions/domain/values/ids.js';
+import { InvalidInputError } from '../../sessions/domain/errors/errors.js';
 import { topic } from '../contract-runner.js';
 import { NAMES } from './lease-names.js';
 import type { StorageFixture } from './support.js';

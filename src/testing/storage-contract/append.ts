@@ -15,7 +15,7 @@ import {
   upsert,
   countersFrom,
 } from './support.js';
-import { NO_COUNTS, countersWith } from '../../sessions/domain/counters.js';
+import { NO_COUNTS, countersWith } from '../../sessions/domain/stored/counters.js';
 
 export const append = topic<StorageFixture>('append', (test) => {
   test('events are numbered 1, 2, 3 without gaps', async ({ storage }) => {

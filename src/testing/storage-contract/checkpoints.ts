@@ -1,5 +1,5 @@
-import { CHECKPOINT_EVERY } from '../../sessions/domain/checkpoint.js';
-import { type InitialLog, EMPTY_LOG } from '../../sessions/domain/session-record.js';
+import { CHECKPOINT_EVERY } from '../../sessions/domain/history/checkpoint.js';
+import { type InitialLog, EMPTY_LOG } from '../../sessions/domain/stored/session-record.js';
 import type { SessionStorage, StoredCheckpoint } from '../../sessions/storage/session-storage.js';
 import { topic } from '../contract-runner.js';
 import {

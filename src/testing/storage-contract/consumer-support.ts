@@ -1,5 +1,5 @@
-import type { WorkEntry } from '../../sessions/domain/consumer-work.js';
-import { sessionKeyOf } from '../../sessions/domain/ids.js';
+import type { WorkEntry } from '../../sessions/domain/background/consumer-work.js';
+import { sessionKeyOf } from '../../sessions/domain/values/ids.js';
 import type { ChangedSession, DispatchRequest } from '../../sessions/storage/coordination.js';
 import type { SessionStorage } from '../../sessions/storage/session-storage.js';
 

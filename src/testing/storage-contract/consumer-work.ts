@@ -1,4 +1,4 @@
-import type { WorkEntry, WorkProgress } from '../../sessions/domain/consumer-work.js';
+import type { WorkEntry, WorkProgress } from '../../sessions/domain/background/consumer-work.js';
 import { topic } from '../contract-runner.js';
 import { claimed, dispatchTo, theClaimed } from './consumer-support.js';
 import { KEY, type StorageFixture, createTestCommit, creation, sessionWithEvents } from './support.js';

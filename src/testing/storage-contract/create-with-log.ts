@@ -1,4 +1,4 @@
-import type { InitialLog } from '../../sessions/domain/session-record.js';
+import type { InitialLog } from '../../sessions/domain/stored/session-record.js';
 import { topic } from '../contract-runner.js';
 import {
   KEY,

@@ -1,7 +1,7 @@
-import { NO_COUNTS } from '../../sessions/domain/counters.js';
-import { NEVER } from '../../sessions/domain/expiry.js';
-import { NO_TURN } from '../../sessions/domain/turn.js';
-import { NO_MARKS } from '../../sessions/domain/view-marks.js';
+import { NO_COUNTS } from '../../sessions/domain/stored/counters.js';
+import { NEVER } from '../../sessions/domain/values/expiry.js';
+import { NO_TURN } from '../../sessions/domain/stored/turn.js';
+import { NO_MARKS } from '../../sessions/domain/stored/view-marks.js';
 import { topic } from '../contract-runner.js';
 import {
   APP,

@@ -1,4 +1,4 @@
-import { sessionKeyOf } from '../../sessions/domain/ids.js';
+import { sessionKeyOf } from '../../sessions/domain/values/ids.js';
 import { topic } from '../contract-runner.js';
 import { ODD_KEY, changedSessions, claimed, dispatchTo } from './consumer-support.js';
 import {
@@ -11,7 +11,7 @@ import {
   readSession,
   sessionWithEvents,
 } from './support.js';
-import { NO_COUNTS } from '../../sessions/domain/counters.js';
+import { NO_COUNTS } from '../../sessions/domain/stored/counters.js';
 
 const OTHER = { ...KEY, sessionId: 's-2' };
 

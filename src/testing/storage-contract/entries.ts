@@ -1,5 +1,5 @@
-import { newStamp } from '../../sessions/domain/stamp.js';
-import { NEVER } from '../../sessions/domain/expiry.js';
+import { newStamp } from '../../sessions/domain/values/stamp.js';
+import { NEVER } from '../../sessions/domain/values/expiry.js';
 import type { StoredEntry } from '../../sessions/storage/entry-store.js';
 import { topic } from '../contract-runner.js';
 import { SPACE, addition, currentIn, findEntry, newEntry, written } from './entry-support.js';

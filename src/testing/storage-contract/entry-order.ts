@@ -1,5 +1,5 @@
-import { compareBytes } from '../../sessions/domain/ids.js';
-import { newStamp } from '../../sessions/domain/stamp.js';
+import { compareBytes } from '../../sessions/domain/values/ids.js';
+import { newStamp } from '../../sessions/domain/values/stamp.js';
 import { type EntryRange, PARKED, type StoredEntry } from '../../sessions/storage/entry-store.js';
 import { topic } from '../contract-runner.js';
 import { SPACE, addition, currentIn, findEntry, newEntry, written } from './entry-support.js';

@@ -1,6 +1,6 @@
-import { newStamp } from '../../sessions/domain/stamp.js';
+import { newStamp } from '../../sessions/domain/values/stamp.js';
 import type { EntryOutcome, EntryWrite, NewEntry, StoredEntry } from '../../sessions/storage/entry-store.js';
-import { NEVER } from '../../sessions/domain/expiry.js';
+import { NEVER } from '../../sessions/domain/values/expiry.js';
 import type { SessionStorage } from '../../sessions/storage/session-storage.js';
 
 export const SPACE = 'jobs';

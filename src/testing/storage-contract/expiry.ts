@@ -1,4 +1,4 @@
-import { NEVER } from '../../sessions/domain/expiry.js';
+import { NEVER } from '../../sessions/domain/values/expiry.js';
 import { topic } from '../contract-runner.js';
 import {
   APP,

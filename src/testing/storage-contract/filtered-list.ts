@@ -1,4 +1,4 @@
-import { hasEntries } from '../../sessions/domain/metadata-entries.js';
+import { hasEntries } from '../../sessions/domain/metadata/metadata-entries.js';
 import { comparePositions, positionOf } from '../../sessions/storage/list-order.js';
 import type { ListRequest, ListResult, SessionStorage } from '../../sessions/storage/session-storage.js';
 import { topic } from '../contract-runner.js';

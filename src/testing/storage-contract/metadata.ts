@@ -1,5 +1,5 @@
-import { type MetadataChange, metadataEntries } from '../../sessions/domain/metadata-entries.js';
-import { METADATA_LIMITS } from '../../sessions/domain/metadata-limits.js';
+import { type MetadataChange, metadataEntries } from '../../sessions/domain/metadata/metadata-entries.js';
+import { METADATA_LIMITS } from '../../sessions/domain/metadata/metadata-limits.js';
 import type { SessionStorage } from '../../sessions/storage/session-storage.js';
 import { topic } from '../contract-runner.js';
 import {

@@ -1,4 +1,8 @@
-import { MAX_PARTIALS_PER_TURN, type PartialOutcome, type PartialWrite } from '../../sessions/domain/partial-event.js';
+import {
+  MAX_PARTIALS_PER_TURN,
+  type PartialOutcome,
+  type PartialWrite,
+} from '../../sessions/domain/stored/partial-event.js';
 import type { SessionStorage } from '../../sessions/storage/session-storage.js';
 import { topic } from '../contract-runner.js';
 import {

@@ -1,4 +1,4 @@
-import { OWN_SEQ } from '../../sessions/domain/view-marks.js';
+import { OWN_SEQ } from '../../sessions/domain/stored/view-marks.js';
 import { topic } from '../contract-runner.js';
 import {
   KEY,

@@ -1,7 +1,7 @@
-import { EMPTY_LOG } from '../../sessions/domain/session-record.js';
-import { NO_COUNTS } from '../../sessions/domain/counters.js';
-import { OWN_SEQ } from '../../sessions/domain/view-marks.js';
-import type { GroupSearch } from '../../sessions/domain/event-group.js';
+import { EMPTY_LOG } from '../../sessions/domain/stored/session-record.js';
+import { NO_COUNTS } from '../../sessions/domain/stored/counters.js';
+import { OWN_SEQ } from '../../sessions/domain/stored/view-marks.js';
+import type { GroupSearch } from '../../sessions/domain/event/event-group.js';
 import type { EventWindow, SessionStorage } from '../../sessions/storage/session-storage.js';
 import { topic } from '../contract-runner.js';
 import {

@@ -1,6 +1,6 @@
-import type { Commit, Removal, Upsert } from '../../sessions/domain/commit.js';
-import { LimitExceededError } from '../../sessions/domain/errors.js';
-import type { StateLimits } from '../../sessions/domain/state-size.js';
+import type { Commit, Removal, Upsert } from '../../sessions/domain/stored/commit.js';
+import { LimitExceededError } from '../../sessions/domain/errors/errors.js';
+import type { StateLimits } from '../../sessions/domain/stored/state-size.js';
 import { ownEntries } from '../../sessions/storage/state-entries.js';
 import type { SessionStorage, StateEntries } from '../../sessions/storage/session-storage.js';
 import { topic } from '../contract-runner.js';

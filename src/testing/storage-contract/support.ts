@@ -1,10 +1,10 @@
 import { DEFAULT_TTL } from '../../config/session-settings.js';
-import type { Commit, Upsert } from '../../sessions/domain/commit.js';
-import { COUNTERS, type Counters, NO_COUNTS, countersWith } from '../../sessions/domain/counters.js';
-import { type Lifetimes, lifetimesOf } from '../../sessions/domain/expiry.js';
-import type { SessionKey } from '../../sessions/domain/ids.js';
-import type { StoredPartial } from '../../sessions/domain/partial-event.js';
-import type { CommitEvent } from '../../sessions/domain/session-record.js';
+import type { Commit, Upsert } from '../../sessions/domain/stored/commit.js';
+import { COUNTERS, type Counters, NO_COUNTS, countersWith } from '../../sessions/domain/stored/counters.js';
+import { type Lifetimes, lifetimesOf } from '../../sessions/domain/values/expiry.js';
+import type { SessionKey } from '../../sessions/domain/values/ids.js';
+import type { StoredPartial } from '../../sessions/domain/stored/partial-event.js';
+import type { CommitEvent } from '../../sessions/domain/stored/session-record.js';
 import type { Lease, LeaseRequest } from '../../sessions/storage/coordination.js';
 import { ownEntries } from '../../sessions/storage/state-entries.js';
 import type {

@@ -1,4 +1,4 @@
-import type { AppendOutcome, StoredEvent } from '../../sessions/domain/commit.js';
+import type { AppendOutcome, StoredEvent } from '../../sessions/domain/stored/commit.js';
 import { topic } from '../contract-runner.js';
 import {
   KEY,

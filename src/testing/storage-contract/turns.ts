@@ -1,5 +1,5 @@
 import { topic } from '../contract-runner.js';
-import { NO_TURN, type StoredTurn, type TurnBeginning } from '../../sessions/domain/turn.js';
+import { NO_TURN, type StoredTurn, type TurnBeginning } from '../../sessions/domain/stored/turn.js';
 import type { SessionStorage } from '../../sessions/storage/session-storage.js';
 import {
   KEY,

@@ -1,7 +1,7 @@
-import { lifetimesOf } from '../../sessions/domain/expiry.js';
+import { lifetimesOf } from '../../sessions/domain/values/expiry.js';
 import { DEFAULT_TTL } from '../../config/session-settings.js';
-import { MOST_MODELS_OF_SESSION, type ModelUsage, NO_USAGE, UNKNOWN_MODEL } from '../../sessions/domain/usage.js';
-import type { UsageOwner, UsagePeriod } from '../../sessions/domain/usage-periods.js';
+import { MOST_MODELS_OF_SESSION, type ModelUsage, NO_USAGE, UNKNOWN_MODEL } from '../../sessions/domain/usage/usage.js';
+import type { UsageOwner, UsagePeriod } from '../../sessions/domain/usage/usage-periods.js';
 import type { SessionStorage } from '../../sessions/storage/session-storage.js';
 import { topic } from '../contract-runner.js';
 import {

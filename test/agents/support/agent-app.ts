@@ -5,7 +5,7 @@ import {
   SessionService,
   type SessionServiceOptions,
 } from '../../../src/index.js';
-import type { Clock } from '../../../src/sessions/domain/clock.js';
+import type { Clock } from '../../../src/sessions/domain/process/clock.js';
 import type { SessionStorage } from '../../../src/storage.js';
 import { ManualClock } from '../../../src/testing/index.js';
 import type { OpenStorage } from '../../../src/testing/open-storage.js';

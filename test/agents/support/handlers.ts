@@ -1,5 +1,5 @@
 import type { EventInput, EventLike } from '../../../src/index.js';
-import { allFields } from '../../../src/sessions/domain/event-inspection.js';
+import { allFields } from '../../../src/sessions/domain/event/event-inspection.js';
 import type { AgentContext, RunHandler, AgentRun } from '../../../src/agents/index.js';
 
 export function text(said: string): EventInput {

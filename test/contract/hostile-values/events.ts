@@ -1,4 +1,4 @@
-import { isPlainObject } from '../../../src/sessions/domain/json-value.js';
+import { isPlainObject } from '../../../src/sessions/domain/values/json-value.js';
 import type { TestStore } from '../../support/stores.js';
 import { SESSION, USER, expectRefusals, load, sharedSession, withSession } from './harness.js';
 import { ILLEGAL_EVENTS, LEGAL_EVENTS } from './tables/events.js';

@@ -1,4 +1,4 @@
-import { METADATA_LIMITS } from '../../../src/sessions/domain/metadata-limits.js';
+import { METADATA_LIMITS } from '../../../src/sessions/domain/metadata/metadata-limits.js';
 import type { TestStore } from '../../support/stores.js';
 import { USER, expectRefusals, load, sharedSession, waysIn } from './harness.js';
 import { EXCESSIVE_VALUES, ILLEGAL_VALUES, LEGAL_VALUES } from './tables/values.js';

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { SessionsClient } from '../../../src/client/index.js';
 import type { Session, SessionReference, SessionService, UpdateSessionOptions } from '../../../src/index.js';
-import type { EventInput, LoggedEvent } from '../../../src/sessions/domain/event.js';
-import type { ViewFilter } from '../../../src/sessions/domain/cut-view.js';
-import { Session as SessionObject } from '../../../src/sessions/domain/session.js';
+import type { EventInput, LoggedEvent } from '../../../src/sessions/domain/event/event.js';
+import type { ViewFilter } from '../../../src/sessions/domain/view/cut-view.js';
+import { Session as SessionObject } from '../../../src/sessions/domain/session/session.js';
 import { hasChanges } from '../../../src/state/state-changes.js';
 import { trackedValuesOf } from '../../../src/state/state.js';
 import type { SessionClient } from '../../../src/testing/open-sessions.js';

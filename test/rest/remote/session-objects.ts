@@ -1,6 +1,6 @@
 import type { RemoteAppend, RemoteSession, SessionsClient } from '../../../src/client/index.js';
-import { isRewind, isSummary } from '../../../src/sessions/domain/event-inspection.js';
-import type { EventInput, LoggedEvent } from '../../../src/sessions/domain/event.js';
+import { isRewind, isSummary } from '../../../src/sessions/domain/event/event-inspection.js';
+import type { EventInput, LoggedEvent } from '../../../src/sessions/domain/event/event.js';
 import {
   applyCommit,
   applyEvents,
@@ -8,14 +8,14 @@ import {
   isUnseen,
   replaceView,
   trackSession,
-} from '../../../src/sessions/domain/session-tracking.js';
-import { EMPTY_SOURCE, type ViewSource } from '../../../src/sessions/domain/loaded-view.js';
-import { metadataChanges } from '../../../src/sessions/domain/metadata.js';
-import { metadataAfter } from '../../../src/sessions/domain/metadata-entries.js';
-import { type SessionRecord, newRecord } from '../../../src/sessions/domain/session-record.js';
-import { Session } from '../../../src/sessions/domain/session.js';
-import { type ViewItem, viewItemOf } from '../../../src/sessions/domain/view-item.js';
-import type { ViewFilter } from '../../../src/sessions/domain/cut-view.js';
+} from '../../../src/sessions/domain/session/session-tracking.js';
+import { EMPTY_SOURCE, type ViewSource } from '../../../src/sessions/domain/view/loaded-view.js';
+import { metadataChanges } from '../../../src/sessions/domain/metadata/metadata.js';
+import { metadataAfter } from '../../../src/sessions/domain/metadata/metadata-entries.js';
+import { type SessionRecord, newRecord } from '../../../src/sessions/domain/stored/session-record.js';
+import { Session } from '../../../src/sessions/domain/session/session.js';
+import { type ViewItem, viewItemOf } from '../../../src/sessions/domain/view/view-item.js';
+import type { ViewFilter } from '../../../src/sessions/domain/view/cut-view.js';
 import { isTempKey } from '../../../src/state/scopes.js';
 import { filterChanges } from '../../../src/state/state-changes.js';
 

@@ -1,4 +1,4 @@
-import type { EventInput, LoggedEvent } from '../../../src/sessions/domain/event.js';
+import type { EventInput, LoggedEvent } from '../../../src/sessions/domain/event/event.js';
 
 /** The expected state, counters and tokens of a log, computed without code of the package. */
 export class ExpectedSession {

@@ -1,4 +1,4 @@
-import type { EventInput } from '../../../src/sessions/domain/event.js';
+import type { EventInput } from '../../../src/sessions/domain/event/event.js';
 
 /**
  * The event `number` of a writer, always with the same content. It reports `number` tokens, sets a counter in each scope, and

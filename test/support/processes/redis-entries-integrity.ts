@@ -1,4 +1,4 @@
-import { NEVER } from '../../../src/sessions/domain/expiry.js';
+import { NEVER } from '../../../src/sessions/domain/values/expiry.js';
 import { PARKED } from '../../../src/storage.js';
 
 type Content = ReadonlyMap<string, string>;

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../src/sessions/domain/clock.js';
+import type { Clock } from '../../../src/sessions/domain/process/clock.js';
 import type { RedisSessionStorageOptions, WaitReplicas } from '../../../src/redis.js';
 import type { SessionStorage } from '../../../src/sessions/storage/session-storage.js';
 import type { ServerOptions, TypeOrmSessionStorageOptions } from '../../../src/typeorm.js';

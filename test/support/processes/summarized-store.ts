@@ -1,5 +1,5 @@
-import type { EventInput } from '../../../src/sessions/domain/event.js';
-import type { SessionReference } from '../../../src/sessions/domain/session.js';
+import type { EventInput } from '../../../src/sessions/domain/event/event.js';
+import type { SessionReference } from '../../../src/sessions/domain/session/session.js';
 import { SessionService } from '../../../src/sessions/session.service.js';
 import type { SessionStorage } from '../../../src/sessions/storage/session-storage.js';
 import { SummarizerSessionManager } from '../../../src/summarizer/summarizer-session.manager.js';

@@ -1,7 +1,7 @@
-import type { EventInput } from '../../../src/sessions/domain/event.js';
-import { SessionsError } from '../../../src/sessions/domain/errors.js';
-import type { SessionKey } from '../../../src/sessions/domain/ids.js';
-import type { SessionReference } from '../../../src/sessions/domain/session.js';
+import type { EventInput } from '../../../src/sessions/domain/event/event.js';
+import { SessionsError } from '../../../src/sessions/domain/errors/errors.js';
+import type { SessionKey } from '../../../src/sessions/domain/values/ids.js';
+import type { SessionReference } from '../../../src/sessions/domain/session/session.js';
 import type { SessionStorage } from '../../../src/sessions/storage/session-storage.js';
 import type { BeginTurnRequest } from '../../../src/sessions/operations/turns.js';
 import { SessionService } from '../../../src/sessions/session.service.js';

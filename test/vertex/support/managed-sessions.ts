@@ -1,4 +1,4 @@
-import type { Clock } from '../../../src/sessions/domain/clock.js';
+import type { Clock } from '../../../src/sessions/domain/process/clock.js';
 import { parseFilter } from './filter-language.js';
 
 /** A refusal, as Google's APIs say it. */

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../src/sessions/domain/clock.js';
+import type { Clock } from '../../../src/sessions/domain/process/clock.js';
 import type { OpenStorage } from '../../../src/testing/open-storage.js';
 import { VertexSessionStorage, type VertexSessionStorageOptions } from '../../../src/vertex.js';
 import { VertexServer } from './vertex-server.js';

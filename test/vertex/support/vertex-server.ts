@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type Clock, systemClock } from '../../../src/sessions/domain/clock.js';
+import { type Clock, systemClock } from '../../../src/sessions/domain/process/clock.js';
 import {
   ApiError,
   type ManagedSession,

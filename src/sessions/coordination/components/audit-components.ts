@@ -1,6 +1,6 @@
-import { sessionOfComponents } from '../../domain/component.js';
-import { NEVER } from '../../domain/expiry.js';
-import { DamagedDataError } from '../../domain/stored-json.js';
+import { sessionOfComponents } from '../../domain/stored/component.js';
+import { NEVER } from '../../domain/values/expiry.js';
+import { DamagedDataError } from '../../domain/stored/stored-json.js';
 import type { ComponentStore } from '../../storage/component-store.js';
 import type { EntryPlace, StoredEntry } from '../../storage/entry-store.js';
 import type { AuditPage, AuditRequest, StoreProblem } from '../../storage/store-audit.js';

@@ -1,7 +1,7 @@
-import type { ComponentHead } from '../../domain/component.js';
-import { NEVER, isExpired } from '../../domain/expiry.js';
-import { newStamp } from '../../domain/stamp.js';
-import { DamagedDataError, storedJson } from '../../domain/stored-json.js';
+import type { ComponentHead } from '../../domain/stored/component.js';
+import { NEVER, isExpired } from '../../domain/values/expiry.js';
+import { newStamp } from '../../domain/values/stamp.js';
+import { DamagedDataError, storedJson } from '../../domain/stored/stored-json.js';
 import { type NewEntry, PARKED, type StoredEntry } from '../../storage/entry-store.js';
 
 const SESSION = 'a session of components';

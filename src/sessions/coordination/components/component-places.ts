@@ -1,4 +1,4 @@
-import { type ComponentPlace, componentSessionDigest } from '../../domain/component.js';
+import { type ComponentPlace, componentSessionDigest } from '../../domain/stored/component.js';
 import { groupOfDigest, spaceInGroup } from '../../storage/entry-groups.js';
 import type { EntryPlace } from '../../storage/entry-store.js';
 

@@ -1,4 +1,4 @@
-import { newStamp } from '../../domain/stamp.js';
+import { newStamp } from '../../domain/values/stamp.js';
 import type { EntryPlace, EntryWrite } from '../../storage/entry-store.js';
 import type { EntryView } from '../entry-view.js';
 import { type ComponentPart, entryOfPart } from './component-entries.js';

@@ -1,9 +1,14 @@
-import { inBatches } from '../../domain/batches.js';
-import type { ComponentPlace, ComponentWrite, ComponentWriteOutcome, StoredComponent } from '../../domain/component.js';
-import { NEVER } from '../../domain/expiry.js';
-import { KeyedQueue } from '../../domain/keyed-queue.js';
-import { retryUndefined } from '../../domain/retry-overtaken.js';
-import { DamagedDataError } from '../../domain/stored-json.js';
+import { inBatches } from '../../domain/stored/batches.js';
+import type {
+  ComponentPlace,
+  ComponentWrite,
+  ComponentWriteOutcome,
+  StoredComponent,
+} from '../../domain/stored/component.js';
+import { NEVER } from '../../domain/values/expiry.js';
+import { KeyedQueue } from '../../domain/process/keyed-queue.js';
+import { retryUndefined } from '../../domain/process/retry-overtaken.js';
+import { DamagedDataError } from '../../domain/stored/stored-json.js';
 import type { ComponentContents, ComponentSessionsRequest, ComponentStore } from '../../storage/component-store.js';
 import type { EntryPlace, EntryStore, StoredEntry } from '../../storage/entry-store.js';
 import type { AuditPage, AuditRequest } from '../../storage/store-audit.js';

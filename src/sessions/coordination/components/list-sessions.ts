@@ -1,5 +1,5 @@
-import { isExpired } from '../../domain/expiry.js';
-import { compareBytes } from '../../domain/ids.js';
+import { isExpired } from '../../domain/values/expiry.js';
+import { compareBytes } from '../../domain/values/ids.js';
 import type { ComponentSessionsRequest } from '../../storage/component-store.js';
 import { type EntryStore, PARKED } from '../../storage/entry-store.js';
 import { spacesOf } from './component-places.js';

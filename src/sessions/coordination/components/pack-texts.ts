@@ -1,6 +1,6 @@
-import { inBatches } from '../../domain/batches.js';
-import type { ComponentWrite } from '../../domain/component.js';
-import { newStamp } from '../../domain/stamp.js';
+import { inBatches } from '../../domain/stored/batches.js';
+import type { ComponentWrite } from '../../domain/stored/component.js';
+import { newStamp } from '../../domain/values/stamp.js';
 import type { ComponentPart } from './component-entries.js';
 
 /** In UTF-16 units. A part keeps so much itself: it is written with each append. */

@@ -1,6 +1,6 @@
-import { inBatches } from '../../domain/batches.js';
-import { NEVER } from '../../domain/expiry.js';
-import { DamagedDataError } from '../../domain/stored-json.js';
+import { inBatches } from '../../domain/stored/batches.js';
+import { NEVER } from '../../domain/values/expiry.js';
+import { DamagedDataError } from '../../domain/stored/stored-json.js';
 import { type EntryWrite, PARKED, type StoredEntry } from '../../storage/entry-store.js';
 import { decide, noAnswer } from '../decide.js';
 import { EntryView } from '../entry-view.js';

@@ -1,6 +1,10 @@
-import { type ComponentWrite, type ComponentWriteOutcome, componentWriteOutcome } from '../../domain/component.js';
-import { NEVER } from '../../domain/expiry.js';
-import { newStamp } from '../../domain/stamp.js';
+import {
+  type ComponentWrite,
+  type ComponentWriteOutcome,
+  componentWriteOutcome,
+} from '../../domain/stored/component.js';
+import { NEVER } from '../../domain/values/expiry.js';
+import { newStamp } from '../../domain/values/stamp.js';
 import type { EntryWrite, StoredEntry } from '../../storage/entry-store.js';
 import type { Decision } from '../decide.js';
 import type { EntryView } from '../entry-view.js';

@@ -1,7 +1,7 @@
-import { isRedacted } from '../event-inspection.js';
-import type { Part } from '../content.js';
-import type { EventLike } from '../event.js';
-import { REDACTED_TEXT } from '../redacted-event.js';
+import { isRedacted } from '../event/event-inspection.js';
+import type { Part } from '../event/content.js';
+import type { EventLike } from '../event/event.js';
+import { REDACTED_TEXT } from '../write/redacted-event.js';
 
 /** The rest of an event is not searched. */
 const MAX_SEARCHED_CHARACTERS = 8_000;

@@ -1,7 +1,7 @@
-import { InvalidInputError } from '../errors.js';
-import { isId } from '../ids.js';
-import { isCount } from '../input-checks.js';
-import { encodeFields, parseFields } from '../paging.js';
+import { InvalidInputError } from '../errors/errors.js';
+import { isId } from '../values/ids.js';
+import { isCount } from '../values/input-checks.js';
+import { encodeFields, parseFields } from '../values/paging.js';
 import type { SearchMatch, SearchPosition } from './search-groups.js';
 
 /** Where a search without an index goes on: in a session, before an event. */

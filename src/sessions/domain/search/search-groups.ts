@@ -1,4 +1,4 @@
-import { compareBytes } from '../ids.js';
+import { compareBytes } from '../values/ids.js';
 
 /** Words that an event must have together, and what it gets for them. */
 export interface WeightedGroup<Word> {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { UserKey } from '../ids.js';
+import type { UserKey } from '../values/ids.js';
 import type { SearchedWord } from './words.js';
 
 /** A word as indexes have it, with its owner: small letters and digits only, which no query language understands otherwise. */

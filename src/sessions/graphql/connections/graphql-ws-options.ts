@@ -11,7 +11,7 @@ import {
   specifiedRules,
   validate,
 } from 'graphql';
-import { jsonBytes } from '../../domain/byte-budget.js';
+import { jsonBytes } from '../../domain/stored/byte-budget.js';
 import { onSignOut } from '../../transport/signed-out.js';
 import { isForeignPage } from '../../transport/cross-site.js';
 import { ConnectionOperations } from './connection-operations.js';

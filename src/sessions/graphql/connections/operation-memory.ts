@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { setImmediate } from 'node:timers';
 import { type ExecutionArgs, type ExecutionResult, execute } from 'graphql';
-import { jsonBytes } from '../../domain/byte-budget.js';
+import { jsonBytes } from '../../domain/stored/byte-budget.js';
 import { AnswerMemory, READING_SECONDS } from '../../transport/answer-memory.js';
 import { clientOf } from '../../transport/client-address.js';
 import { findHttpRequest } from '../access.guard.js';

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { isPlainObject, readObjectField } from '../../domain/json-value.js';
+import { isPlainObject, readObjectField } from '../../domain/values/json-value.js';
 import type { ConnectionLimits } from '../limits/graphql-limits.js';
 
 /** The part of a `ws` connection that is used here. */

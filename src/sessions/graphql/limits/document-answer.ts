@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type DocumentNode, GraphQLError, type GraphQLSchema, Kind } from 'graphql';
-import { jsonBytes } from '../../domain/byte-budget.js';
+import { jsonBytes } from '../../domain/stored/byte-budget.js';
 import { NoRoomError, RETRY_AFTER_SECONDS, WORK_IS_DONE, reserveAnswer } from '../../transport/answers.js';
 import { clientOf } from '../../transport/client-address.js';
 import { findHttpRequest } from '../access.guard.js';

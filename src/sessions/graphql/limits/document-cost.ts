@@ -13,7 +13,7 @@ import {
   isObjectType,
   type GraphQLField,
 } from 'graphql';
-import { MAX_LIMIT } from '../../domain/paging.js';
+import { MAX_LIMIT } from '../../domain/values/paging.js';
 
 interface Cost {
   readonly complexity: number;

@@ -1,6 +1,6 @@
 import type { GraphQLResolveInfo, GraphQLSchema } from 'graphql';
 import { DEFAULT_GRAPHQL_LIMITS, type GraphqlLimits, limitError } from './graphql-limits.js';
-import { jsonBytes } from '../../domain/byte-budget.js';
+import { jsonBytes } from '../../domain/stored/byte-budget.js';
 import { ClientGoneError } from '../../transport/answers.js';
 import { fieldsIn } from '../selected-fields.js';
 

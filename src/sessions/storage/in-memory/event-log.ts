@@ -1,8 +1,8 @@
-import type { StoredEvent } from '../../domain/commit.js';
-import type { GroupSearch } from '../../domain/event-group.js';
-import { KeptEvent } from '../../domain/kept-event.js';
-import type { InitialEvent, SessionRecord } from '../../domain/session-record.js';
-import { isTrimmed } from '../../domain/stored-json.js';
+import type { StoredEvent } from '../../domain/stored/commit.js';
+import type { GroupSearch } from '../../domain/event/event-group.js';
+import { KeptEvent } from '../../domain/stored/kept-event.js';
+import type { InitialEvent, SessionRecord } from '../../domain/stored/session-record.js';
+import { isTrimmed } from '../../domain/stored/stored-json.js';
 import { firstIndex } from '../binary-search.js';
 import { EventGroups } from '../event-groups.js';
 import type { EventText } from '../rebuild.js';

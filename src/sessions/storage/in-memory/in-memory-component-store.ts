@@ -1,7 +1,7 @@
 import { EntryComponents } from '../../coordination/components/entry-components.js';
-import { checkOptions } from '../../domain/given-options.js';
-import { checkedClock } from '../../domain/checked-clock.js';
-import type { Clock } from '../../domain/clock.js';
+import { checkOptions } from '../../domain/event/given-options.js';
+import { checkedClock } from '../../domain/process/checked-clock.js';
+import type { Clock } from '../../domain/process/clock.js';
 import { InMemoryEntries } from './in-memory-entries.js';
 
 /**

@@ -1,5 +1,5 @@
-import { expiresAt, isExpired } from '../../domain/expiry.js';
-import { compareBytes } from '../../domain/ids.js';
+import { expiresAt, isExpired } from '../../domain/values/expiry.js';
+import { compareBytes } from '../../domain/values/ids.js';
 import {
   type EntryCounts,
   type EntryOutcome,

@@ -1,6 +1,6 @@
-import { isExpired } from '../../domain/expiry.js';
-import { compareBytes } from '../../domain/ids.js';
-import { NOTHING_WAITS } from '../../domain/session-record.js';
+import { isExpired } from '../../domain/values/expiry.js';
+import { compareBytes } from '../../domain/values/ids.js';
+import { NOTHING_WAITS } from '../../domain/stored/session-record.js';
 import type { ChangedSession, SessionMarks } from '../coordination.js';
 import type { SessionIndex, StoredEntry } from './session-index.js';
 

@@ -1,5 +1,5 @@
-import { isExpired } from '../../domain/expiry.js';
-import type { StoredPartial } from '../../domain/partial-event.js';
+import { isExpired } from '../../domain/values/expiry.js';
+import type { StoredPartial } from '../../domain/stored/partial-event.js';
 import { firstIndex } from '../binary-search.js';
 import type { StoredEntry } from './session-index.js';
 

@@ -1,5 +1,5 @@
-import { checkOptions } from '../../domain/given-options.js';
-import type { Clock } from '../../domain/clock.js';
+import { checkOptions } from '../../domain/event/given-options.js';
+import type { Clock } from '../../domain/process/clock.js';
 import type { ComponentStore } from '../component-store.js';
 import { DecidingStorage } from '../../writes/deciding-storage.js';
 import { InMemoryStore } from './in-memory-store.js';

@@ -1,11 +1,11 @@
-import { checkedClock } from '../../domain/checked-clock.js';
-import type { Clock } from '../../domain/clock.js';
-import { type Lifetime, isExpired } from '../../domain/expiry.js';
-import { type SessionKey, type StateOwner, type UserKey, scopeOfOwner } from '../../domain/ids.js';
+import { checkedClock } from '../../domain/process/checked-clock.js';
+import type { Clock } from '../../domain/process/clock.js';
+import { type Lifetime, isExpired } from '../../domain/values/expiry.js';
+import { type SessionKey, type StateOwner, type UserKey, scopeOfOwner } from '../../domain/values/ids.js';
 import { remembered } from '../remembered.js';
-import { newStamp } from '../../domain/stamp.js';
-import { type StateLimits, writeExcessError } from '../../domain/state-size.js';
-import type { UsageQuery } from '../../domain/usage-periods.js';
+import { newStamp } from '../../domain/values/stamp.js';
+import { type StateLimits, writeExcessError } from '../../domain/stored/state-size.js';
+import type { UsageQuery } from '../../domain/usage/usage-periods.js';
 import type { LogTail, TailRequest } from '../session-changes.js';
 import type {
   ListRequest,
@@ -34,7 +34,7 @@ import { SharedStates } from './shared-states.js';
 import { readLogTail } from './log-tail.js';
 import { type Snapshot, createSnapshot } from './snapshot.js';
 import { UsageSums } from './usage-sums.js';
-import { storeClosed } from '../../domain/store-closed.js';
+import { storeClosed } from '../../domain/errors/store-closed.js';
 import { sharedOwnersOf } from '../state-owners.js';
 
 const NO_EVENTS = { events: [] };

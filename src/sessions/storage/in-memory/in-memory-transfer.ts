@@ -1,4 +1,4 @@
-import type { UserKey } from '../../domain/ids.js';
+import type { UserKey } from '../../domain/values/ids.js';
 import type { RestoreUsageRequest, TransferStore } from '../transfer-store.js';
 import type { SessionIndex, StoredEntry } from './session-index.js';
 import type { SharedStates } from './shared-states.js';

@@ -1,9 +1,9 @@
-import type { StoredEvent } from '../../domain/commit.js';
-import { isExpired } from '../../domain/expiry.js';
-import { type SessionKey, scopeOfOwner } from '../../domain/ids.js';
-import { partialsLeft } from '../../domain/partial-event.js';
-import type { StateExcess, StateSize } from '../../domain/state-size.js';
-import type { SharedPart } from '../../domain/stored-json.js';
+import type { StoredEvent } from '../../domain/stored/commit.js';
+import { isExpired } from '../../domain/values/expiry.js';
+import { type SessionKey, scopeOfOwner } from '../../domain/values/ids.js';
+import { partialsLeft } from '../../domain/stored/partial-event.js';
+import type { StateExcess, StateSize } from '../../domain/stored/state-size.js';
+import type { SharedPart } from '../../domain/stored/stored-json.js';
 import type {
   LocalSession,
   LocalWriteStore,

@@ -1,6 +1,6 @@
-import { isExpired } from '../../domain/expiry.js';
-import type { StoredPartial } from '../../domain/partial-event.js';
-import type { SessionRecord } from '../../domain/session-record.js';
+import { isExpired } from '../../domain/values/expiry.js';
+import type { StoredPartial } from '../../domain/stored/partial-event.js';
+import type { SessionRecord } from '../../domain/stored/session-record.js';
 import type { LogTail, TailRequest } from '../session-changes.js';
 import type { EventLog } from './event-log.js';
 

@@ -1,6 +1,6 @@
-import { isExpired } from '../../domain/expiry.js';
-import { hasEntries, indexChanges, indexEntries } from '../../domain/metadata-entries.js';
-import type { SessionRecord } from '../../domain/session-record.js';
+import { isExpired } from '../../domain/values/expiry.js';
+import { hasEntries, indexChanges, indexEntries } from '../../domain/metadata/metadata-entries.js';
+import type { SessionRecord } from '../../domain/stored/session-record.js';
 import { comparePositions } from '../list-order.js';
 import type { ListFilter, ListPosition, ListRequest } from '../session-storage.js';
 import { SortedList } from './sorted-list.js';

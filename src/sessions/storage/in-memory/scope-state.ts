@@ -1,5 +1,5 @@
 import type { StoredScope } from '../../../state/scopes.js';
-import type { SessionKey, StateOwner } from '../../domain/ids.js';
+import type { SessionKey, StateOwner } from '../../domain/values/ids.js';
 import {
   type StateExcess,
   type StateLimits,
@@ -9,8 +9,8 @@ import {
   readExcess,
   readExcessError,
   stateExcess,
-} from '../../domain/state-size.js';
-import type { StateWrites } from '../../domain/stored-json.js';
+} from '../../domain/stored/state-size.js';
+import type { StateWrites } from '../../domain/stored/stored-json.js';
 import type { PlannedEntry } from '../planned-write.js';
 import type { StateEntries, StoredState } from '../session-storage.js';
 

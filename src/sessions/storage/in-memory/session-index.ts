@@ -1,6 +1,6 @@
-import { type SessionKey, type StateOwner, type UserKey, sessionNameOf } from '../../domain/ids.js';
-import type { StoredPartial } from '../../domain/partial-event.js';
-import type { SessionRecord } from '../../domain/session-record.js';
+import { type SessionKey, type StateOwner, type UserKey, sessionNameOf } from '../../domain/values/ids.js';
+import type { StoredPartial } from '../../domain/stored/partial-event.js';
+import type { SessionRecord } from '../../domain/stored/session-record.js';
 import type { ListRequest, StoredCheckpoint } from '../session-storage.js';
 import { ownerNameOf } from '../state-owners.js';
 import type { EventLog } from './event-log.js';

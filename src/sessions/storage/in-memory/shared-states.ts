@@ -1,5 +1,5 @@
-import { type Lifetime, expiresAt, isExpired, isRenewalDue } from '../../domain/expiry.js';
-import { type StateOwner, type UserKey, scopeOfOwner } from '../../domain/ids.js';
+import { type Lifetime, expiresAt, isExpired, isRenewalDue } from '../../domain/values/expiry.js';
+import { type StateOwner, type UserKey, scopeOfOwner } from '../../domain/values/ids.js';
 import type { PlannedEntry } from '../planned-write.js';
 import { ownerNameOf } from '../state-owners.js';
 import { ScopeState } from './scope-state.js';

@@ -1,5 +1,5 @@
-import { isExpired } from '../../domain/expiry.js';
-import type { SessionKey, StateOwner } from '../../domain/ids.js';
+import { isExpired } from '../../domain/values/expiry.js';
+import type { SessionKey, StateOwner } from '../../domain/values/ids.js';
 import {
   type StoredPeriod,
   type UsageIncrement,
@@ -8,8 +8,8 @@ import {
   periodName,
   restoredPeriod,
   storedPeriods,
-} from '../../domain/usage-periods.js';
-import { type ModelUsage, usageByModel } from '../../domain/usage.js';
+} from '../../domain/usage/usage-periods.js';
+import { type ModelUsage, usageByModel } from '../../domain/usage/usage.js';
 import { ownerNameOf, sharedOwnersOf } from '../state-owners.js';
 import type { PeriodUsage } from '../transfer-store.js';
 

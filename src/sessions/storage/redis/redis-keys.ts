@@ -1,6 +1,6 @@
 import { REDIS } from '../../../config/store-settings.js';
-import { InvalidInputError } from '../../domain/errors.js';
-import type { SessionKey, StateOwner, UserKey } from '../../domain/ids.js';
+import { InvalidInputError } from '../../domain/errors/errors.js';
+import type { SessionKey, StateOwner, UserKey } from '../../domain/values/ids.js';
 import { groupOfSpace } from '../entry-store.js';
 import { slotOfTag, tagOfSlot } from './cluster-slots.js';
 

@@ -1,5 +1,5 @@
 import type { RedisSettings } from '../../../config/store-settings.js';
-import type { Clock } from '../../domain/clock.js';
+import type { Clock } from '../../domain/process/clock.js';
 import { DecidingStorage } from '../../writes/deciding-storage.js';
 import type { ComponentStore } from '../component-store.js';
 import type { RedisClient, RedisSessionStorageOptions } from './connect/redis-options.js';

@@ -1,9 +1,9 @@
 import { checkStoreOptionNames } from '../../../config/check-service-options.js';
-import { checkedClock } from '../../domain/checked-clock.js';
-import type { Lifetime } from '../../domain/expiry.js';
-import type { StateOwner } from '../../domain/ids.js';
-import type { StateLimits } from '../../domain/state-size.js';
-import type { UsageQuery } from '../../domain/usage-periods.js';
+import { checkedClock } from '../../domain/process/checked-clock.js';
+import type { Lifetime } from '../../domain/values/expiry.js';
+import type { StateOwner } from '../../domain/values/ids.js';
+import type { StateLimits } from '../../domain/stored/state-size.js';
+import type { UsageQuery } from '../../domain/usage/usage-periods.js';
 import type { SessionMarks } from '../coordination.js';
 import type { WriteStore } from '../planned-write.js';
 import type { GroupedEvents, GroupedEventsRequest } from '../rebuild.js';

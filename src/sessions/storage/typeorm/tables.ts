@@ -1,6 +1,6 @@
 import type { DataSource, QueryRunner } from 'typeorm';
 import { DATABASE } from '../../../config/store-settings.js';
-import { checkSetting } from '../../domain/input-checks.js';
+import { checkSetting } from '../../domain/values/input-checks.js';
 import { ALL_TABLES, type TableKey } from './schema/all-tables.js';
 import { Sql } from './sql/sql.js';
 

@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
 import type { TlsChoice } from '../../../config/tls-settings.js';
-import type { Clock } from '../../domain/clock.js';
+import type { Clock } from '../../domain/process/clock.js';
 
 /** Options of every database. */
 interface CommonOptions {

@@ -1,4 +1,4 @@
-import { isPlainObject } from '../../domain/json-value.js';
+import { isPlainObject } from '../../domain/values/json-value.js';
 import { VertexError } from './vertex-error.js';
 import type { EventPage, Operation, SessionPage, VertexEvent, VertexSession } from './wire.js';
 

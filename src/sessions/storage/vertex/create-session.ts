@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { DAY_MS, NEVER, isExpired } from '../../domain/expiry.js';
-import type { SessionKey } from '../../domain/ids.js';
-import type { LogOrigin } from '../../domain/session-record.js';
+import { DAY_MS, NEVER, isExpired } from '../../domain/values/expiry.js';
+import type { SessionKey } from '../../domain/values/ids.js';
+import type { LogOrigin } from '../../domain/stored/session-record.js';
 import type { StoredSession } from '../session-storage.js';
 import type { NewSessionRequest } from '../session-store.js';
 import { stateMembersOf } from './vertex-writes.js';

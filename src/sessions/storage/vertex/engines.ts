@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { InvalidInputError } from '../../domain/errors.js';
+import { InvalidInputError } from '../../domain/errors/errors.js';
 import type { VertexSessionStorageOptions } from './vertex-options.js';
 
 const FULL_NAME = /^projects\/(\w[\w.:-]*)\/locations\/([a-z0-9-]+)\/reasoningEngines\/(\d+)$/;

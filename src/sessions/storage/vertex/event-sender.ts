@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { retryUnknown } from '../../domain/retry-overtaken.js';
-import type { NumberedEvent } from '../../domain/session-record.js';
+import { retryUnknown } from '../../domain/process/retry-overtaken.js';
+import type { NumberedEvent } from '../../domain/stored/session-record.js';
 import type { LoadedSession } from './load-session.js';
 import { sentEvent } from './sent-event.js';
 import { type ReadEvent, type Stamp, readEvent } from './stamped-event.js';

@@ -1,6 +1,6 @@
-import { epochMilliseconds } from '../../domain/clock.js';
-import type { Event, EventActionsInput } from '../../domain/event.js';
-import { idProblem } from '../../domain/ids.js';
+import { epochMilliseconds } from '../../domain/process/clock.js';
+import type { Event, EventActionsInput } from '../../domain/event/event.js';
+import { idProblem } from '../../domain/values/ids.js';
 import type { VertexActions, VertexEvent } from './wire.js';
 
 /** The event of another program in our shape. Its raw event has what the API has no field for. */

@@ -1,8 +1,8 @@
-import { LimitExceededError } from '../../domain/errors.js';
-import type { SessionKey } from '../../domain/ids.js';
-import { hasEntries } from '../../domain/metadata-entries.js';
-import { NO_COUNTS } from '../../domain/counters.js';
-import { NO_MARKS } from '../../domain/view-marks.js';
+import { LimitExceededError } from '../../domain/errors/errors.js';
+import type { SessionKey } from '../../domain/values/ids.js';
+import { hasEntries } from '../../domain/metadata/metadata-entries.js';
+import { NO_COUNTS } from '../../domain/stored/counters.js';
+import { NO_MARKS } from '../../domain/stored/view-marks.js';
 import { comparePositions, positionOf } from '../list-order.js';
 import { ownEntries } from '../state-entries.js';
 import type { ListRequest, ListResult, ListedSession } from '../session-storage.js';

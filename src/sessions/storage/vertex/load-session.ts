@@ -1,6 +1,6 @@
-import { isExpired } from '../../domain/expiry.js';
-import { type SessionKey, sessionNameOf } from '../../domain/ids.js';
-import type { SessionRecord } from '../../domain/session-record.js';
+import { isExpired } from '../../domain/values/expiry.js';
+import { type SessionKey, sessionNameOf } from '../../domain/values/ids.js';
+import type { SessionRecord } from '../../domain/stored/session-record.js';
 import type { Engine } from './engines.js';
 import { Replica } from './replica.js';
 import { resourceIdsOf } from './session-ids.js';

@@ -1,5 +1,5 @@
-import { type SessionKey, sessionNameOf } from '../../domain/ids.js';
-import { type EndedPartials, type StoredPartial, partialsLeft } from '../../domain/partial-event.js';
+import { type SessionKey, sessionNameOf } from '../../domain/values/ids.js';
+import { type EndedPartials, type StoredPartial, partialsLeft } from '../../domain/stored/partial-event.js';
 
 /** Partial events in the memory of this process. */
 export class ProcessPartials {

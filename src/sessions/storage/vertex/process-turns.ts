@@ -1,7 +1,7 @@
-import { isExpired } from '../../domain/expiry.js';
-import { type SessionKey, sessionNameOf } from '../../domain/ids.js';
-import type { SessionRecord } from '../../domain/session-record.js';
-import type { StoredTurn } from '../../domain/turn.js';
+import { isExpired } from '../../domain/values/expiry.js';
+import { type SessionKey, sessionNameOf } from '../../domain/values/ids.js';
+import type { SessionRecord } from '../../domain/stored/session-record.js';
+import type { StoredTurn } from '../../domain/stored/turn.js';
 
 const MOST_TURNS = 10_000;
 

@@ -1,6 +1,6 @@
-import type { SessionKey } from '../../domain/ids.js';
-import { type StateLimits, countedSize, readExcessError } from '../../domain/state-size.js';
-import { storedJson } from '../../domain/stored-json.js';
+import type { SessionKey } from '../../domain/values/ids.js';
+import { type StateLimits, countedSize, readExcessError } from '../../domain/stored/state-size.js';
+import { storedJson } from '../../domain/stored/stored-json.js';
 import { ownEntries } from '../state-entries.js';
 import type { ReadRequest, StoredSession, StoredState } from '../session-storage.js';
 import type { LoadedSession } from './load-session.js';

@@ -1,10 +1,10 @@
-import { type Counters, NO_COUNTS, addCounters, subtractCounters } from '../../domain/counters.js';
-import { isAnySummary, isRewind, isSummary } from '../../domain/event-inspection.js';
-import { LogReplay } from '../../domain/log-replay.js';
-import type { NumberedEvent } from '../../domain/session-record.js';
-import type { InitialEvent } from '../../domain/session-record.js';
-import { loggedEvent } from '../../domain/stored-json.js';
-import { NO_MARKS } from '../../domain/view-marks.js';
+import { type Counters, NO_COUNTS, addCounters, subtractCounters } from '../../domain/stored/counters.js';
+import { isAnySummary, isRewind, isSummary } from '../../domain/event/event-inspection.js';
+import { LogReplay } from '../../domain/history/log-replay.js';
+import type { NumberedEvent } from '../../domain/stored/session-record.js';
+import type { InitialEvent } from '../../domain/stored/session-record.js';
+import { loggedEvent } from '../../domain/stored/stored-json.js';
+import { NO_MARKS } from '../../domain/stored/view-marks.js';
 import { EventLog } from '../in-memory/event-log.js';
 import { effectiveEvents } from './effective-events.js';
 import { type RecordPart, type Snapshot, recordPart } from './snapshot.js';

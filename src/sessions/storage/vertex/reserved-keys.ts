@@ -1,5 +1,5 @@
-import { InvalidInputError } from '../../domain/errors.js';
-import { UnsupportedByStoreError } from '../../domain/unsupported-error.js';
+import { InvalidInputError } from '../../domain/errors/errors.js';
+import { UnsupportedByStoreError } from '../../domain/errors/unsupported-error.js';
 
 /** Keys in the state of a session that belong to the store. */
 const RESERVED = '_agent_sessions';

@@ -1,6 +1,6 @@
-import type { Content, Part } from '../../domain/content.js';
-import { allFields } from '../../domain/event-inspection.js';
-import type { EventLike } from '../../domain/event.js';
+import type { Content, Part } from '../../domain/event/content.js';
+import { allFields } from '../../domain/event/event-inspection.js';
+import type { EventLike } from '../../domain/event/event.js';
 import { STAMP_KEY } from './reserved-keys.js';
 import { type Stamp, stampText } from './stamped-event.js';
 import { type VertexEvent, timeText } from './wire.js';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type SessionKey, sessionNameOf } from '../../domain/ids.js';
+import { type SessionKey, sessionNameOf } from '../../domain/values/ids.js';
 
 /** What Vertex AI accepts as an id. */
 const LEGAL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;

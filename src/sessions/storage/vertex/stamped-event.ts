@@ -1,8 +1,8 @@
-import { toEventGroup } from '../../domain/event-group.js';
-import { isAnchor } from '../../domain/event-inspection.js';
-import type { Event } from '../../domain/event.js';
-import type { InitialEvent } from '../../domain/session-record.js';
-import { storedJson } from '../../domain/stored-json.js';
+import { toEventGroup } from '../../domain/event/event-group.js';
+import { isAnchor } from '../../domain/event/event-inspection.js';
+import type { Event } from '../../domain/event/event.js';
+import type { InitialEvent } from '../../domain/stored/session-record.js';
+import { storedJson } from '../../domain/stored/stored-json.js';
 import { foreignEvent } from './foreign-event.js';
 import { STAMP_KEY } from './reserved-keys.js';
 import { type VertexEvent, lastPart, parseTimeMicros, millisOf } from './wire.js';

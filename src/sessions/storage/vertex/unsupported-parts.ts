@@ -1,5 +1,5 @@
 import type { Agenda, ConsumerStore, LeaseStore, SessionMarks } from '../coordination.js';
-import { UnsupportedByStoreError } from '../../domain/unsupported-error.js';
+import { UnsupportedByStoreError } from '../../domain/errors/unsupported-error.js';
 
 const FOR_ONE_PROCESS =
   'Vertex AI cannot coordinate processes. If no other process writes these sessions, set vertex.singleProcess (SESSIONS_VERTEX_SINGLE_PROCESS=true).';

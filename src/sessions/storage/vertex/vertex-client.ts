@@ -1,11 +1,11 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { callWithin } from '../../domain/timeouts.js';
-import { backoffMs } from '../../domain/backoff.js';
+import { callWithin } from '../../domain/process/timeouts.js';
+import { backoffMs } from '../../domain/process/backoff.js';
 import { retryAfterMs } from './retry-after.js';
 import { VertexError, refusalError, refusesRawEvent } from './vertex-error.js';
 import type { AccessTokenSource } from './vertex-options.js';
-import { storeClosed } from '../../domain/store-closed.js';
+import { storeClosed } from '../../domain/errors/store-closed.js';
 
 /** A request to the API. */
 export interface VertexRequest {

@@ -1,9 +1,9 @@
-import { checkedClock } from '../../domain/checked-clock.js';
-import type { Clock } from '../../domain/clock.js';
-import { type SessionKey, sessionNameOf } from '../../domain/ids.js';
+import { checkedClock } from '../../domain/process/checked-clock.js';
+import type { Clock } from '../../domain/process/clock.js';
+import { type SessionKey, sessionNameOf } from '../../domain/values/ids.js';
 import { APP_LABEL, type Engine, engineOf } from './engines.js';
 import { googleTokens } from './google-tokens.js';
-import { KeyedQueue } from '../../domain/keyed-queue.js';
+import { KeyedQueue } from '../../domain/process/keyed-queue.js';
 import { ReplicaCache } from './replica-cache.js';
 import { SessionsApi } from './sessions-api.js';
 import { VertexClient } from './vertex-client.js';

@@ -1,5 +1,5 @@
-import { StoreUnavailableError } from '../../domain/errors.js';
-import { isPlainObject } from '../../domain/json-value.js';
+import { StoreUnavailableError } from '../../domain/errors/errors.js';
+import { isPlainObject } from '../../domain/values/json-value.js';
 
 /** What is known about a failed call. */
 export interface VertexFailure {

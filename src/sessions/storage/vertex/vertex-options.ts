@@ -1,4 +1,4 @@
-import type { Clock } from '../../domain/clock.js';
+import type { Clock } from '../../domain/process/clock.js';
 
 /** Options of the store in Vertex AI. */
 export interface VertexSessionStorageOptions {

@@ -1,7 +1,7 @@
 import type { VertexSettings } from '../../../config/store-settings.js';
-import type { Clock } from '../../domain/clock.js';
-import type { TurnOutcome, TurnRequest } from '../../domain/turn.js';
-import { UnsupportedByStoreError } from '../../domain/unsupported-error.js';
+import type { Clock } from '../../domain/process/clock.js';
+import type { TurnOutcome, TurnRequest } from '../../domain/stored/turn.js';
+import { UnsupportedByStoreError } from '../../domain/errors/unsupported-error.js';
 import { DecidingStorage } from '../../writes/deciding-storage.js';
 import { NO_AGENDA, NO_CONSUMERS, NO_LEASES, needsOneProcess } from './unsupported-parts.js';
 import type { VertexSessionStorageOptions } from './vertex-options.js';

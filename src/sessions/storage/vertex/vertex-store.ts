@@ -1,8 +1,8 @@
 import { checkStoreOptionNames } from '../../../config/check-service-options.js';
-import type { Lifetime } from '../../domain/expiry.js';
-import { type SessionKey, type StateOwner, sessionNameOf } from '../../domain/ids.js';
-import type { SessionRecord } from '../../domain/session-record.js';
-import type { UsageQuery } from '../../domain/usage-periods.js';
+import type { Lifetime } from '../../domain/values/expiry.js';
+import { type SessionKey, type StateOwner, sessionNameOf } from '../../domain/values/ids.js';
+import type { SessionRecord } from '../../domain/stored/session-record.js';
+import type { UsageQuery } from '../../domain/usage/usage-periods.js';
 import type { SessionMarks } from '../coordination.js';
 import { InMemoryEntries } from '../in-memory/in-memory-entries.js';
 import { readLogTail } from '../in-memory/log-tail.js';

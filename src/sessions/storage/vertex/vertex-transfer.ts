@@ -1,4 +1,4 @@
-import type { SessionKey, UserKey } from '../../domain/ids.js';
+import type { SessionKey, UserKey } from '../../domain/values/ids.js';
 import type { TransferStore } from '../transfer-store.js';
 import { APP_LABEL } from './engines.js';
 import { listedByService } from './list-sessions.js';

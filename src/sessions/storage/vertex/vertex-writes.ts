@@ -1,8 +1,8 @@
-import { type SessionKey } from '../../domain/ids.js';
-import { NEVER } from '../../domain/expiry.js';
-import type { SessionRecord } from '../../domain/session-record.js';
-import { countedSize } from '../../domain/state-size.js';
-import { recordOfMembers } from '../../domain/stored-json.js';
+import { type SessionKey } from '../../domain/values/ids.js';
+import { NEVER } from '../../domain/values/expiry.js';
+import type { SessionRecord } from '../../domain/stored/session-record.js';
+import { countedSize } from '../../domain/stored/state-size.js';
+import { recordOfMembers } from '../../domain/stored/stored-json.js';
 import { ownEntries } from '../state-entries.js';
 import type { Held, HeldScopes, HoldRequest, PlannedEntry, PlannedWrite, WriteStore } from '../planned-write.js';
 import { EventSender } from './event-sender.js';

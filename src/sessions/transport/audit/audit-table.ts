@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { groupBy, inBatches } from '../../domain/batches.js';
-import { DAY_MS } from '../../domain/expiry.js';
-import { newStamp } from '../../domain/stamp.js';
-import { storedJson } from '../../domain/stored-json.js';
+import { groupBy, inBatches } from '../../domain/stored/batches.js';
+import { DAY_MS } from '../../domain/values/expiry.js';
+import { newStamp } from '../../domain/values/stamp.js';
+import { storedJson } from '../../domain/stored/stored-json.js';
 import { groupOfDigest, spaceInGroup } from '../../storage/entry-groups.js';
 import type { EntryWrite, StoredEntry } from '../../storage/entry-store.js';
 import type { SessionStorage } from '../../storage/session-storage.js';

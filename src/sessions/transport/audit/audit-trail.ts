@@ -7,8 +7,8 @@ import {
 } from '@nestjs/common';
 import type { ModuleRef } from '@nestjs/core';
 import { ConfigurationError } from '../../../config/configuration-error.js';
-import { toErrorMessage } from '../../domain/thrown-text.js';
-import { callWithin } from '../../domain/timeouts.js';
+import { toErrorMessage } from '../../domain/errors/thrown-text.js';
+import { callWithin } from '../../domain/process/timeouts.js';
 import type { SessionEnvironment } from '../../session-environment.js';
 import { environmentsIn } from '../environments-in.js';
 import { RequestNotes } from '../request-notes.js';

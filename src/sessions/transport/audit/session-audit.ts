@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { fieldNames, requestCheck } from '../../domain/input-checks.js';
-import { assertId } from '../../domain/ids.js';
+import { fieldNames, requestCheck } from '../../domain/values/input-checks.js';
+import { assertId } from '../../domain/values/ids.js';
 import { AuditTrail } from './audit-trail.js';
 
 /** What code does, and in whose name. It has ids and names, and no content. */

@@ -1,6 +1,6 @@
 import { LlmAgent, LogLevel, Runner, createEvent, setLogLevel } from '@google/adk';
 import { AdkSessionService } from '../../../../src/adapters/adk/index.js';
-import type { SessionKey } from '../../../../src/sessions/domain/ids.js';
+import type { SessionKey } from '../../../../src/sessions/domain/values/ids.js';
 import type { SessionService } from '../../../../src/sessions/session.service.js';
 import { collected } from './collected.js';
 import { ScriptedLlm, calls, message, says } from './scripted-llm.js';

@@ -1,7 +1,7 @@
-import type { Lifetime } from '../../../domain/expiry.js';
-import type { SessionKey, StateOwner, UserKey } from '../../../domain/ids.js';
-import type { StateWrites } from '../../../domain/stored-json.js';
-import type { StateExcess, StateLimits } from '../../../domain/state-size.js';
+import type { Lifetime } from '../../../domain/values/expiry.js';
+import type { SessionKey, StateOwner, UserKey } from '../../../domain/values/ids.js';
+import type { StateWrites } from '../../../domain/stored/stored-json.js';
+import type { StateExcess, StateLimits } from '../../../domain/stored/state-size.js';
 import type { PlannedScope } from '../../planned-write.js';
 import type { ListResult, SharedScope } from '../../session-storage.js';
 import type { RedisKeys } from '../redis-keys.js';

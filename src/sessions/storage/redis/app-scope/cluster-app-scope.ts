@@ -1,8 +1,8 @@
-import { StoreUnavailableError } from '../../../domain/errors.js';
-import { type Lifetime, NEVER } from '../../../domain/expiry.js';
-import type { SessionKey, StateOwner, UserKey } from '../../../domain/ids.js';
-import { type StateExcess, type StateLimits, stateExcess } from '../../../domain/state-size.js';
-import { type StateWrites, changesNothing, storedJson, writesOf } from '../../../domain/stored-json.js';
+import { StoreUnavailableError } from '../../../domain/errors/errors.js';
+import { type Lifetime, NEVER } from '../../../domain/values/expiry.js';
+import type { SessionKey, StateOwner, UserKey } from '../../../domain/values/ids.js';
+import { type StateExcess, type StateLimits, stateExcess } from '../../../domain/stored/state-size.js';
+import { type StateWrites, changesNothing, storedJson, writesOf } from '../../../domain/stored/stored-json.js';
 import type { PlannedEntry, PlannedScope } from '../../planned-write.js';
 import type { ListResult, SharedScope } from '../../session-storage.js';
 import { duringRead } from '../connect/driver-errors.js';

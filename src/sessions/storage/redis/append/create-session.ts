@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { type Lifetimes, NEVER } from '../../../domain/expiry.js';
-import { NOTHING_WAITS } from '../../../domain/session-record.js';
-import { readExcessError, writeExcessError } from '../../../domain/state-size.js';
-import { newStamp } from '../../../domain/stamp.js';
-import { type StateWrites, changesNothing, writesOf } from '../../../domain/stored-json.js';
+import { type Lifetimes, NEVER } from '../../../domain/values/expiry.js';
+import { NOTHING_WAITS } from '../../../domain/stored/session-record.js';
+import { readExcessError, writeExcessError } from '../../../domain/stored/state-size.js';
+import { newStamp } from '../../../domain/values/stamp.js';
+import { type StateWrites, changesNothing, writesOf } from '../../../domain/stored/stored-json.js';
 import type { NewSessionRequest } from '../../session-store.js';
 import type { ReadSession } from '../read/read-session.js';
 import type { AppScope } from '../app-scope/app-scope.js';

@@ -1,7 +1,7 @@
-import { payloadChecksum } from '../../../domain/event-digest.js';
-import { NEVER } from '../../../domain/expiry.js';
-import type { NumberedEvent } from '../../../domain/session-record.js';
-import type { StateSize } from '../../../domain/state-size.js';
+import { payloadChecksum } from '../../../domain/write/event-digest.js';
+import { NEVER } from '../../../domain/values/expiry.js';
+import type { NumberedEvent } from '../../../domain/stored/session-record.js';
+import type { StateSize } from '../../../domain/stored/state-size.js';
 import type { PlannedEntry, PlannedScope, PlannedWrite, Upkeep } from '../../planned-write.js';
 import type { Repairs } from '../../rebuild.js';
 import type { AppScope } from '../app-scope/app-scope.js';

@@ -1,5 +1,5 @@
-import type { StoredEvent } from '../../../domain/commit.js';
-import { UNCOUNTED } from '../../../domain/state-size.js';
+import type { StoredEvent } from '../../../domain/stored/commit.js';
+import { UNCOUNTED } from '../../../domain/stored/state-size.js';
 import type { HoldRequest, SessionHead } from '../../planned-write.js';
 import type { AppScope } from '../app-scope/app-scope.js';
 import { duringRead } from '../connect/driver-errors.js';

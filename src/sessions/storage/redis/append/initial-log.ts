@@ -1,6 +1,6 @@
-import { LimitExceededError } from '../../../domain/errors.js';
-import { payloadChecksum } from '../../../domain/event-digest.js';
-import { type InitialEvent, type InitialLog, EMPTY_LOG } from '../../../domain/session-record.js';
+import { LimitExceededError } from '../../../domain/errors/errors.js';
+import { payloadChecksum } from '../../../domain/write/event-digest.js';
+import { type InitialEvent, type InitialLog, EMPTY_LOG } from '../../../domain/stored/session-record.js';
 import type { ScriptArguments } from '../script/codec.js';
 
 /** A Redis command takes at most 1,048,576 arguments. */

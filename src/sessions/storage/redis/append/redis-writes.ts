@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { groupBy, inBatches } from '../../../domain/batches.js';
-import { StoreUnavailableError } from '../../../domain/errors.js';
-import { NEVER, isExpired } from '../../../domain/expiry.js';
-import { beginsToWait } from '../../../domain/session-record.js';
-import { UNCOUNTED } from '../../../domain/state-size.js';
+import { groupBy, inBatches } from '../../../domain/stored/batches.js';
+import { StoreUnavailableError } from '../../../domain/errors/errors.js';
+import { NEVER, isExpired } from '../../../domain/values/expiry.js';
+import { beginsToWait } from '../../../domain/stored/session-record.js';
+import { UNCOUNTED } from '../../../domain/stored/state-size.js';
 import type {
   Held,
   HoldOptions,

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../domain/clock.js';
+import type { Clock } from '../../../domain/process/clock.js';
 import { type PlanTime, SLACK_MS, timeRange } from '../../plan-time.js';
 
 /** How long an answer that came faster than later ones counts. */

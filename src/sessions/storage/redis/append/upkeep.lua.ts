@@ -1,4 +1,4 @@
-import { CHECKPOINT_EVERY } from '../../../domain/checkpoint.js';
+import { CHECKPOINT_EVERY } from '../../../domain/history/checkpoint.js';
 import { CHECKPOINTS } from '../script/session.lua.js';
 
 /**

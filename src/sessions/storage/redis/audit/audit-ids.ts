@@ -1,4 +1,4 @@
-import type { SessionKey } from '../../../domain/ids.js';
+import type { SessionKey } from '../../../domain/values/ids.js';
 import type { StoreProblem, StoreProblemCode } from '../../store-audit.js';
 import { ARGUMENTS, TIME } from '../script/base.lua.js';
 import { ID_FIELD, flag, keyArguments, recordPattern } from '../script/codec.js';

@@ -1,5 +1,5 @@
-import { NEVER } from '../../../domain/expiry.js';
-import type { SessionKey } from '../../../domain/ids.js';
+import { NEVER } from '../../../domain/values/expiry.js';
+import type { SessionKey } from '../../../domain/values/ids.js';
 import type { StoreProblem } from '../../store-audit.js';
 import type { KeyKind, RedisKeys } from '../redis-keys.js';
 import { flag } from '../script/codec.js';

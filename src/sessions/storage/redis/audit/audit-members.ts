@@ -1,4 +1,4 @@
-import type { SessionKey, StateOwner } from '../../../domain/ids.js';
+import type { SessionKey, StateOwner } from '../../../domain/values/ids.js';
 import type { StoreProblem } from '../../store-audit.js';
 import type { RedisKeys } from '../redis-keys.js';
 import { TIME } from '../script/base.lua.js';

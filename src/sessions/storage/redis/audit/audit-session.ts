@@ -1,4 +1,4 @@
-import type { SessionKey } from '../../../domain/ids.js';
+import type { SessionKey } from '../../../domain/values/ids.js';
 import type { StoreProblem, StoreProblemCode } from '../../store-audit.js';
 import type { AppScope } from '../app-scope/app-scope.js';
 import { REGISTER } from '../app-scope/cluster-app-scope.js';

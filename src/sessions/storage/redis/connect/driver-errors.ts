@@ -1,6 +1,6 @@
 import { ConfigurationError } from '../../../../config/configuration-error.js';
 import { tlsProblem } from '../../../../config/tls-settings.js';
-import { SessionsError, StoreUnavailableError } from '../../../domain/errors.js';
+import { SessionsError, StoreUnavailableError } from '../../../domain/errors/errors.js';
 import type { RedisKeys } from '../redis-keys.js';
 import type { RedisClient } from './redis-options.js';
 

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Cluster, type Redis } from 'ioredis';
-import type { StoreUnavailableError } from '../../../domain/errors.js';
-import { withTimeout } from '../../../domain/timeouts.js';
+import type { StoreUnavailableError } from '../../../domain/errors/errors.js';
+import { withTimeout } from '../../../domain/process/timeouts.js';
 import type { RedisKeys } from '../redis-keys.js';
 import type { Script, ScriptCall, ScriptRunner } from '../script/script.js';
 import { createClient, serverNameOf } from './create-client.js';
@@ -24,7 +24,7 @@ import {
   type WaitReplicas,
 } from './redis-options.js';
 import { runAndReplicate, runScript } from './run-script.js';
-import { storeClosed } from '../../../domain/store-closed.js';
+import { storeClosed } from '../../../domain/errors/store-closed.js';
 
 interface RunOptions {
   readonly isWrite: boolean;

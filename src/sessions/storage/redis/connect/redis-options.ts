@@ -1,7 +1,7 @@
 import type { Cluster, ClusterNode, Redis, RedisOptions } from 'ioredis';
 import { REDIS } from '../../../../config/store-settings.js';
 import type { TlsChoice } from '../../../../config/tls-settings.js';
-import type { Clock } from '../../../domain/clock.js';
+import type { Clock } from '../../../domain/process/clock.js';
 
 /** An ioredis client of a node or of a cluster. */
 export type RedisClient = Redis | Cluster;

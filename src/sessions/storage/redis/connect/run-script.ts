@@ -1,5 +1,5 @@
 import type { Cluster } from 'ioredis';
-import { StoreUnavailableError } from '../../../domain/errors.js';
+import { StoreUnavailableError } from '../../../domain/errors/errors.js';
 import type { Script } from '../script/script.js';
 import { isMoved, isUnknownScript } from './driver-errors.js';
 import type { RedisClient, WaitReplicas } from './redis-options.js';

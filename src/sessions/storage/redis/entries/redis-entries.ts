@@ -1,5 +1,5 @@
-import { groupBy } from '../../../domain/batches.js';
-import { DamagedDataError } from '../../../domain/stored-json.js';
+import { groupBy } from '../../../domain/stored/batches.js';
+import { DamagedDataError } from '../../../domain/stored/stored-json.js';
 import {
   type EntryCounts,
   type EntryOutcome,

@@ -1,4 +1,4 @@
-import { retryUndefined } from '../../../domain/retry-overtaken.js';
+import { retryUndefined } from '../../../domain/process/retry-overtaken.js';
 import type { DeletedSession } from '../../session-store.js';
 import type { AppScope } from '../app-scope/app-scope.js';
 import { afterWrite } from '../connect/driver-errors.js';

@@ -1,4 +1,4 @@
-import type { UserKey } from '../../../domain/ids.js';
+import type { UserKey } from '../../../domain/values/ids.js';
 import type { PurgeCounts } from '../../session-storage.js';
 import type { AppScope } from '../app-scope/app-scope.js';
 import type { RedisKeys } from '../redis-keys.js';

@@ -1,7 +1,7 @@
-import { MAX_ID_BYTES, type StateOwner, compareBytes } from '../../../domain/ids.js';
-import { DamagedDataError } from '../../../domain/stored-json.js';
-import { expectReadableText } from '../../../domain/state-text.js';
-import { readExcessError } from '../../../domain/state-size.js';
+import { MAX_ID_BYTES, type StateOwner, compareBytes } from '../../../domain/values/ids.js';
+import { DamagedDataError } from '../../../domain/stored/stored-json.js';
+import { expectReadableText } from '../../../domain/stored/state-text.js';
+import { readExcessError } from '../../../domain/stored/state-size.js';
 import type { ListPosition, ListRequest } from '../../session-storage.js';
 import type { ListPage } from '../app-scope/app-scope.js';
 import {

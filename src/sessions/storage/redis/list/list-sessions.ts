@@ -1,4 +1,4 @@
-import { inBatches } from '../../../domain/batches.js';
+import { inBatches } from '../../../domain/stored/batches.js';
 import { comparePositions, positionOf } from '../../list-order.js';
 import type { ListPosition, ListRequest, ListResult } from '../../session-storage.js';
 import type { AppScope, ListPage } from '../app-scope/app-scope.js';

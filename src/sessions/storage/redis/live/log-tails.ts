@@ -1,5 +1,5 @@
-import { groupBy, inBatches } from '../../../domain/batches.js';
-import { isExpired } from '../../../domain/expiry.js';
+import { groupBy, inBatches } from '../../../domain/stored/batches.js';
+import { isExpired } from '../../../domain/values/expiry.js';
 import type { LogTail, TailRequest } from '../../session-changes.js';
 import type { RedisKeys } from '../redis-keys.js';
 import { TIME } from '../script/base.lua.js';

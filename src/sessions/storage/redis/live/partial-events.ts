@@ -1,4 +1,4 @@
-import type { StoredPartial } from '../../../domain/partial-event.js';
+import type { StoredPartial } from '../../../domain/stored/partial-event.js';
 
 /** One line each for number, seq, expiry and message, and then the content. */
 export function memberOfPartial({ number, afterSeq, expiresAt, messageId, content }: StoredPartial): string {

@@ -1,4 +1,4 @@
-import { type UserKey, compareBytes } from '../../../domain/ids.js';
+import { type UserKey, compareBytes } from '../../../domain/values/ids.js';
 import type { ChangedSession, SessionMarks } from '../../coordination.js';
 import { LIST_APPS } from '../expire/purge-expired.js';
 import type { RedisKeys } from '../redis-keys.js';

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers';
 import type { Redis } from 'ioredis';
 import { type MessageListener, ListenerRegistry } from '../../listener-registry.js';
 import type { LogSubscription } from '../../session-changes.js';
-import { withTimeout } from '../../../domain/timeouts.js';
+import { withTimeout } from '../../../domain/process/timeouts.js';
 
 const CHANNELS_PER_COMMAND = 500;
 

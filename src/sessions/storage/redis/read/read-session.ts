@@ -1,7 +1,7 @@
-import { CHECKPOINT_EVERY } from '../../../domain/checkpoint.js';
-import type { StoredEvent } from '../../../domain/commit.js';
-import { expectReadableText, type StateText } from '../../../domain/state-text.js';
-import { readExcessError } from '../../../domain/state-size.js';
+import { CHECKPOINT_EVERY } from '../../../domain/history/checkpoint.js';
+import type { StoredEvent } from '../../../domain/stored/commit.js';
+import { expectReadableText, type StateText } from '../../../domain/stored/state-text.js';
+import { readExcessError } from '../../../domain/stored/state-size.js';
 import type { EventWindow, ReadRequest, StoredSession } from '../../session-storage.js';
 import type { AppScope } from '../app-scope/app-scope.js';
 import { duringRead } from '../connect/driver-errors.js';

@@ -1,5 +1,5 @@
-import type { UsageQuery } from '../../../domain/usage-periods.js';
-import { groupBy } from '../../../domain/batches.js';
+import type { UsageQuery } from '../../../domain/usage/usage-periods.js';
+import { groupBy } from '../../../domain/stored/batches.js';
 import type { UsageReply } from '../../session-storage.js';
 import type { RedisKeys } from '../redis-keys.js';
 import { TIME } from '../script/base.lua.js';

@@ -1,10 +1,10 @@
-import type { StoredEvent } from '../../../domain/commit.js';
-import type { Lifetime } from '../../../domain/expiry.js';
-import type { SessionKey } from '../../../domain/ids.js';
+import type { StoredEvent } from '../../../domain/stored/commit.js';
+import type { Lifetime } from '../../../domain/values/expiry.js';
+import type { SessionKey } from '../../../domain/values/ids.js';
 import type { StoredScope } from '../../../../state/scopes.js';
-import type { StateWrites } from '../../../domain/stored-json.js';
-import type { StateText } from '../../../domain/state-text.js';
-import type { StateExcess, StateLimits, StateSize } from '../../../domain/state-size.js';
+import type { StateWrites } from '../../../domain/stored/stored-json.js';
+import type { StateText } from '../../../domain/stored/state-text.js';
+import type { StateExcess, StateLimits, StateSize } from '../../../domain/stored/state-size.js';
 import type { SessionHead } from '../../planned-write.js';
 import { parseRecord, RECORD_LINES, type RecordLine, type RecordText, findRecordStamp } from '../../record-text.js';
 import type { OwnState, SharedScope, StoredSession } from '../../session-storage.js';

@@ -1,4 +1,4 @@
-import { UNCOUNTED } from '../../../domain/state-size.js';
+import { UNCOUNTED } from '../../../domain/stored/state-size.js';
 
 /** The expiry in the field '' of shared state. */
 export const EXPIRY_IN_HEAD = String.raw`

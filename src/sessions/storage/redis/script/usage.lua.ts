@@ -1,6 +1,12 @@
-import { DAY_MS, NEVER } from '../../../domain/expiry.js';
-import { DAYS_KEPT, type UsageIncrement, periodName } from '../../../domain/usage-periods.js';
-import { type ModelUsage, type TokenUsage, USAGE_COUNTS, usageByModel, usageWith } from '../../../domain/usage.js';
+import { DAY_MS, NEVER } from '../../../domain/values/expiry.js';
+import { DAYS_KEPT, type UsageIncrement, periodName } from '../../../domain/usage/usage-periods.js';
+import {
+  type ModelUsage,
+  type TokenUsage,
+  USAGE_COUNTS,
+  usageByModel,
+  usageWith,
+} from '../../../domain/usage/usage.js';
 import { type FlatHash, parseHashPairs } from './codec.js';
 
 /** Counts of models as fields with numbers: the place of the count in `USAGE_COUNTS`, and the model. Without those that are 0. */

@@ -1,6 +1,11 @@
-import type { Lifetime } from '../../../domain/expiry.js';
-import { type StateOwner, scopeOfOwner } from '../../../domain/ids.js';
-import { type StateLimits, type StateSize, readExcessError, writeExcessError } from '../../../domain/state-size.js';
+import type { Lifetime } from '../../../domain/values/expiry.js';
+import { type StateOwner, scopeOfOwner } from '../../../domain/values/ids.js';
+import {
+  type StateLimits,
+  type StateSize,
+  readExcessError,
+  writeExcessError,
+} from '../../../domain/stored/state-size.js';
 import type { SharedScope, StateEntries, WriteStateRequest } from '../../session-storage.js';
 import type { AppScope } from '../app-scope/app-scope.js';
 import { afterWrite } from '../connect/driver-errors.js';

@@ -1,4 +1,4 @@
-import type { UserKey } from '../../../domain/ids.js';
+import type { UserKey } from '../../../domain/values/ids.js';
 import type { AppScope } from '../app-scope/app-scope.js';
 import { deleteSession } from '../expire/delete-session.js';
 import { purgeUser, unregisterUser } from '../expire/purge-expired.js';

@@ -1,5 +1,5 @@
 import type { Cluster } from 'ioredis';
-import type { UserKey } from '../../../domain/ids.js';
+import type { UserKey } from '../../../domain/values/ids.js';
 import type { RestoreUsageRequest, TransferStore } from '../../transfer-store.js';
 import type { AppScope } from '../app-scope/app-scope.js';
 import { storeUnavailable } from '../connect/driver-errors.js';

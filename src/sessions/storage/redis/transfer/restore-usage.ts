@@ -1,5 +1,5 @@
-import { periodName, restoredPeriod } from '../../../domain/usage-periods.js';
-import { type ModelUsage, usageByModel, usageWith } from '../../../domain/usage.js';
+import { periodName, restoredPeriod } from '../../../domain/usage/usage-periods.js';
+import { type ModelUsage, usageByModel, usageWith } from '../../../domain/usage/usage.js';
 import type { PeriodUsage, RestoreUsageRequest } from '../../transfer-store.js';
 import type { RedisKeys } from '../redis-keys.js';
 import { readUsage } from '../read/read-usage.js';

@@ -1,5 +1,5 @@
-import type { AppendOutcome, Commit } from '../../../domain/commit.js';
-import { inBatches } from '../../../domain/batches.js';
+import type { AppendOutcome, Commit } from '../../../domain/stored/commit.js';
+import { inBatches } from '../../../domain/stored/batches.js';
 import type { AppendWithin } from '../../session-storage.js';
 import { AppTransactions, type AppTransactionsOptions } from '../connect/app-transactions.js';
 import { joinSql, sql } from '../sql/sql.js';

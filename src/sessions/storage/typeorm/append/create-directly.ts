@@ -1,6 +1,6 @@
-import { NEVER } from '../../../domain/expiry.js';
-import { indexEntries } from '../../../domain/metadata-entries.js';
-import { EMPTY_LOG, type SessionRecord } from '../../../domain/session-record.js';
+import { NEVER } from '../../../domain/values/expiry.js';
+import { indexEntries } from '../../../domain/metadata/metadata-entries.js';
+import { EMPTY_LOG, type SessionRecord } from '../../../domain/stored/session-record.js';
 import type { StoredSession } from '../../session-storage.js';
 import type { NewSessionRequest } from '../../session-store.js';
 import { parseStateRows } from '../state/read-state.js';

@@ -1,8 +1,8 @@
-import { isExpired } from '../../../domain/expiry.js';
-import { EMPTY_LOG, NOTHING_WAITS } from '../../../domain/session-record.js';
-import { scopeOfOwner } from '../../../domain/ids.js';
-import { writeExcessError } from '../../../domain/state-size.js';
-import { scopesWritten, writesOf } from '../../../domain/stored-json.js';
+import { isExpired } from '../../../domain/values/expiry.js';
+import { EMPTY_LOG, NOTHING_WAITS } from '../../../domain/stored/session-record.js';
+import { scopeOfOwner } from '../../../domain/values/ids.js';
+import { writeExcessError } from '../../../domain/stored/state-size.js';
+import { scopesWritten, writesOf } from '../../../domain/stored/stored-json.js';
 import type { StoredSession } from '../../session-storage.js';
 import type { NewSessionRequest } from '../../session-store.js';
 import { sharedOwnersOf } from '../../state-owners.js';

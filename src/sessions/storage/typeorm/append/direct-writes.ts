@@ -1,8 +1,8 @@
-import type { IndexEntry, MetadataText } from '../../../domain/metadata-entries.js';
-import type { Upsert } from '../../../domain/commit.js';
-import type { SessionRecord } from '../../../domain/session-record.js';
-import type { StateText } from '../../../domain/state-text.js';
-import type { StateLimits } from '../../../domain/state-size.js';
+import type { IndexEntry, MetadataText } from '../../../domain/metadata/metadata-entries.js';
+import type { Upsert } from '../../../domain/stored/commit.js';
+import type { SessionRecord } from '../../../domain/stored/session-record.js';
+import type { StateText } from '../../../domain/stored/state-text.js';
+import type { StateLimits } from '../../../domain/stored/state-size.js';
 import type { StateRow } from '../state/read-state.js';
 import type { SessionHead } from '../../planned-write.js';
 import type { PlanTime, TimeRange } from '../../plan-time.js';

@@ -1,7 +1,7 @@
-import { groupBy } from '../../../domain/batches.js';
-import type { StoredEvent } from '../../../domain/commit.js';
-import { sessionNameOf } from '../../../domain/ids.js';
-import type { StateSize } from '../../../domain/state-size.js';
+import { groupBy } from '../../../domain/stored/batches.js';
+import type { StoredEvent } from '../../../domain/stored/commit.js';
+import { sessionNameOf } from '../../../domain/values/ids.js';
+import type { StateSize } from '../../../domain/stored/state-size.js';
 import type { HeldSession, HoldRequest, SessionHead } from '../../planned-write.js';
 import {
   columnsWith,

@@ -1,6 +1,6 @@
-import type { MetadataText } from '../../../domain/metadata-entries.js';
-import type { SessionRecord } from '../../../domain/session-record.js';
-import type { StateText } from '../../../domain/state-text.js';
+import type { MetadataText } from '../../../domain/metadata/metadata-entries.js';
+import type { SessionRecord } from '../../../domain/stored/session-record.js';
+import type { StateText } from '../../../domain/stored/state-text.js';
 import { SESSIONS } from '../schema/session-tables.js';
 import { listColumns } from '../schema/table.js';
 import { toSessionRow } from '../sql/session-rows.js';

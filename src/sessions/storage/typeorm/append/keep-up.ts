@@ -1,6 +1,6 @@
-import { inBatches } from '../../../domain/batches.js';
-import { payloadChecksum } from '../../../domain/event-digest.js';
-import type { SessionRecord } from '../../../domain/session-record.js';
+import { inBatches } from '../../../domain/stored/batches.js';
+import { payloadChecksum } from '../../../domain/write/event-digest.js';
+import type { SessionRecord } from '../../../domain/stored/session-record.js';
 import type { Upkeep } from '../../planned-write.js';
 import type { EventGroup, Repairs } from '../../rebuild.js';
 import { type Sql, joinSql, sql, sqlList } from '../sql/sql.js';

@@ -1,7 +1,7 @@
-import { inBatches } from '../../../domain/batches.js';
-import { payloadChecksum } from '../../../domain/event-digest.js';
-import type { EndedPartials } from '../../../domain/partial-event.js';
-import { type NumberedEvent, beginsToWait } from '../../../domain/session-record.js';
+import { inBatches } from '../../../domain/stored/batches.js';
+import { payloadChecksum } from '../../../domain/write/event-digest.js';
+import type { EndedPartials } from '../../../domain/stored/partial-event.js';
+import { type NumberedEvent, beginsToWait } from '../../../domain/stored/session-record.js';
 import type { PlannedWrite, SessionHead } from '../../planned-write.js';
 import { endPartials, type NewPartial, savePartials } from '../live/partial-events.js';
 import { columnList } from '../schema/column-list.js';

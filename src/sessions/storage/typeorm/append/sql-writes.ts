@@ -1,5 +1,5 @@
-import { BoundedMap } from '../../../domain/bounded-map.js';
-import { NEVER } from '../../../domain/expiry.js';
+import { BoundedMap } from '../../../domain/process/bounded-map.js';
+import { NEVER } from '../../../domain/values/expiry.js';
 import type {
   Held,
   HoldOptions,

@@ -1,6 +1,6 @@
-import { indexEntries } from '../../../domain/metadata-entries.js';
+import { indexEntries } from '../../../domain/metadata/metadata-entries.js';
 import type { StoreProblem } from '../../store-audit.js';
-import { DamagedDataError } from '../../../domain/stored-json.js';
+import { DamagedDataError } from '../../../domain/stored/stored-json.js';
 import { SESSIONS } from '../schema/session-tables.js';
 import { listColumns, type RowOf } from '../schema/table.js';
 import { changeIndex, toSessionHead, type RecordRow, toSessionRow } from '../sql/session-rows.js';

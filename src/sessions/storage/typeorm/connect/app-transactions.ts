@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers';
 import type { DataSource, EntitySubscriberInterface, QueryRunner } from 'typeorm';
-import type { Clock } from '../../../domain/clock.js';
-import { InvalidInputError } from '../../../domain/errors.js';
-import { withTimeout } from '../../../domain/timeouts.js';
+import type { Clock } from '../../../domain/process/clock.js';
+import { InvalidInputError } from '../../../domain/errors/errors.js';
+import { withTimeout } from '../../../domain/process/timeouts.js';
 import { Sql } from '../sql/sql.js';
 import {
   type DatabaseContext,

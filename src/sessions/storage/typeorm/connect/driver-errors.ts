@@ -1,7 +1,7 @@
 import { types } from 'node:util';
 import { QueryFailedError } from 'typeorm';
 import { ConfigurationError } from '../../../../config/configuration-error.js';
-import { LimitExceededError, SessionsError, StoreUnavailableError } from '../../../domain/errors.js';
+import { LimitExceededError, SessionsError, StoreUnavailableError } from '../../../domain/errors/errors.js';
 
 /** What ER_UNKNOWN_COM_ERROR means. MySQL has no other use for it. */
 export const NOT_IN_CLUSTER = 'it is a Galera node that lost the majority of its cluster, or is still joining';

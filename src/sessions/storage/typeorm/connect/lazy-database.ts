@@ -4,7 +4,7 @@ import type { WrittenAppend } from '../append/append-within.js';
 import type { SearchPlace } from '../search/search-place.js';
 import type { Transactions } from '../sql/transaction.js';
 import type { AppTransactions } from './app-transactions.js';
-import { storeClosed } from '../../../domain/store-closed.js';
+import { storeClosed } from '../../../domain/errors/store-closed.js';
 
 /** An open database. */
 export interface OpenDatabase {

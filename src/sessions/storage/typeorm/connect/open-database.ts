@@ -1,8 +1,8 @@
 import type { DataSource } from 'typeorm';
 import { ConfigurationError } from '../../../../config/configuration-error.js';
 import { dataSourceServerOf } from '../../../../config/store-place.js';
-import { StoreUnavailableError } from '../../../domain/errors.js';
-import { withTimeout } from '../../../domain/timeouts.js';
+import { StoreUnavailableError } from '../../../domain/errors/errors.js';
+import { withTimeout } from '../../../domain/process/timeouts.js';
 import { dialectOf } from '../sql/dialect.js';
 import { Sql } from '../sql/sql.js';
 import { checkNames, checkNamesOf } from '../tables.js';

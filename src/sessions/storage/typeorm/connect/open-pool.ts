@@ -1,5 +1,5 @@
 import type { DataSource, QueryRunner } from 'typeorm';
-import type { Clock } from '../../../domain/clock.js';
+import type { Clock } from '../../../domain/process/clock.js';
 import { appTransactionsOf } from '../append/append-within.js';
 import { formatChannelName, PostgresNotifications, PostgresFeed } from '../live/postgres-feed.js';
 import { type ListeningClient, newListeningClient } from '../live/postgres-listener.js';

@@ -2,7 +2,7 @@ import { ConfigurationError } from '../../../../config/configuration-error.js';
 import { installCommand } from '../../../../config/install-command.js';
 import { tlsProblem } from '../../../../config/tls-settings.js';
 import { type ServerPlace, serverPlaceOf } from '../../../../config/store-place.js';
-import { SessionsError, StoreUnavailableError } from '../../../domain/errors.js';
+import { SessionsError, StoreUnavailableError } from '../../../domain/errors/errors.js';
 import {
   findDriverErrorCode,
   isError,

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Clock } from '../../../domain/clock.js';
-import { StoreUnavailableError } from '../../../domain/errors.js';
+import type { Clock } from '../../../domain/process/clock.js';
+import { StoreUnavailableError } from '../../../domain/errors/errors.js';
 import { type PlanTime, SLACK_MS } from '../../plan-time.js';
 import type {
   CreatedRows,

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { InvalidInputError } from '../../../domain/errors.js';
+import { InvalidInputError } from '../../../domain/errors/errors.js';
 import { SESSION_MIGRATIONS } from '../schema/migrations.js';
 import type { TypeOrmSessionStorageOptions } from '../typeorm-options.js';
 import { type ExecutedMigrations, executedMigrations } from './executed-migrations.js';

@@ -1,7 +1,7 @@
 import { placeText } from '../../../coordination/entry-view.js';
-import { groupBy, inBatches } from '../../../domain/batches.js';
-import { expiresAt, isExpired } from '../../../domain/expiry.js';
-import { compareBytes } from '../../../domain/ids.js';
+import { groupBy, inBatches } from '../../../domain/stored/batches.js';
+import { expiresAt, isExpired } from '../../../domain/values/expiry.js';
+import { compareBytes } from '../../../domain/values/ids.js';
 import {
   type EntryCounts,
   type EntryOutcome,

@@ -1,4 +1,4 @@
-import { inBatches } from '../../../domain/batches.js';
+import { inBatches } from '../../../domain/stored/batches.js';
 import type { PurgeCounts } from '../../session-storage.js';
 import { minuteOf } from '../sql/minutes.js';
 import { type Sql, joinSql, sql, sqlList } from '../sql/sql.js';

@@ -1,6 +1,6 @@
-import { newStamp } from '../../../domain/stamp.js';
-import { DamagedDataError } from '../../../domain/stored-json.js';
-import { inBatches } from '../../../domain/batches.js';
+import { newStamp } from '../../../domain/values/stamp.js';
+import { DamagedDataError } from '../../../domain/stored/stored-json.js';
+import { inBatches } from '../../../domain/stored/batches.js';
 import { changedColumns, RECORD_COLUMNS, parseRecordRow, type RecordRow } from '../sql/session-rows.js';
 import { type Columns, equalities, sql, sqlList } from '../sql/sql.js';
 import type { SqlTransaction, Transactions } from '../sql/transaction.js';

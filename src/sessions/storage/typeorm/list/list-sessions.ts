@@ -1,5 +1,5 @@
-import { sessionKeyOf } from '../../../domain/ids.js';
-import type { IndexEntry } from '../../../domain/metadata-entries.js';
+import { sessionKeyOf } from '../../../domain/values/ids.js';
+import type { IndexEntry } from '../../../domain/metadata/metadata-entries.js';
 import { positionOf } from '../../list-order.js';
 import type { ListFilter, ListPosition, ListRequest, ListResult } from '../../session-storage.js';
 import { LastQueries } from '../sql/last-queries.js';

@@ -1,6 +1,6 @@
-import type { MetadataText } from '../../../domain/metadata-entries.js';
-import { type SessionRecord, unreadableRecord } from '../../../domain/session-record.js';
-import type { StateText } from '../../../domain/state-text.js';
+import type { MetadataText } from '../../../domain/metadata/metadata-entries.js';
+import { type SessionRecord, unreadableRecord } from '../../../domain/stored/session-record.js';
+import type { StateText } from '../../../domain/stored/state-text.js';
 import { decodedRecord, isReadable, Lines } from '../../record-text.js';
 import type { ListRequest } from '../../session-storage.js';
 import { keyIn, METADATA_COLUMN, recordLines } from '../sql/session-rows.js';

@@ -1,5 +1,5 @@
-import { expectReadableText } from '../../../domain/state-text.js';
-import { type StateLimits, readExcessError } from '../../../domain/state-size.js';
+import { expectReadableText } from '../../../domain/stored/state-text.js';
+import { type StateLimits, readExcessError } from '../../../domain/stored/state-size.js';
 import type { ListedSession, ListRequest, StateEntries } from '../../session-storage.js';
 import { Sql, sql, sqlList } from '../sql/sql.js';
 import type { SqlTransaction } from '../sql/transaction.js';

@@ -1,7 +1,7 @@
-import type { StoredEvent } from '../../../domain/commit.js';
-import { groupBy, inBatches } from '../../../domain/batches.js';
-import { isExpired } from '../../../domain/expiry.js';
-import type { StoredPartial } from '../../../domain/partial-event.js';
+import type { StoredEvent } from '../../../domain/stored/commit.js';
+import { groupBy, inBatches } from '../../../domain/stored/batches.js';
+import { isExpired } from '../../../domain/values/expiry.js';
+import type { StoredPartial } from '../../../domain/stored/partial-event.js';
 import type { LogTail, TailRequest } from '../../session-changes.js';
 import { LastQueries } from '../sql/last-queries.js';
 import { eventHead, eventOfLines, parsePrimaryKey } from '../sql/session-rows.js';

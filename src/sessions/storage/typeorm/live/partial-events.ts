@@ -1,5 +1,5 @@
-import type { EndedPartials, StoredPartial } from '../../../domain/partial-event.js';
-import { inBatches } from '../../../domain/batches.js';
+import type { EndedPartials, StoredPartial } from '../../../domain/stored/partial-event.js';
+import { inBatches } from '../../../domain/stored/batches.js';
 import { columnList } from '../schema/column-list.js';
 import { PARTIALS } from '../schema/session-tables.js';
 import type { Dialect } from '../sql/dialect.js';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { backoffMs } from '../../../domain/backoff.js';
+import { backoffMs } from '../../../domain/process/backoff.js';
 import { ListenerRegistry, type MessageListener } from '../../listener-registry.js';
 import type {
   ChangeFeed,

@@ -1,5 +1,5 @@
-import { eventsBytes } from '../../../domain/byte-budget.js';
-import type { StoredEvent } from '../../../domain/commit.js';
+import { eventsBytes } from '../../../domain/stored/byte-budget.js';
+import type { StoredEvent } from '../../../domain/stored/commit.js';
 import type { EventWindow } from '../../session-storage.js';
 import { NO_SQL, Sql, sql } from '../sql/sql.js';
 import type { SqlTransaction } from '../sql/transaction.js';

@@ -1,6 +1,6 @@
-import type { StoredEvent } from '../../../domain/commit.js';
-import { isExpired } from '../../../domain/expiry.js';
-import type { SessionKey } from '../../../domain/ids.js';
+import type { StoredEvent } from '../../../domain/stored/commit.js';
+import { isExpired } from '../../../domain/values/expiry.js';
+import type { SessionKey } from '../../../domain/values/ids.js';
 import type { EventWindow, ReadRequest, StoredSession } from '../../session-storage.js';
 import type { StampedSession } from '../../session-store.js';
 import {

@@ -1,5 +1,5 @@
-import type { GroupSearch } from '../../../domain/event-group.js';
-import { newestOf, oldestOf, type SeqRange } from '../../../domain/seq-ranges.js';
+import type { GroupSearch } from '../../../domain/event/event-group.js';
+import { newestOf, oldestOf, type SeqRange } from '../../../domain/values/seq-ranges.js';
 import type { EventWindow, ReadRequest, StoredSession } from '../../session-storage.js';
 import type { StampedSession } from '../../session-store.js';
 import {

@@ -1,4 +1,4 @@
-import type { UserKey } from '../../../domain/ids.js';
+import type { UserKey } from '../../../domain/values/ids.js';
 import type { WeightedGroup } from '../../../domain/search/search-groups.js';
 import type { SearchTerm } from '../../../domain/search/terms.js';
 import type { FoundEvent, SearchEntry, SearchIndex, SearchQuery, SearchScope } from '../../search-index.js';

@@ -1,4 +1,4 @@
-import type { SessionRecord } from '../../../domain/session-record.js';
+import type { SessionRecord } from '../../../domain/stored/session-record.js';
 
 const MINUTE_MS = 60_000;
 

@@ -1,9 +1,9 @@
-import type { StoredEvent } from '../../../domain/commit.js';
-import { isExpired } from '../../../domain/expiry.js';
-import type { SessionKey } from '../../../domain/ids.js';
-import { type MetadataText, indexChanges, indexEntries } from '../../../domain/metadata-entries.js';
-import type { SessionRecord } from '../../../domain/session-record.js';
-import type { StateText } from '../../../domain/state-text.js';
+import type { StoredEvent } from '../../../domain/stored/commit.js';
+import { isExpired } from '../../../domain/values/expiry.js';
+import type { SessionKey } from '../../../domain/values/ids.js';
+import { type MetadataText, indexChanges, indexEntries } from '../../../domain/metadata/metadata-entries.js';
+import type { SessionRecord } from '../../../domain/stored/session-record.js';
+import type { StateText } from '../../../domain/stored/state-text.js';
 import { columnList } from '../schema/column-list.js';
 import { type EVENTS, SESSION_INDEX, type SESSIONS } from '../schema/session-tables.js';
 import type { RowOf } from '../schema/table.js';

@@ -1,8 +1,13 @@
-import { type Lifetime, expiresAt, isExpired } from '../../../domain/expiry.js';
-import { GrowingSize } from '../../../domain/growing-size.js';
-import { type StateOwner, scopeOfOwner } from '../../../domain/ids.js';
-import { type StateExcess, type StateLimits, type StateSize, readExcessError } from '../../../domain/state-size.js';
-import { type SharedPart, type StateWrites, scopesWritten, writesOf } from '../../../domain/stored-json.js';
+import { type Lifetime, expiresAt, isExpired } from '../../../domain/values/expiry.js';
+import { GrowingSize } from '../../../domain/stored/growing-size.js';
+import { type StateOwner, scopeOfOwner } from '../../../domain/values/ids.js';
+import {
+  type StateExcess,
+  type StateLimits,
+  type StateSize,
+  readExcessError,
+} from '../../../domain/stored/state-size.js';
+import { type SharedPart, type StateWrites, scopesWritten, writesOf } from '../../../domain/stored/stored-json.js';
 import { ownerNameOf } from '../../state-owners.js';
 import { joinSql, NO_SQL, type Sql, sql } from '../sql/sql.js';
 import type { SqlTransaction } from '../sql/transaction.js';

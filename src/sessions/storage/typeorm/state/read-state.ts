@@ -1,7 +1,7 @@
-import type { SessionKey, StateOwner } from '../../../domain/ids.js';
-import { scopeOfOwner } from '../../../domain/ids.js';
-import { expectReadableText, type StateText } from '../../../domain/state-text.js';
-import type { StateLimits } from '../../../domain/state-size.js';
+import type { SessionKey, StateOwner } from '../../../domain/values/ids.js';
+import { scopeOfOwner } from '../../../domain/values/ids.js';
+import { expectReadableText, type StateText } from '../../../domain/stored/state-text.js';
+import type { StateLimits } from '../../../domain/stored/state-size.js';
 import type { SharedScope, StateEntries, StoredSession, StoredState } from '../../session-storage.js';
 import type { Dialect } from '../sql/dialect.js';
 import type { FoundSession } from '../sql/session-rows.js';

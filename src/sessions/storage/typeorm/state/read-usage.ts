@@ -1,5 +1,5 @@
-import { type UsageQuery, periodName } from '../../../domain/usage-periods.js';
-import { type ModelUsage, type TokenUsage, usageWith } from '../../../domain/usage.js';
+import { type UsageQuery, periodName } from '../../../domain/usage/usage-periods.js';
+import { type ModelUsage, type TokenUsage, usageWith } from '../../../domain/usage/usage.js';
 import type { UsageReply } from '../../session-storage.js';
 import { Sql, sql } from '../sql/sql.js';
 import type { SqlTransaction } from '../sql/transaction.js';

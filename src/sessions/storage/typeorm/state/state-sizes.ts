@@ -1,6 +1,6 @@
 import type { StoredScope } from '../../../../state/scopes.js';
-import { type StateLimits, type StateSize, readExcessError } from '../../../domain/state-size.js';
-import type { SessionKey } from '../../../domain/ids.js';
+import { type StateLimits, type StateSize, readExcessError } from '../../../domain/stored/state-size.js';
+import type { SessionKey } from '../../../domain/values/ids.js';
 import type { Dialect } from '../sql/dialect.js';
 import { Sql, sql } from '../sql/sql.js';
 import type { SqlTransaction } from '../sql/transaction.js';

@@ -1,8 +1,8 @@
-import { type Lifetime, NEVER, expiresAt } from '../../../domain/expiry.js';
-import type { StateOwner } from '../../../domain/ids.js';
-import { writeExcessError } from '../../../domain/state-size.js';
-import { type StateWrites, changesNothing } from '../../../domain/stored-json.js';
-import { groupBy, inBatches } from '../../../domain/batches.js';
+import { type Lifetime, NEVER, expiresAt } from '../../../domain/values/expiry.js';
+import type { StateOwner } from '../../../domain/values/ids.js';
+import { writeExcessError } from '../../../domain/stored/state-size.js';
+import { type StateWrites, changesNothing } from '../../../domain/stored/stored-json.js';
+import { groupBy, inBatches } from '../../../domain/stored/batches.js';
 import type { PlannedEntry } from '../../planned-write.js';
 import type { StateEntries, WriteStateRequest } from '../../session-storage.js';
 import { ownerNameOf } from '../../state-owners.js';

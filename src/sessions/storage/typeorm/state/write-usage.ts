@@ -1,7 +1,7 @@
-import type { SessionKey } from '../../../domain/ids.js';
-import { type UsageIncrement, storedPeriods } from '../../../domain/usage-periods.js';
-import { type TokenUsage, USAGE_COUNTS, addUsage } from '../../../domain/usage.js';
-import { inBatches } from '../../../domain/batches.js';
+import type { SessionKey } from '../../../domain/values/ids.js';
+import { type UsageIncrement, storedPeriods } from '../../../domain/usage/usage-periods.js';
+import { type TokenUsage, USAGE_COUNTS, addUsage } from '../../../domain/usage/usage.js';
+import { inBatches } from '../../../domain/stored/batches.js';
 import { columnList } from '../schema/column-list.js';
 import { SHARED_USAGE } from '../schema/usage-tables.js';
 import type { Dialect } from '../sql/dialect.js';

@@ -1,4 +1,4 @@
-import type { UserKey } from '../../../domain/ids.js';
+import type { UserKey } from '../../../domain/values/ids.js';
 import { type SizedSession, endLargeSessions, removeInBatches } from '../expire/session-batches.js';
 import { type Sql, sql, sqlList } from '../sql/sql.js';
 import type { SqlTransaction, Transactions } from '../sql/transaction.js';

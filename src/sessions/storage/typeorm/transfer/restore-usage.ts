@@ -1,5 +1,5 @@
-import { restoredPeriod } from '../../../domain/usage-periods.js';
-import { type ModelUsage, USAGE_COUNTS } from '../../../domain/usage.js';
+import { restoredPeriod } from '../../../domain/usage/usage-periods.js';
+import { type ModelUsage, USAGE_COUNTS } from '../../../domain/usage/usage.js';
 import type { RestoreUsageRequest } from '../../transfer-store.js';
 import { sql } from '../sql/sql.js';
 import type { SqlTransaction } from '../sql/transaction.js';

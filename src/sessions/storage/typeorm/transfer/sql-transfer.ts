@@ -1,4 +1,4 @@
-import type { UserKey } from '../../../domain/ids.js';
+import type { UserKey } from '../../../domain/values/ids.js';
 import type { RestoreUsageRequest, TransferStore } from '../../transfer-store.js';
 import { sql } from '../sql/sql.js';
 import type { SqlTransaction, Transactions } from '../sql/transaction.js';

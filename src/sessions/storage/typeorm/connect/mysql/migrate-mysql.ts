@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { DataSource, QueryRunner } from 'typeorm';
-import { StoreUnavailableError } from '../../../../domain/errors.js';
+import { StoreUnavailableError } from '../../../../domain/errors/errors.js';
 import { EntryLeases } from '../../../../coordination/entry-leases.js';
 import { KnownEntries } from '../../../../coordination/known-entries.js';
 import { SqlEntries } from '../../entries/sql-entries.js';

@@ -1,4 +1,4 @@
-import { NEVER } from '../../../../domain/expiry.js';
+import { NEVER } from '../../../../domain/values/expiry.js';
 import type { TimeRange } from '../../../plan-time.js';
 import type { DirectCreate, MessageAnswer, PlannedMessage } from '../../append/direct-writes.js';
 import {

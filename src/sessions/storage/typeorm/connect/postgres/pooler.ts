@@ -1,5 +1,5 @@
 import { ConfigurationError } from '../../../../../config/configuration-error.js';
-import { withTimeout } from '../../../../domain/timeouts.js';
+import { withTimeout } from '../../../../domain/process/timeouts.js';
 import { isOwnProcess, type ListeningClient } from '../../live/postgres-listener.js';
 import type { RunQuery } from '../server-kind.js';
 

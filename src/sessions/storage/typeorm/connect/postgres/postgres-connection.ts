@@ -1,4 +1,4 @@
-import { StoreUnavailableError } from '../../../../domain/errors.js';
+import { StoreUnavailableError } from '../../../../domain/errors/errors.js';
 import type { CreatedRows, DirectCreate, MessageAnswer } from '../../append/direct-writes.js';
 import { POSTGRES_NOW } from '../../sql/server-time.js';
 import type { Sql } from '../../sql/sql.js';

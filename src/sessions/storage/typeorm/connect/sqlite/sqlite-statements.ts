@@ -1,5 +1,5 @@
 import { QueryFailedError, type QueryRunner } from 'typeorm';
-import { BoundedMap } from '../../../../domain/bounded-map.js';
+import { BoundedMap } from '../../../../domain/process/bounded-map.js';
 import type { Sql } from '../../sql/sql.js';
 import type { StatementRunner } from '../../sql/transaction.js';
 import type { LentConnection } from '../app-transactions.js';

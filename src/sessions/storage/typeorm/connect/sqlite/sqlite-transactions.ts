@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { DataSource, QueryRunner } from 'typeorm';
-import type { Clock } from '../../../../domain/clock.js';
-import { StoreUnavailableError } from '../../../../domain/errors.js';
-import { leaveToOthers } from '../../../../domain/event-loop-turn.js';
+import type { Clock } from '../../../../domain/process/clock.js';
+import { StoreUnavailableError } from '../../../../domain/errors/errors.js';
+import { leaveToOthers } from '../../../../domain/process/event-loop-turn.js';
 import type { SessionHead } from '../../../planned-write.js';
 import type { PlanTime } from '../../../plan-time.js';
 import type {
@@ -40,7 +40,7 @@ import {
 import { sessionsKeyOf, tablesOf } from '../../tables.js';
 import { findDriverErrorCode, isBusy, storeUnavailable } from '../driver-errors.js';
 import { type DriverConnection, execute, SqliteStatements } from './sqlite-statements.js';
-import { storeClosed } from '../../../../domain/store-closed.js';
+import { storeClosed } from '../../../../domain/errors/store-closed.js';
 
 /** Waits for the write lock of another process must not block the event loop. */
 const LONGEST_BACKOFF_MS = 20;
