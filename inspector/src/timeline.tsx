@@ -41,11 +41,13 @@ export function Timeline(props: { readonly log: SessionLog; readonly traceUrl?: 
   const height = rows.getTotalSize();
   const request = log.request.value;
   const marks = useMemo(() => request && new RequestMarks(request), [request]);
+  const visible = rows.scrollRect?.height;
   const isAtEnd = useRef(true);
-  // The newest events are followed until one is chosen, or the reader scrolls up. Rows become higher when they are drawn.
+  // The newest events are followed until one is chosen, or the reader scrolls up. Rows become higher when they are drawn, and
+  // what stands below takes room.
   useEffect(() => {
     if (count > 0 && seq === undefined && isAtEnd.current) rows.scrollToIndex(count - 1, { align: 'end' });
-  }, [rows, count, height, seq]);
+  }, [rows, count, height, visible, seq]);
   useEffect(() => {
     if (seq !== undefined) rows.scrollToIndex(seq - first, { align: 'auto' });
   }, [rows, first, seq]);

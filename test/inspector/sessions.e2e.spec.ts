@@ -23,6 +23,16 @@ const BATCH = 1_000;
 
 const said = (author: string, text: string) => ({ author, content: { role: 'user' as const, parts: [{ text }] } });
 
+/** Whether the last event of the timeline is drawn within it. */
+async function isEndInSight(page: Page): Promise<boolean> {
+  const [timeline, last] = await Promise.all([
+    page.locator('.timeline').boundingBox(),
+    page.locator('.timeline li').last().boundingBox(),
+  ]);
+  if (!timeline || !last) return false;
+  return last.y + last.height <= timeline.y + timeline.height + 1;
+}
+
 let browser: TestBrowser;
 beforeAll(async () => {
   browser = await TestBrowser.start();
@@ -121,6 +131,19 @@ describe('the inspector', () => {
       imports: [SessionsInspectorModule.forRoot({ actions, demoApp: 'shop' })],
     });
   };
+
+  it('keeps the newest event in sight when the question of an approval takes its room', async () => {
+    await start({ agents: true });
+    const session = await app.sessions.createSession(KEY);
+    for (let count = 0; count < 20; count++) {
+      await app.sessions.appendEvent({ session, event: said('ann', `message ${count}`) });
+    }
+    const { page } = await browser.open(`${app.url}/inspector${AT}`);
+    await page.getByText('message 19').waitFor();
+    await say(page, 'refund');
+    await page.getByRole('button', { name: 'Approve' }).waitFor();
+    await until(() => isEndInSight(page));
+  });
 
   it('greets those who have no sessions yet with an agent to talk to', async () => {
     await start({ agents: true });
