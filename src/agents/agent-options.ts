@@ -1,6 +1,6 @@
 import { ConfigurationError } from '../config/configuration-error.js';
 import { problemsOfGroup, problemsOfOptions } from '../config/option-checks.js';
-import { LONGEST_TIMER_MS } from '../config/session-settings.js';
+import { LONGEST_TIMER_MS } from '../config/setting.js';
 import { type Setting, type SettingsOf, callable, isRecord, kindOf, settings, wholeNumber } from '../config/setting.js';
 import { type IdGenerator, randomId } from '../sessions/domain/process/clock.js';
 import { checkedIds } from '../sessions/domain/values/generated-ids.js';

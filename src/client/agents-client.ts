@@ -1,6 +1,7 @@
 import type { ContentInput } from '../sessions/domain/event/content.js';
 import type { EventLike, LoggedEvent } from '../sessions/domain/event/event.js';
 import type { SessionKey, UserKey } from '../sessions/domain/values/ids.js';
+import { optionalTimer } from '../sessions/domain/values/input-checks.js';
 import {
   IDLE_TIMEOUT_MS,
   IdleTimeout,
@@ -127,6 +128,7 @@ export abstract class AgentsClient extends SummariesClient {
    */
   async *streamAgent(request: StreamAgentRequest): AsyncGenerator<RemoteRunEvent, undefined> {
     const { streaming = true, idleTimeoutMs = IDLE_TIMEOUT_MS, signal, ...run } = request;
+    optionalTimer(idleTimeoutMs, 'idleTimeoutMs');
     const body = { ...runBody(run), streaming };
     const path = `${sessionPath(run)}/run_sse`;
     let seq = 0;

@@ -1,5 +1,6 @@
 import type { EventPage } from '../sessions/operations/list-events.js';
 import type { WatchedEvent } from '../sessions/operations/state-history.js';
+import { optionalTimer } from '../sessions/domain/values/input-checks.js';
 import { RequestHeadersError } from './headers-error.js';
 import { ProblemError } from './problem-error.js';
 import { type RequestOptions, type Requests, pause } from './requests.js';
@@ -86,6 +87,7 @@ export class EventStream implements AsyncIterableIterator<WatchedEvent> {
   }
 
   async *#follow(start: Promise<number | string>): AsyncGenerator<WatchedEvent, undefined> {
+    optionalTimer(this.#idleTimeoutMs, 'idleTimeoutMs');
     let last = await start;
     let connection: RequestOptions =
       typeof last === 'number' ? { query: { afterSeq: last, ...this.#query } } : this.#resumedAfter(last);

@@ -1,5 +1,11 @@
 import { InvalidInputError } from '../sessions/domain/errors/errors.js';
-import { fieldNames, optionalCount, refuseMisspelled, requireRequest } from '../sessions/domain/values/input-checks.js';
+import {
+  fieldNames,
+  optionalCount,
+  optionalTimer,
+  refuseMisspelled,
+  requireRequest,
+} from '../sessions/domain/values/input-checks.js';
 import { RequestHeadersError } from './headers-error.js';
 import { ProblemError } from './problem-error.js';
 import { SeenEvents } from './seen-events.js';
@@ -56,7 +62,7 @@ export class Requests {
   constructor(options: RequestsOptions) {
     refuseMisspelled(requireRequest(options), OPTIONS, 'SessionsClient');
     optionalCount(options.retries, 'retries');
-    optionalCount(options.timeoutMs, 'timeoutMs');
+    optionalTimer(options.timeoutMs, 'timeoutMs');
     // A path is enough in a browser.
     if (!/^(https?:\/)?\//.test(options.url)) {
       throw new InvalidInputError('must begin with http://, https:// or /', 'url');
@@ -73,6 +79,7 @@ export class Requests {
     const { retries } = this;
     const { timeoutMs: usual = 10_000 } = this.#options;
     const { timeoutMs = usual, signal: ended } = options;
+    optionalTimer(timeoutMs, 'timeoutMs');
     for (let tries = 1; ; tries++) {
       try {
         const late = AbortSignal.timeout(timeoutMs);

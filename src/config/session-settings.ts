@@ -3,6 +3,7 @@ import { ENCRYPTION } from './encryption-settings.js';
 import { RETENTION } from './retention-settings.js';
 import { USAGE } from './usage-settings.js';
 import {
+  LONGEST_TIMER_MS,
   type Kind,
   type Setting,
   type SettingsWithDefaults,
@@ -17,9 +18,6 @@ import {
   toVariables,
   wholeNumber,
 } from './setting.js';
-
-/** Node fires longer timers immediately. */
-export const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** Limits of views and of retained history. 0 disables a setting. */
 export interface HistorySettings {

@@ -126,6 +126,9 @@ export const wholeNumber = (least = 0, most = Infinity): Kind<number> => ({
   read: asNumber,
 });
 
+/** Node fires longer timers immediately. */
+export const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
 export const HIGHEST_PORT = 65_535;
 export const port = wholeNumber(1, HIGHEST_PORT);
 

@@ -8,6 +8,11 @@ const NAMES: Record<NamesIn<RequestOf<SessionsClient[keyof SessionsClient]>>, tr
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 's' };
 
+/** What a method answers, or the first event of its stream. */
+function firstOf(result: object): Promise<unknown> {
+  return 'next' in result ? (result as AsyncIterator<unknown>).next() : (result as Promise<unknown>);
+}
+
 describe('input checks of the client', () => {
   const sent: unknown[] = [];
   const client = new SessionsClient({
@@ -64,10 +69,19 @@ describe('input checks of the client', () => {
     ['listApprovals', { limits: 1 }, 'limit'],
     ['answerApproval', { approvalId: 'a', confirmed: true, payLoad: 1 }, 'payload'],
   ] as const)('refuse a field of %s in another spelling: %j', async (method, fields, meant) => {
-    const result: unknown = client[method]({ ...KEY, ...fields } as never);
-    const isStream = typeof result === 'object' && result !== null && 'next' in result;
-    const asked = isStream ? (result as AsyncIterator<unknown>).next() : (result as Promise<unknown>);
+    const asked = firstOf(client[method]({ ...KEY, ...fields } as never));
     await expect(asked).rejects.toThrow(`did you mean ${meant}?`);
+  });
+
+  it.each([
+    ['runAgent', { newMessage: 'hi', timeoutMs: Infinity }, 'timeoutMs'],
+    ['streamAgent', { newMessage: 'hi', idleTimeoutMs: 2 ** 31 }, 'idleTimeoutMs'],
+    ['answerApproval', { approvalId: 'a', confirmed: true, timeoutMs: 0 }, 'timeoutMs'],
+    ['createSummary', { timeoutMs: 2 ** 31 }, 'timeoutMs'],
+    ['watch', { afterSeq: 1, idleTimeoutMs: Infinity }, 'idleTimeoutMs'],
+  ] as const)('refuse a time of %s that a timer cannot wait: %j', async (method, fields, path) => {
+    const asked = firstOf(client[method]({ ...KEY, ...fields } as never));
+    await expect(asked).rejects.toMatchObject({ code: 'INVALID_INPUT', path });
   });
 
   it.each([

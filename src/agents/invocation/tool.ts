@@ -1,3 +1,4 @@
+import { LONGEST_TIMER_MS } from '../../config/setting.js';
 import { InvalidInputError } from '../../sessions/domain/errors/errors.js';
 import { type StandardSchema, jsonSchemaOf } from '../../state/standard-schema.js';
 import type { ApprovalRequest } from './approval-requests.js';
@@ -64,9 +65,6 @@ export interface ToolDescription {
   readonly parameters?: Readonly<Record<string, unknown>>;
 }
 
-/** The longest time of a timer. */
-const MAX_MS = 2_147_483_647;
-
 /**
  * A tool whose arguments are checked, and have the types of the schema.
  *
@@ -112,6 +110,6 @@ export function checkedToolOptions({ retries, timeoutMs, onError }: ToolOptions)
 }
 
 function assertNumber(value: unknown, min: number, name: string): void {
-  if (Number.isInteger(value) && (value as number) >= min && (value as number) <= MAX_MS) return;
-  throw new InvalidInputError(`must be an integer from ${min} to ${MAX_MS}`, `tool.${name}`);
+  if (Number.isInteger(value) && (value as number) >= min && (value as number) <= LONGEST_TIMER_MS) return;
+  throw new InvalidInputError(`must be an integer from ${min} to ${LONGEST_TIMER_MS}`, `tool.${name}`);
 }

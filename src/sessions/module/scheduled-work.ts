@@ -1,5 +1,5 @@
 import type { ModuleRef } from '@nestjs/core';
-import { LONGEST_TIMER_MS } from '../../config/session-settings.js';
+import { LONGEST_TIMER_MS } from '../../config/setting.js';
 import { loadPackage } from '../../config/load-package.js';
 
 /** The used part of SchedulerRegistry. */

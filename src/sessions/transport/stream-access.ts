@@ -1,5 +1,5 @@
 import type { SessionKey } from '../domain/values/ids.js';
-import { LONGEST_TIMER_MS } from '../../config/session-settings.js';
+import { LONGEST_TIMER_MS } from '../../config/setting.js';
 import type { ReadGate } from '../operations/watch-session.js';
 import { AnswerMemory, type OutgoingStream, READING_SECONDS } from './answer-memory.js';
 import { type AllStreamLimits, type StreamLimits, streamLimits } from './stream-limits.js';

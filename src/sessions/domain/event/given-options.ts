@@ -1,5 +1,5 @@
 import { ConfigurationError } from '../../../config/configuration-error.js';
-import { LONGEST_TIMER_MS } from '../../../config/session-settings.js';
+import { LONGEST_TIMER_MS } from '../../../config/setting.js';
 import { problemsOfOptions } from '../../../config/option-checks.js';
 import {
   type Kind,

@@ -1,5 +1,5 @@
 import { similarNames } from '../../../config/near-miss.js';
-import { type Setting, type SettingsWithDefaults, defaultsOf } from '../../../config/setting.js';
+import { LONGEST_TIMER_MS, type Setting, type SettingsWithDefaults, defaultsOf } from '../../../config/setting.js';
 import { InvalidInputError, LimitExceededError } from '../errors/errors.js';
 import { noted } from '../errors/nested-failures.js';
 
@@ -80,6 +80,12 @@ export function optionalCount(value: unknown, path: string): number | undefined 
   if (value === undefined || value === null) return undefined;
   if (isCount(value)) return value;
   throw new InvalidInputError('must be a whole number from 0 on', path);
+}
+
+/** Checks how long to wait, in milliseconds. A timer would end others at once. */
+export function optionalTimer(value: unknown, path: string): void {
+  if (value === undefined || (isCount(value) && value > 0 && value <= LONGEST_TIMER_MS)) return;
+  throw new InvalidInputError(`must be a whole number from 1 to ${LONGEST_TIMER_MS}`, path);
 }
 
 /** Checks an optional yes or no. */

@@ -1,3 +1,4 @@
+import { LONGEST_TIMER_MS } from '../../../config/setting.js';
 import { recordRefusedUpgrade } from '../../transport/upgrade-checks.js';
 import { Inject, Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
@@ -104,7 +105,7 @@ export class StalledConnections {
   add(socket: WebSocketConnection, raw: Socket): void {
     if (this.stallSeconds === 0) return;
     this.#connections.set(raw, { socket, taken: 0, since: performance.now() });
-    this.#timer ??= setInterval(() => this.#look(), this.stallSeconds * 250).unref();
+    this.#timer ??= setInterval(() => this.#look(), Math.min(this.stallSeconds * 250, LONGEST_TIMER_MS)).unref();
     raw.once('close', () => {
       this.#connections.delete(raw);
       if (this.#connections.size > 0) return;
