@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { InvalidInputError } from '../sessions/domain/errors/errors.js';
 import { TransferFileError } from './transfer-errors.js';
 import { type TransferCounts, type TransferRecord, NO_TRANSFER, countedWith } from './transfer-records.js';
 import { isTooDeep } from './json-depth.js';
@@ -7,6 +8,8 @@ import { TRANSFER_FORMAT, TRANSFER_VERSION } from './write-lines.js';
 
 /** Parts of a file: lines, or pieces of any length, as a stream gives them. */
 export type TransferInput = AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>;
+
+type TransferParts = AsyncIterable<unknown> & Iterable<unknown>;
 
 /** Longer lines are refused, so that a file that is none does not fill the memory. */
 const MOST_CHARACTERS_PER_LINE = 64 * 1_048_576;
@@ -113,6 +116,7 @@ function parsedObject(text: string, line: number): Readonly<Record<string, unkno
 
 /** The lines of a text in pieces, without line breaks, also those of Windows. */
 async function* splitInputLines(input: TransferInput): AsyncGenerator<string> {
+  assertParts(input, 'input', 'lines or chunks of a file, such as createReadStream(path)');
   const decoder = new TextDecoder();
   let rest = '';
   for await (const piece of input) {
@@ -129,6 +133,12 @@ async function* splitInputLines(input: TransferInput): AsyncGenerator<string> {
   }
   rest += decoder.decode();
   if (rest !== '') yield withoutReturn(rest);
+}
+
+/** Refuses what has no parts to read. */
+export function assertParts(value: unknown, path: string, expected: string): void {
+  const { [Symbol.iterator]: now, [Symbol.asyncIterator]: later } = Object(value) as Partial<TransferParts>;
+  if (typeof (now ?? later) !== 'function') throw new InvalidInputError(`must be ${expected}`, path);
 }
 
 function withoutReturn(line: string): string {

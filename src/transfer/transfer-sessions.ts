@@ -11,7 +11,7 @@ import { type StorageSource, storageOf } from '../sessions/storage-source.js';
 import { exportRecords } from './export-records.js';
 import { RecordImport } from './import-records.js';
 import type { ImportOptions, ImportResult } from './import-result.js';
-import { type NumberedRecord, type TransferInput, readRecords } from './read-lines.js';
+import { type NumberedRecord, type TransferInput, assertParts, readRecords } from './read-lines.js';
 import { checkedFilter } from './transfer-filter.js';
 import {
   type EraseUserOptions,
@@ -92,6 +92,7 @@ function importInto(target: StorageSource, options: ImportOptions): RecordImport
 }
 
 async function* numbered(records: AsyncIterable<TransferRecord>, after = 0): AsyncGenerator<NumberedRecord> {
+  assertParts(records, 'records', 'records, such as adkSessions(…)');
   let line = 0;
   for await (const record of records) if (++line > after) yield { line, record };
 }

@@ -1,9 +1,18 @@
 import { InMemorySessionStorage, InvalidInputError } from '../../src/index.js';
-import { eraseUser, exportSessions, importSessions, verifySessions } from '../../src/transfer/index.js';
+import { eraseUser, exportSessions, importRecords, importSessions, verifySessions } from '../../src/transfer/index.js';
 import { filledStore, linesOf } from './support.js';
 
 /** Each would otherwise write, or take data of other apps along, without a word. */
 const MISTAKES: Readonly<Record<string, readonly [(lines: readonly string[]) => Promise<unknown>, string]>> = {
+  'an import of nothing': [() => importInto(undefined as never, {}), 'input: must be lines or chunks of a file'],
+  'a comparison with nothing': [
+    () => verifySessions(new InMemorySessionStorage(), {} as never),
+    'input: must be lines or chunks of a file',
+  ],
+  'records that are none': [
+    () => importRecords(new InMemorySessionStorage(), undefined as never),
+    'records: must be records, such as adkSessions(…)',
+  ],
   'a dry run': [(lines) => importInto(lines, { dryrun: true }), 'did you mean dryRun?'],
   'the filter of an import': [(lines) => importInto(lines, { filtr: {} }), 'did you mean filter?'],
   'a field of the filter': [(lines) => importInto(lines, { filter: { appname: 'shop' } }), 'did you mean appName?'],
