@@ -46,6 +46,18 @@ describeRedis('A $name store behind a bad network', ['redis'], (bench) => {
     expect(session?.state.get('count')).toBe(LOSSES);
   });
 
+  it('reads again when a response is lost', async () => {
+    await sessions.appendEvent({ session: SESSION, event: { author: 'user' } });
+    proxy.mode = 'lose the next response';
+    expect(await sessions.getSession(KEY)).toMatchObject({ version: 1 });
+    proxy.mode = 'lose the next response';
+    expect(await sessions.listEvents(KEY)).toMatchObject({ lastSeq: 1 });
+    proxy.mode = 'lose the next response';
+    expect(await sessions.listSessions({ appName: KEY.appName, userId: KEY.userId })).toMatchObject({
+      sessions: [{ id: SESSION.id }],
+    });
+  });
+
   it('appends each batch once when responses are lost', async () => {
     for (let number = 1; number <= 20; number++) {
       const events = ['a', 'b', 'c'].map((part) => ({ id: `${part}${number}`, author: 'user' }));

@@ -11,6 +11,7 @@ const NOT_RUN =
 /** Errors of the client about a lost or missing connection. */
 const CONNECTION_LOST =
   /^(Stream isn't writeable|Connection is closed|Cluster isn't ready|Reached the max retries|Command aborted)/;
+const CONNECTION_LOST_CODE = 'connection lost';
 
 /** What the codes mean that an operator has to act on. */
 const REASONS: Readonly<Partial<Record<string, string>>> = {
@@ -32,6 +33,11 @@ export function isWrongType(error: unknown): boolean {
   return /\bWRONGTYPE\b/.test(readErrorMessage(error));
 }
 
+/** Whether the connection broke, and the command did not change anything. */
+export function isLostWithoutEffect(error: unknown, isWrite: boolean): boolean {
+  return findRedisErrorCode(error) === CONNECTION_LOST_CODE && !(isWrite && mayHaveRun(error));
+}
+
 /** Whether the user lacks a permission. */
 export function isNotPermitted(error: unknown): boolean {
   return readErrorMessage(error).startsWith('NOPERM');
@@ -51,7 +57,7 @@ export function isMoved(error: unknown): boolean {
 export function storeUnavailable(error: unknown, isWrite: boolean, server = 'Redis'): unknown {
   if (error instanceof SessionsError) return error;
   const code = findRedisErrorCode(error);
-  const outcomeUnknown = isWrite && !NOT_RUN.test(readErrorMessage(error));
+  const outcomeUnknown = isWrite && mayHaveRun(error);
   const cause = new Error(`The Redis client reported ${code}`);
   const details = REASONS[code] === undefined ? code : `${code}: ${REASONS[code]}`;
   const reason = (name: string): string => `${name} did not run a command (${details}).`;
@@ -145,10 +151,14 @@ function findRedisErrorCode(error: unknown): string {
   if (typeof code === 'string') return code;
   // No node of the cluster can be reached.
   if (lastNodeError) return findRedisErrorCode(lastNodeError);
-  if (CONNECTION_LOST.test(readErrorMessage(error))) return 'connection lost';
+  if (CONNECTION_LOST.test(readErrorMessage(error))) return CONNECTION_LOST_CODE;
   if (readErrorMessage(error).startsWith('All sentinels are unreachable')) return 'no Sentinel responds';
   const word = /^[A-Z]{2,}\b/.exec(readErrorMessage(error))?.[0];
   return word ?? (error instanceof Error ? error.name : 'unknown error');
+}
+
+function mayHaveRun(error: unknown): boolean {
+  return !NOT_RUN.test(readErrorMessage(error));
 }
 
 function readErrorMessage(error: unknown): string {

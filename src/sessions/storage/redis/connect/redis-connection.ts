@@ -6,6 +6,7 @@ import type { RedisKeys } from '../redis-keys.js';
 import type { Script, ScriptCall, ScriptRunner } from '../script/script.js';
 import { createClient, serverNameOf } from './create-client.js';
 import {
+  isLostWithoutEffect,
   isWrongType,
   notConnected,
   openingFailure,
@@ -137,11 +138,10 @@ export class RedisConnection implements ScriptRunner {
     return performance.now() + this.#limitMs;
   }
 
-  async #run<Reply>(
-    script: Script,
-    { keys, args, usedKeys, wroteNothing }: ScriptCall<Reply>,
-    { isWrite, deadline }: RunOptions,
-  ): Promise<Reply> {
+  /** What certainly did nothing when a connection broke runs on the next one. */
+  async #run<Reply>(script: Script, call: ScriptCall<Reply>, options: RunOptions): Promise<Reply> {
+    const { keys, args, usedKeys, wroteNothing } = call;
+    const { isWrite, deadline } = options;
     if (!this.#isReady) await this.#ready(deadline);
     const left = deadline - performance.now();
     // There is no time left for a response.
@@ -172,6 +172,7 @@ export class RedisConnection implements ScriptRunner {
       // After a lost connection calls fail synchronously. Without this turn, a caller that retries immediately would keep the
       // client from handling the events of the connection.
       await nextTurn();
+      if (isLostWithoutEffect(error, isWrite)) return await this.#run(script, call, options);
       if (!isWrongType(error)) throw storeUnavailable(error, isWrite, this.#server);
       const naming = wrongTypeError(this.#client, this.keys, usedKeys?.() ?? keys);
       throw await withTimeout(deadline - performance.now(), naming, () => this.#timedOut(false));
