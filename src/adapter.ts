@@ -28,8 +28,8 @@ export { fileIn, type FileInPart, inWords } from './agents/messages/file-content
 export { type FileDescription, givenFile, keptFile } from './agents/messages/given-files.js';
 
 // Values: options, requests, JSON, and what a process remembers.
-export { checkOptions, type OptionKinds } from './sessions/domain/event/given-options.js';
-export { fieldNames, requestCheck } from './sessions/domain/values/input-checks.js';
+export { checkOptions, type OptionKinds } from './sessions/domain/values/given-options.js';
+export { fieldNames, requestCheck } from './sessions/domain/values/request-fields.js';
 export { digestOf } from './sessions/domain/values/json-digest.js';
 export { defined, isPlainObject, jsonCopyOf, setField } from './sessions/domain/values/json-value.js';
 export { KeyedQueue } from './sessions/domain/process/keyed-queue.js';

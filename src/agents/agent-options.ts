@@ -2,7 +2,7 @@ import { ConfigurationError } from '../config/configuration-error.js';
 import { problemsOfGroup, problemsOfOptions } from '../config/option-checks.js';
 import { LONGEST_TIMER_MS } from '../config/setting.js';
 import { type Setting, type SettingsOf, callable, isRecord, kindOf, settings, wholeNumber } from '../config/setting.js';
-import { type IdGenerator, randomId } from '../sessions/domain/process/clock.js';
+import { type IdGenerator, randomId } from '../sessions/domain/values/ids.js';
 import { checkedIds } from '../sessions/domain/values/generated-ids.js';
 import { LONGEST_LEASE_MS, SHORTEST_LEASE_MS } from '../sessions/domain/background/lease-limits.js';
 import { environmentBehind } from '../sessions/service-environment.js';

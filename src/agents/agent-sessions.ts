@@ -1,7 +1,8 @@
 import { InvalidInputError, TurnLostError } from '../sessions/domain/errors/errors.js';
 import { forwardedAbort } from '../sessions/domain/process/forwarded-abort.js';
 import { type SessionKey, checkedSessionKey } from '../sessions/domain/values/ids.js';
-import { assertWholeNumber, requireRequest } from '../sessions/domain/values/input-checks.js';
+import { assertWholeNumber } from '../sessions/domain/values/input-checks.js';
+import { requireRequest } from '../sessions/domain/values/request-fields.js';
 import { referenceTo } from '../sessions/domain/session/session.js';
 import { tracedWork } from '../sessions/tracing/trace.js';
 import type { AskEnvironment } from './ask/run-limits.js';

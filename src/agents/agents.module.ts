@@ -15,7 +15,7 @@ import {
 import { DiscoveryModule, DiscoveryService, ModulesContainer, Reflector } from '@nestjs/core';
 import { ConfigurationError } from '../config/configuration-error.js';
 import { modulesOf, oncePerApp } from '../config/once-per-app.js';
-import { checkOptions, requireOptions } from '../sessions/domain/event/given-options.js';
+import { checkOptions, requireOptions } from '../sessions/domain/values/given-options.js';
 import { scopeProblem } from '../sessions/module/scope-problem.js';
 import { SERVED_EXTRAS, type ServedExtras, checkedAsync, withSessions } from '../sessions/served-module.js';
 import type { SessionService } from '../sessions/session.service.js';

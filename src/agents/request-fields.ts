@@ -1,4 +1,4 @@
-import { fieldNames, requestCheck } from '../sessions/domain/values/input-checks.js';
+import { fieldNames, requestCheck } from '../sessions/domain/values/request-fields.js';
 import type { ExpireApprovalsRequest } from './ask/expired-approvals.js';
 import type { AnswerRequest, RunRequest, StopRunRequest } from './ask/run-request.js';
 import type { CloseAgentsOptions } from './agent-options.js';

@@ -1,4 +1,4 @@
-import { refuseMisspelled } from '../sessions/domain/values/input-checks.js';
+import { refuseMisspelled } from '../sessions/domain/values/request-fields.js';
 
 /** The fields of the requests of all methods. */
 export const REQUEST_NAMES = {

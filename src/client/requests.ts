@@ -1,11 +1,6 @@
 import { InvalidInputError } from '../sessions/domain/errors/errors.js';
-import {
-  fieldNames,
-  optionalCount,
-  optionalTimer,
-  refuseMisspelled,
-  requireRequest,
-} from '../sessions/domain/values/input-checks.js';
+import { optionalCount, optionalTimer } from '../sessions/domain/values/input-checks.js';
+import { fieldNames, refuseMisspelled, requireRequest } from '../sessions/domain/values/request-fields.js';
 import { RequestHeadersError } from './headers-error.js';
 import { ProblemError } from './problem-error.js';
 import { SeenEvents } from './seen-events.js';

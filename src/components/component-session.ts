@@ -8,15 +8,10 @@ import {
   digestAfter,
 } from '../sessions/domain/stored/component.js';
 import { InvalidInputError } from '../sessions/domain/errors/errors.js';
-import { checkOptions } from '../sessions/domain/event/given-options.js';
+import { checkOptions } from '../sessions/domain/values/given-options.js';
 import { type SessionKey, checkedSessionKey } from '../sessions/domain/values/ids.js';
-import {
-  assertFieldNames,
-  assertWholeNumber,
-  checkSetting,
-  optionalCount,
-  requireRequest,
-} from '../sessions/domain/values/input-checks.js';
+import { assertWholeNumber, checkSetting, optionalCount } from '../sessions/domain/values/input-checks.js';
+import { assertFieldNames, requireRequest } from '../sessions/domain/values/request-fields.js';
 import { type JsonLimits, jsonCopyOf } from '../sessions/domain/values/json-value.js';
 import { eraseComponents } from '../sessions/operations/erase-user.js';
 import { environmentBehind } from '../sessions/service-environment.js';

@@ -1,7 +1,7 @@
 import { ConfigurableModuleBuilder } from '@nestjs/common';
 import { ConfigurationError } from '../config/configuration-error.js';
 import type { Clock } from '../sessions/domain/process/clock.js';
-import { checkOptions } from '../sessions/domain/event/given-options.js';
+import { checkOptions } from '../sessions/domain/values/given-options.js';
 import { SERVED_EXTRAS, type ServedExtras, withExtras } from '../sessions/served-module.js';
 import { servedSessionsIfAny } from '../sessions/sessions.tokens.js';
 import { findEnvironment } from '../sessions/service-environment.js';

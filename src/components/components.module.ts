@@ -10,7 +10,7 @@ import { ModuleRef, ModulesContainer } from '@nestjs/core';
 import { ConfigurationError } from '../config/configuration-error.js';
 import { modulesOf } from '../config/once-per-app.js';
 import type { SessionService } from '../sessions/session.service.js';
-import { requireOptions } from '../sessions/domain/event/given-options.js';
+import { requireOptions } from '../sessions/domain/values/given-options.js';
 import { ONE_MODULE, checkedAsync } from '../sessions/served-module.js';
 import { SERVED_SESSIONS } from '../sessions/sessions.tokens.js';
 import { ComponentSession } from './component-session.js';

@@ -1,10 +1,10 @@
-import { randomId, systemClock } from '../sessions/domain/process/clock.js';
+import { systemClock } from '../sessions/domain/process/clock.js';
+import { randomId, sessionKeyOf } from '../sessions/domain/values/ids.js';
 import type { Commit } from '../sessions/domain/stored/commit.js';
 import { type Counters, NO_COUNTS, addCounters, subtractCounters } from '../sessions/domain/stored/counters.js';
 import type { EventInput } from '../sessions/domain/event/event.js';
 import { type Lifetime, NEVER, isExpired } from '../sessions/domain/values/expiry.js';
 import { metadataDeltaOf } from '../sessions/domain/metadata/metadata.js';
-import { sessionKeyOf } from '../sessions/domain/values/ids.js';
 import { DIED, problemResponses } from '../sessions/domain/event/open-calls.js';
 import type { SessionRecord } from '../sessions/domain/stored/session-record.js';
 import { stateWrites } from '../sessions/domain/stored/stored-json.js';

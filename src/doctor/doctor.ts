@@ -1,6 +1,6 @@
 import { LIMITS, type SessionLimits, TTL, type TtlSettings } from '../config/session-settings.js';
 import { EncryptionError } from '../sessions/domain/errors/encryption-errors.js';
-import { type OptionKinds, checkOptions } from '../sessions/domain/event/given-options.js';
+import { type OptionKinds, checkOptions } from '../sessions/domain/values/given-options.js';
 import { lifetimesOf } from '../sessions/domain/values/expiry.js';
 import {
   type SessionKey,

@@ -1,5 +1,6 @@
 import { DEFAULT_LIMITS } from '../config/session-settings.js';
-import { randomId, systemClock } from '../sessions/domain/process/clock.js';
+import { systemClock } from '../sessions/domain/process/clock.js';
+import { randomId } from '../sessions/domain/values/ids.js';
 import { insteadOf } from '../sessions/domain/stored/damaged-event.js';
 import type { EventActionsInput } from '../sessions/domain/event/event.js';
 import { metadataEntries } from '../sessions/domain/metadata/metadata-entries.js';

@@ -2,7 +2,7 @@ import { Inject, Injectable, type OnModuleDestroy, Optional } from '@nestjs/comm
 import { type HealthIndicatorResult, HealthIndicatorService } from '@nestjs/terminus';
 import { assertPause } from '../doctor/doctor.js';
 import { type Diagnosis, diagnose } from '../doctor/diagnosis.js';
-import { checkOptions } from '../sessions/domain/event/given-options.js';
+import { checkOptions } from '../sessions/domain/values/given-options.js';
 import { findEnvironment } from '../sessions/service-environment.js';
 import { SessionService } from '../sessions/session.service.js';
 import { SESSION_STORAGE } from '../sessions/sessions.tokens.js';

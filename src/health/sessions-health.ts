@@ -5,7 +5,7 @@ import type { SessionStorage } from '../sessions/storage/session-storage.js';
 import { hostname } from 'node:os';
 import { randomUUID } from 'node:crypto';
 import { SessionsError } from '../sessions/domain/errors/errors.js';
-import { checkOptions } from '../sessions/domain/event/given-options.js';
+import { checkOptions } from '../sessions/domain/values/given-options.js';
 import { newStamp } from '../sessions/domain/values/stamp.js';
 
 /** Options of a check. */

@@ -1,7 +1,7 @@
 import { ConfigurationError } from '../config/configuration-error.js';
 import { problemsOfOptions } from '../config/option-checks.js';
 import { type Setting, type SettingsOf, callable, flag, kindOf, text } from '../config/setting.js';
-import { requireOptions } from '../sessions/domain/event/given-options.js';
+import { requireOptions } from '../sessions/domain/values/given-options.js';
 import type { SessionLinks } from '../sessions/transport/session-links.js';
 import { hashOf } from './page-address.js';
 import { INSPECTOR_ACTIONS, type InspectorAction } from './page-config.js';

@@ -1,7 +1,7 @@
 import { type DynamicModule, type FactoryProvider, Module, type ModuleMetadata, type Provider } from '@nestjs/common';
 import { RouterModule } from '@nestjs/core';
 import { text } from '../config/setting.js';
-import { checkOptions, requireOptions } from '../sessions/domain/event/given-options.js';
+import { checkOptions, requireOptions } from '../sessions/domain/values/given-options.js';
 import { oncePerApp } from '../config/once-per-app.js';
 import { SESSION_LINKS } from '../sessions/transport/session-links.js';
 import { InspectorController } from './inspector.controller.js';

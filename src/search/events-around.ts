@@ -1,4 +1,5 @@
-import { assertFieldNames, assertWholeNumber, requireRequest } from '../sessions/domain/values/input-checks.js';
+import { assertWholeNumber } from '../sessions/domain/values/input-checks.js';
+import { assertFieldNames, requireRequest } from '../sessions/domain/values/request-fields.js';
 import type { EventPage } from '../sessions/operations/list-events.js';
 import type { SessionService } from '../sessions/session.service.js';
 import { DEFAULT_AROUND, type EventsAroundRequest, SEARCH_LIMITS } from './found-events.js';

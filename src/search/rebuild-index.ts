@@ -1,6 +1,5 @@
 import { inBatches } from '../sessions/domain/stored/batches.js';
-import type { UserKey } from '../sessions/domain/values/ids.js';
-import { assertId } from '../sessions/domain/values/ids.js';
+import { type UserKey, assertId } from '../sessions/domain/values/ids.js';
 import { InvalidInputError, SessionNotFoundError } from '../sessions/domain/errors/errors.js';
 import { readableEvent } from '../sessions/domain/stored/damaged-event.js';
 import type { SessionRecord } from '../sessions/domain/stored/session-record.js';

@@ -1,5 +1,5 @@
 import { InvalidInputError } from '../sessions/domain/errors/errors.js';
-import { checkOptions } from '../sessions/domain/event/given-options.js';
+import { checkOptions } from '../sessions/domain/values/given-options.js';
 import type { UserKey } from '../sessions/domain/values/ids.js';
 import { searchedText } from '../sessions/domain/search/event-text.js';
 import type { StandardSchema } from '../state/standard-schema.js';

@@ -5,7 +5,7 @@ import {
   type OnApplicationBootstrap,
   type OnModuleDestroy,
 } from '@nestjs/common';
-import { checkOptions, requireOptions } from '../sessions/domain/event/given-options.js';
+import { checkOptions, requireOptions } from '../sessions/domain/values/given-options.js';
 import {
   SERVED_EXTRAS,
   type ServedExtras,

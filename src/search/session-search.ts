@@ -1,9 +1,9 @@
 import type { SessionLimits } from '../config/session-settings.js';
 import type { ConsumerLag } from '../sessions/consumers/consumer-status.js';
 import type { SessionConsumer } from '../sessions/consumers/session-consumers.js';
-import { checkOptions } from '../sessions/domain/event/given-options.js';
+import { checkOptions } from '../sessions/domain/values/given-options.js';
 import { type SessionKey, type UserKey, assertId } from '../sessions/domain/values/ids.js';
-import { fieldNames, requestCheck, requireRequest } from '../sessions/domain/values/input-checks.js';
+import { fieldNames, requestCheck, requireRequest } from '../sessions/domain/values/request-fields.js';
 import type { EventPage } from '../sessions/operations/list-events.js';
 import { readsOfStorage } from '../sessions/reads/reads-of-storage.js';
 import { environmentBehind } from '../sessions/service-environment.js';

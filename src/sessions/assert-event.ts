@@ -1,4 +1,5 @@
-import { randomId, systemClock } from './domain/process/clock.js';
+import { systemClock } from './domain/process/clock.js';
+import { randomId } from './domain/values/ids.js';
 import type { EventInput } from './domain/event/event.js';
 import { submitEvent } from './domain/write/submitted-event.js';
 import { limitsOf } from './limits-of.js';

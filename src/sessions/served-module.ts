@@ -3,7 +3,7 @@ import { ModulesContainer } from '@nestjs/core';
 import { ConfigurationError } from '../config/configuration-error.js';
 import { warnOfLazyLoading } from '../config/lazy-loading.js';
 import { IS_ONCE, modulesOf } from '../config/once-per-app.js';
-import { type OptionKinds, checkOptions } from './domain/event/given-options.js';
+import { type OptionKinds, checkOptions } from './domain/values/given-options.js';
 import { type ServedSessions, servedSessions } from './sessions.tokens.js';
 
 /** What modules that serve the sessions of `SessionsModule` take beside their options. */

@@ -1,4 +1,4 @@
-import { type FieldNames, fieldNames, requestCheck } from './domain/values/input-checks.js';
+import { type FieldNames, fieldNames, requestCheck } from './domain/values/request-fields.js';
 import { appendEvent, appendEvents } from './operations/append-events.js';
 import type { ChangeSessionRequest } from './operations/change-session.js';
 import { checkBudget } from './operations/check-budget.js';

@@ -15,16 +15,16 @@ import {
 } from '../config/session-settings.js';
 import type { StateDefinitions } from '../state/define-state.js';
 
-import { type Clock, type IdGenerator, randomId } from './domain/process/clock.js';
+import { type Clock } from './domain/process/clock.js';
+import { type IdGenerator, randomId, type SessionKey } from './domain/values/ids.js';
 import { checkedClock } from './domain/process/checked-clock.js';
 import type { AppendOutcome, Commit } from './domain/stored/commit.js';
 import { DamageReports } from './domain/stored/damage-reports.js';
 import { type Lifetimes, lifetimesOf } from './domain/values/expiry.js';
 import { checkedIds } from './domain/values/generated-ids.js';
-import type { SessionKey } from './domain/values/ids.js';
 import { checkedSettings } from './domain/values/input-checks.js';
 import { LatestWork } from './domain/process/latest-work.js';
-import { type MisspelledFieldHandler, warningOfMisspelledField } from './domain/write/misspelled-fields.js';
+import { type MisspelledFieldHandler, warningOfMisspelledField } from './domain/write/misspelled-event-fields.js';
 import type { SessionRecord } from './domain/stored/session-record.js';
 import { type StateLimits, stateLimitsOf } from './domain/stored/state-size.js';
 import { type UnsavedStateHandler, warningOfUnsavedState } from './domain/session/unsaved-state.js';

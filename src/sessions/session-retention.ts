@@ -2,7 +2,7 @@ import { ConfigurationError } from '../config/configuration-error.js';
 import { type EventKind, RETENTION, type RetentionRule, type RetentionSettings } from '../config/retention-settings.js';
 import { checkOptionNames } from '../config/option-checks.js';
 import { describeSettingProblem } from '../config/setting.js';
-import { requireRequest } from './domain/values/input-checks.js';
+import { requireRequest } from './domain/values/request-fields.js';
 import {
   type RetentionPolicy,
   SessionHeldError,

@@ -4,8 +4,8 @@ import { EventConflictError, SessionNotFoundError, StaleSessionError, TurnHeldEr
 import { isByUser, isFinalResponse, isRewind, isSummary } from './domain/event/event-inspection.js';
 import { forwardedAbort } from './domain/process/forwarded-abort.js';
 import { type SessionKey, sessionNameOf } from './domain/values/ids.js';
-import { checkOptions } from './domain/event/given-options.js';
-import { requireRequest } from './domain/values/input-checks.js';
+import { checkOptions } from './domain/values/given-options.js';
+import { requireRequest } from './domain/values/request-fields.js';
 import { RESERVED } from './domain/values/reserved-words.js';
 import type { Session } from './domain/session/session.js';
 import { withLease } from './leases/with-lease.js';

@@ -10,7 +10,7 @@ import {
 import { withDefaults } from '../config/with-defaults.js';
 import { checkedClock } from '../sessions/domain/process/checked-clock.js';
 import type { Clock } from '../sessions/domain/process/clock.js';
-import { type OptionKinds, checkOptions } from '../sessions/domain/event/given-options.js';
+import { type OptionKinds, checkOptions } from '../sessions/domain/values/given-options.js';
 import type { SessionService } from '../sessions/session.service.js';
 import { ExtractiveSummaryModel } from './models/extractive-summary-model.js';
 import { modelAtAddress } from './models/model-at-address.js';

@@ -1,6 +1,6 @@
 import { ConfigurableModuleBuilder, type DynamicModule, Module } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
-import { requireOptions } from '../sessions/domain/event/given-options.js';
+import { requireOptions } from '../sessions/domain/values/given-options.js';
 import {
   SERVED_EXTRAS,
   type ServedExtras,

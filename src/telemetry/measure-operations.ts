@@ -1,4 +1,4 @@
-import { checkOptions } from '../sessions/domain/event/given-options.js';
+import { checkOptions } from '../sessions/domain/values/given-options.js';
 import { TRACED_OPERATIONS, type TracedOperation, channelOf } from '../sessions/tracing/operation-channels.js';
 
 /** Boundaries of histograms of how long operations took, in seconds. */

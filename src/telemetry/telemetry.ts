@@ -1,7 +1,7 @@
 import { type MeterProvider, type TracerProvider, metrics, trace } from '@opentelemetry/api';
 import { ConfigurationError } from '../config/configuration-error.js';
 import { plainName } from '../config/near-miss.js';
-import { checkOptions } from '../sessions/domain/event/given-options.js';
+import { checkOptions } from '../sessions/domain/values/given-options.js';
 import { LATEST_CONVENTIONS } from './conventions.js';
 import { measureOperations } from './measure-operations.js';
 import { operationMetrics } from './operation-metrics.js';

@@ -1,6 +1,6 @@
 import { InvalidInputError } from '../sessions/domain/errors/errors.js';
 import { type SessionKey, type StateOwner, assertId } from '../sessions/domain/values/ids.js';
-import { assertFieldNames, requireRequest } from '../sessions/domain/values/input-checks.js';
+import { assertFieldNames, requireRequest } from '../sessions/domain/values/request-fields.js';
 import type { TransferFilter } from './transfer-records.js';
 
 /** Refuses unknown fields and invalid ids, and a user without an app. */

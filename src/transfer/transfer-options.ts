@@ -1,11 +1,7 @@
 import { oneOf } from '../config/setting.js';
 import { InvalidInputError } from '../sessions/domain/errors/errors.js';
-import {
-  assertFieldNames,
-  checkSetting,
-  optionalFlag,
-  requireRequest,
-} from '../sessions/domain/values/input-checks.js';
+import { checkSetting, optionalFlag } from '../sessions/domain/values/input-checks.js';
+import { assertFieldNames, requireRequest } from '../sessions/domain/values/request-fields.js';
 import type { ComponentStore } from '../sessions/storage/component-store.js';
 import type { ImportOptions } from './import-result.js';
 import type { SkippedSession, TransferFilter } from './transfer-records.js';

@@ -1,7 +1,7 @@
 import { type EventInput, SessionService } from '../../src/index.js';
 import { type Finding, checkStore, diagnose } from '../../src/doctor/index.js';
 import { DEFAULT_LIMITS } from '../../src/config/session-settings.js';
-import { randomId } from '../../src/sessions/domain/process/clock.js';
+import { randomId } from '../../src/sessions/domain/values/ids.js';
 import { submitEvent } from '../../src/sessions/domain/write/submitted-event.js';
 import { ManualClock } from '../../src/testing/manual-clock.js';
 import { NEVER } from '../../src/sessions/domain/values/expiry.js';

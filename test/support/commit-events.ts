@@ -1,5 +1,6 @@
 import { DEFAULT_LIMITS } from '../../src/config/session-settings.js';
-import { randomId, systemClock } from '../../src/sessions/domain/process/clock.js';
+import { systemClock } from '../../src/sessions/domain/process/clock.js';
+import { randomId } from '../../src/sessions/domain/values/ids.js';
 import type { CommitEvent } from '../../src/sessions/domain/stored/session-record.js';
 import type { EventInput } from '../../src/sessions/domain/event/event.js';
 import { type SubmittedEvent, submitEvent } from '../../src/sessions/domain/write/submitted-event.js';

@@ -1,5 +1,5 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { checkOptions } from '../../sessions/domain/event/given-options.js';
+import { checkOptions } from '../../sessions/domain/values/given-options.js';
 import { controllerOf } from '../../sessions/rest/make-controller.js';
 import { ROUTES, type RoutesOptions, routesModule } from '../../sessions/rest/session-routes.js';
 import { checkedOrigins } from '../../sessions/transport/cross-site.js';

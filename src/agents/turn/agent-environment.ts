@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
-import type { Clock, IdGenerator } from '../../sessions/domain/process/clock.js';
-import { MAX_ID_BYTES } from '../../sessions/domain/values/ids.js';
+import type { Clock } from '../../sessions/domain/process/clock.js';
+import { type IdGenerator, MAX_ID_BYTES } from '../../sessions/domain/values/ids.js';
 import type { TurnHolder } from '../../sessions/operations/turns.js';
 import type { SessionService } from '../../sessions/session.service.js';
 import type { AgentFailedError } from '../errors/agent-failed-error.js';

@@ -1,9 +1,8 @@
 import { type SettingsWithDefaults, defaultsOf, wholeNumber } from '../../config/setting.js';
 import { withDefaults } from '../../config/with-defaults.js';
-import type { IdGenerator } from '../../sessions/domain/process/clock.js';
+import type { IdGenerator, SessionKey } from '../../sessions/domain/values/ids.js';
 import { type EventInput, keepFilledInTimestamp } from '../../sessions/domain/event/event.js';
 import { isByUser } from '../../sessions/domain/event/event-inspection.js';
-import type { SessionKey } from '../../sessions/domain/values/ids.js';
 import {
   type EndedPartials,
   MAX_PARTIALS_PER_TURN,

@@ -19,7 +19,7 @@ import {
   type StoredComponent,
   componentWriteOutcome,
 } from '../../sessions/domain/stored/component.js';
-import { checkOptions } from '../../sessions/domain/event/given-options.js';
+import { checkOptions } from '../../sessions/domain/values/given-options.js';
 import { KeyedQueue } from '../../sessions/domain/process/keyed-queue.js';
 import { ComponentFolder } from './component-folder.js';
 import { fileNameOf, idOfFileName } from './file-names.js';

@@ -3,7 +3,8 @@ import { InvalidInputError } from '../domain/errors/errors.js';
 import type { LoggedEvent } from '../domain/event/event.js';
 import { type SessionKey, assertId } from '../domain/values/ids.js';
 import { LONGEST_LEASE_MS } from '../domain/background/lease-limits.js';
-import { assertWholeNumber, requireRequest } from '../domain/values/input-checks.js';
+import { assertWholeNumber } from '../domain/values/input-checks.js';
+import { requireRequest } from '../domain/values/request-fields.js';
 import type { ConsumerStart } from './consumer-settings.js';
 
 /** An event that is handed to a consumer. */

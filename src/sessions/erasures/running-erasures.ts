@@ -1,10 +1,9 @@
 import { decide } from '../coordination/decide.js';
 import { findWhere } from '../coordination/find-entries.js';
 import { KnownEntries } from '../coordination/known-entries.js';
-import { randomId } from '../domain/process/clock.js';
+import { randomId, type UserKey } from '../domain/values/ids.js';
 import type { RunningErasure } from '../domain/retention/erasure-rules.js';
 import { StoreUnavailableError } from '../domain/errors/errors.js';
-import type { UserKey } from '../domain/values/ids.js';
 import { digestOf } from '../domain/values/json-digest.js';
 import { LeaseRenewal } from '../leases/lease-renewal.js';
 import type { EntryPlace, EntryTime, NewEntry } from '../storage/entry-store.js';

@@ -1,5 +1,5 @@
 import type { DynamicModule, ModuleMetadata, Provider, Type } from '@nestjs/common';
-import { type OptionKinds, checkOptions } from '../domain/event/given-options.js';
+import { type OptionKinds, checkOptions } from '../domain/values/given-options.js';
 import { oncePerApp } from '../../config/once-per-app.js';
 import { AccessChecks } from '../transport/access-checks.js';
 import { ACCESS_KINDS, type SessionAccessOptions, accessProviders } from '../transport/session-access.module.js';

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { NoSchemaIntrospectionCustomRule } from 'graphql';
-import { checkOptions } from '../domain/event/given-options.js';
+import { checkOptions } from '../domain/values/given-options.js';
 import { formatGraphqlError } from './graphql-errors.js';
 import { DocumentCache } from './limits/document-cache.js';
 import { answerPlugin } from './limits/document-answer.js';

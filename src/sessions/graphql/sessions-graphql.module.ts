@@ -2,7 +2,7 @@ import { type DynamicModule, Module, type ModuleMetadata, type OnModuleInit } fr
 import { ModuleRef } from '@nestjs/core';
 import { GraphQLSchemaHost } from '@nestjs/graphql';
 import { ConfigurationError } from '../../config/configuration-error.js';
-import { checkOptions } from '../domain/event/given-options.js';
+import { checkOptions } from '../domain/values/given-options.js';
 import { type ServedSessions, servedSessions } from '../sessions.tokens.js';
 import { EVENT_OPERATIONS } from '../surface/event-operations.js';
 import { SESSION_OPERATIONS } from '../surface/session-operations.js';

@@ -2,7 +2,7 @@ import { ConfigurableModuleBuilder, type Type } from '@nestjs/common';
 import type { HistorySettings, QuotaSettings, SessionLimits, UsageSettings } from '../../config/session-settings.js';
 import type { EncryptionOptions } from '../../config/encryption-settings.js';
 import type { StoreSettings } from '../../config/store-settings.js';
-import { type OptionKinds, checkOptions } from '../domain/event/given-options.js';
+import { type OptionKinds, checkOptions } from '../domain/values/given-options.js';
 import type { SessionServiceOptions } from '../session-environment.js';
 import type { SessionTitler } from '../session-titles.js';
 import type { SessionStorage } from '../storage/session-storage.js';

@@ -11,7 +11,7 @@ import { DiscoveryModule, ModuleRef, ModulesContainer } from '@nestjs/core';
 import { warnOfLazyLoading } from '../../config/lazy-loading.js';
 import { START } from '../../config/session-settings.js';
 import { isGiven } from '../domain/values/json-value.js';
-import { warningOfMisspelledField } from '../domain/write/misspelled-fields.js';
+import { warningOfMisspelledField } from '../domain/write/misspelled-event-fields.js';
 import { stackOf } from '../domain/errors/thrown-text.js';
 import { warningOfUnsavedState } from '../domain/session/unsaved-state.js';
 import { checkedAsync } from '../served-module.js';

@@ -15,7 +15,7 @@ import { type LazyViewSource, trackSession } from '../domain/session/session-tra
 import { type InitialState, Session } from '../domain/session/session.js';
 import { recordOfMembers, stateMembers, stateWrites } from '../domain/stored/stored-json.js';
 import { submittedMetadata } from '../domain/metadata/metadata-checks.js';
-import { misspelledKeys } from '../domain/write/misspelled-fields.js';
+import { misspelledKeys } from '../domain/write/misspelled-event-fields.js';
 import { submittedState } from '../domain/write/submitted-state.js';
 import type { ViewItem } from '../domain/view/view-item.js';
 import { type SessionEnvironment, announce } from '../session-environment.js';

@@ -11,7 +11,7 @@ import { SessionsError } from '../domain/errors/errors.js';
 import { type EventInput, keepFilledInTimestamp } from '../domain/event/event.js';
 import type { SessionKey } from '../domain/values/ids.js';
 import { underPath } from '../domain/values/input-checks.js';
-import { misspelledFields } from '../domain/write/misspelled-fields.js';
+import { misspelledFields } from '../domain/write/misspelled-event-fields.js';
 import { foldMetadata } from '../domain/metadata/metadata-entries.js';
 import { lastGiven } from '../domain/event/model-request.js';
 import type { CommitEvent } from '../domain/stored/session-record.js';

@@ -11,7 +11,7 @@ import {
   UseGuards,
 } from '@nestjs/common';
 import { RouterModule } from '@nestjs/core';
-import { type OptionKinds, checkOptions } from '../domain/event/given-options.js';
+import { type OptionKinds, checkOptions } from '../domain/values/given-options.js';
 import { oncePerApp } from '../../config/once-per-app.js';
 import { AccessChecks } from '../transport/access-checks.js';
 import { ACCESS_KINDS, type SessionAccessOptions, accessProviders } from '../transport/session-access.module.js';

@@ -2,7 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { type Readable, Transform } from 'node:stream';
 import { type INestApplication, PayloadTooLargeException } from '@nestjs/common';
 import { withDefaults } from '../../config/with-defaults.js';
-import { checkOptions } from '../domain/event/given-options.js';
+import { checkOptions } from '../domain/values/given-options.js';
 import { BodyBudget } from './body-budget.js';
 import { findClientAddress } from './client-address.js';
 import { SESSIONS_BODY_LIMIT } from './http-defaults.js';

@@ -13,7 +13,7 @@ import { ModuleRef } from '@nestjs/core';
 import { problemsOfGroup } from '../../config/option-checks.js';
 import { ConfigurationError } from '../../config/configuration-error.js';
 import { type SettingsOf, seconds, wholeNumber } from '../../config/setting.js';
-import { type OptionKinds, checkOptions } from '../domain/event/given-options.js';
+import { type OptionKinds, checkOptions } from '../domain/values/given-options.js';
 import { oncePerApp } from '../../config/once-per-app.js';
 import { AccessChecks, NO_RULE, STREAM_LIMITS } from './access-checks.js';
 import { type AuditOptions, checkedAudit } from './audit/audit-options.js';

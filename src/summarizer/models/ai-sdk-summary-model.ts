@@ -1,5 +1,5 @@
 import { loadPackage } from '../../config/load-package.js';
-import { checkOptions } from '../../sessions/domain/event/given-options.js';
+import { checkOptions } from '../../sessions/domain/values/given-options.js';
 import { type SummaryAnswer, type SummaryModel, SummaryModelError, type SummaryRequest } from './summary-model.js';
 
 /**

@@ -1,6 +1,7 @@
 import type { FunctionCall, FunctionResponse, Part } from './content.js';
 import type { EventLike, LoggedEvent } from './event.js';
 import type { ModelRequest } from './model-request.js';
+import { isUserName } from '../values/reserved-words.js';
 
 /**
  * All fields of an event, a content, a part or of actions, by their names: also those that have no type here.
@@ -56,7 +57,7 @@ export function isFinalResponse(event: Inspected): boolean {
  * @example const role = isByUser(event) ? 'user' : 'assistant';
  */
 export function isByUser(event: Inspected): boolean {
-  return event.author?.toLowerCase() === 'user';
+  return isUserName(event.author);
 }
 
 /**

@@ -1,4 +1,4 @@
-import { randomId } from '../process/clock.js';
+import { randomId } from '../values/ids.js';
 import type { Content, ContentInput } from './content.js';
 import { setField } from '../values/json-value.js';
 import type { MetadataDelta } from '../metadata/metadata.js';

@@ -3,7 +3,7 @@ import type { LoggedEvent } from '../event/event.js';
 import { isInRanges } from '../values/seq-ranges.js';
 import { NO_MARKS, type ViewMarks, marksAfterRewind, marksAfterSummary } from '../stored/view-marks.js';
 
-interface Moment {
+interface ReplayedEvent {
   /** Their `covered` counts from the first retained event. */
   readonly marks: ViewMarks;
   /** Counters of the events that were not rewound at that moment. */
@@ -12,14 +12,14 @@ interface Moment {
   readonly own: Counters;
 }
 
-const BEGINNING: Moment = { marks: NO_MARKS, counts: NO_COUNTS, own: NO_COUNTS };
+const BEGINNING: ReplayedEvent = { marks: NO_MARKS, counts: NO_COUNTS, own: NO_COUNTS };
 
 /**
  * Replays a log from its beginning and records marks and counters after each event, so that a rewind can restore
  * them exactly.
  */
 export class LogReplay {
-  readonly #moments = new Map<number, Moment>();
+  readonly #moments = new Map<number, ReplayedEvent>();
   #latest = BEGINNING;
 
   add(event: LoggedEvent): void {
@@ -40,7 +40,7 @@ export class LogReplay {
     return this.#at(seq).counts;
   }
 
-  #after(event: LoggedEvent): Moment {
+  #after(event: LoggedEvent): ReplayedEvent {
     const { compaction, rewind } = event.actions;
     if (rewind) {
       const then = this.#at(rewind.toSeq);
@@ -66,7 +66,7 @@ export class LogReplay {
   }
 
   /** Before the first retained event, marks and counters are empty. */
-  #at(seq: number): Moment {
+  #at(seq: number): ReplayedEvent {
     return this.#moments.get(seq) ?? BEGINNING;
   }
 }

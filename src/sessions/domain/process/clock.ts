@@ -8,11 +8,6 @@ export interface Clock {
 /** The time of this machine. */
 export const systemClock: Clock = { now: () => Date.now() };
 
-/** Generates the ids of sessions and events for which the caller gives none. */
-export type IdGenerator = () => string;
-
-export const randomId: IdGenerator = () => crypto.randomUUID();
-
 /** Below: seconds until the year 5138. Above: milliseconds since 1973. */
 const FIRST_MILLISECOND_TIMESTAMP = 1e11;
 /** The last time that a `Date` has. */

@@ -1,7 +1,6 @@
 import { inspect } from 'node:util';
 import { ConfigurationError } from '../../../config/configuration-error.js';
-import type { IdGenerator } from '../process/clock.js';
-import { MAX_ID_BYTES, isId } from './ids.js';
+import { type IdGenerator, MAX_ID_BYTES, isId } from './ids.js';
 
 /**
  * Refuses what a generator of the app makes that is no id. That is the app's mistake: a refusal of the id would be one of the client,

@@ -152,3 +152,8 @@ function inByteOrder(unit: number): number {
   if (unit < 0xd800) return unit;
   return unit < 0xe000 ? unit + 0x2000 : unit - 0x800;
 }
+
+/** Generates the ids of sessions and events for which the caller gives none. */
+export type IdGenerator = () => string;
+
+export const randomId: IdGenerator = () => crypto.randomUUID();

@@ -56,6 +56,11 @@ export const RESERVED_ACTIONS: ReadonlySet<string> = new Set([
 /** Authors of events that no agent can be. Clients are the first. */
 const RESERVED_AUTHORS: ReadonlySet<string> = new Set(['user', 'system']);
 
+/** Whether this is the author of what users write. */
+export function isUserName(author: string | undefined): boolean {
+  return author?.toLowerCase() === 'user';
+}
+
 export function isReservedAuthor(author: string): boolean {
   return RESERVED_AUTHORS.has(author.toLowerCase());
 }

@@ -1,6 +1,7 @@
 import { epochMilliseconds } from '../process/clock.js';
 import { InvalidInputError } from '../errors/errors.js';
-import { optionalCount, refuseMisspelled } from '../values/input-checks.js';
+import { optionalCount } from '../values/input-checks.js';
+import { refuseMisspelled } from '../values/request-fields.js';
 import type { ViewItem } from './view-item.js';
 
 /** Narrows a view for one reader: the newest N of the events after a `seq` or a time. */

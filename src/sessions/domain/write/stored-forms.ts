@@ -1,5 +1,6 @@
 import { DEFAULT_LIMITS } from '../../../config/session-settings.js';
-import { randomId, systemClock } from '../process/clock.js';
+import { systemClock } from '../process/clock.js';
+import { randomId } from '../values/ids.js';
 import { SessionsError } from '../errors/errors.js';
 import { canonicalJson } from '../values/canonical-json.js';
 import { assertEventShape } from './event-shape.js';

@@ -1,7 +1,8 @@
 import type { WriteLimits } from '../../../config/session-settings.js';
 import { isTempKey } from '../../../state/scopes.js';
 import { NO_CHANGES, type StateChanges, filterChanges, hasChanges } from '../../../state/state-changes.js';
-import { type Clock, type IdGenerator, epochMilliseconds } from '../process/clock.js';
+import { type Clock, epochMilliseconds } from '../process/clock.js';
+import { type IdGenerator, assertId } from '../values/ids.js';
 import { type Counters, countEvent } from '../stored/counters.js';
 import { InvalidInputError, LimitExceededError } from '../errors/errors.js';
 import { type ComparedEvent, eventDigest } from './event-digest.js';
@@ -9,7 +10,6 @@ import { toEventGroup } from '../event/event-group.js';
 import { isAnchor } from '../event/event-inspection.js';
 import { assertAuthor, assertEventShape } from './event-shape.js';
 import { type Event, type EventInput, isTimestampGiven } from '../event/event.js';
-import { assertId } from '../values/ids.js';
 import { KeptEvent } from '../stored/kept-event.js';
 import { isGiven, jsonCopyOfFields } from '../values/json-value.js';
 import type { MetadataChange } from '../metadata/metadata-entries.js';

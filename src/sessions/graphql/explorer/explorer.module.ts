@@ -11,7 +11,7 @@ import {
   type DynamicModule,
   Module,
 } from '@nestjs/common';
-import { checkOptions } from '../../domain/event/given-options.js';
+import { checkOptions } from '../../domain/values/given-options.js';
 import { pageHeaders } from '../../transport/http-defaults.js';
 import { NotDocumented, type PageRequest, type PageResponse, setHeaders } from '../../transport/served-page.js';
 import { ExplorerFiles } from './explorer-files.js';

@@ -1,5 +1,5 @@
 import { EntryComponents } from '../../coordination/components/entry-components.js';
-import { checkOptions } from '../../domain/event/given-options.js';
+import { checkOptions } from '../../domain/values/given-options.js';
 import { checkedClock } from '../../domain/process/checked-clock.js';
 import type { Clock } from '../../domain/process/clock.js';
 import { InMemoryEntries } from './in-memory-entries.js';

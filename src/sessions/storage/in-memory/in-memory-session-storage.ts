@@ -1,4 +1,4 @@
-import { checkOptions } from '../../domain/event/given-options.js';
+import { checkOptions } from '../../domain/values/given-options.js';
 import type { Clock } from '../../domain/process/clock.js';
 import type { ComponentStore } from '../component-store.js';
 import { DecidingStorage } from '../../writes/deciding-storage.js';

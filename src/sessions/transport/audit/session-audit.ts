@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { fieldNames, requestCheck } from '../../domain/values/input-checks.js';
+import { fieldNames, requestCheck } from '../../domain/values/request-fields.js';
 import { assertId } from '../../domain/values/ids.js';
 import { AuditTrail } from './audit-trail.js';
 

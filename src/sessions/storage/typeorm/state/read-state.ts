@@ -1,5 +1,4 @@
-import type { SessionKey, StateOwner } from '../../../domain/values/ids.js';
-import { scopeOfOwner } from '../../../domain/values/ids.js';
+import { type SessionKey, type StateOwner, scopeOfOwner } from '../../../domain/values/ids.js';
 import { expectReadableText, type StateText } from '../../../domain/stored/state-text.js';
 import type { StateLimits } from '../../../domain/stored/state-size.js';
 import type { SharedScope, StateEntries, StoredSession, StoredState } from '../../session-storage.js';

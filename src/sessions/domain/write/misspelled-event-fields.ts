@@ -4,6 +4,7 @@ import type { Content, FunctionCall, FunctionResponse, Part } from '../event/con
 import { InvalidInputError } from '../errors/errors.js';
 import type { Event, EventActions } from '../event/event.js';
 import { childPath } from '../values/json-value.js';
+import { fieldNames } from '../values/request-fields.js';
 
 /** Called for a field that is stored, but that nothing reads. If it throws, the write fails. */
 export type MisspelledFieldHandler = (error: InvalidInputError) => void;
@@ -32,11 +33,8 @@ class KnownFields {
   }
 }
 
-/** Names the fields of a type: a missing one does not compile. */
-const namesOf = <Type>(names: Record<keyof Required<Type>, true>): string[] => Object.keys(names);
-
-const CALL = namesOf<FunctionCall>({ id: true, name: true, args: true, partialArgs: true, willContinue: true });
-const RESPONSE = namesOf<FunctionResponse>({
+const CALL = fieldNames<FunctionCall>({ id: true, name: true, args: true, partialArgs: true, willContinue: true });
+const RESPONSE = fieldNames<FunctionResponse>({
   id: true,
   name: true,
   response: true,
@@ -44,7 +42,7 @@ const RESPONSE = namesOf<FunctionResponse>({
   scheduling: true,
   willContinue: true,
 });
-const PART = namesOf<Part>({
+const PART = fieldNames<Part>({
   text: true,
   thought: true,
   thoughtSignature: true,
@@ -60,8 +58,8 @@ const PART = namesOf<Part>({
   mediaResolution: true,
   videoMetadata: true,
 });
-const CONTENT = namesOf<Content>({ role: true, parts: true });
-const ACTIONS = namesOf<EventActions>({
+const CONTENT = fieldNames<Content>({ role: true, parts: true });
+const ACTIONS = fieldNames<EventActions>({
   stateDelta: true,
   stateRemovals: true,
   metadataDelta: true,
@@ -85,7 +83,7 @@ const ACTIONS = namesOf<EventActions>({
   branchSummary: true,
   redacts: true,
 });
-const EVENT = namesOf<Event>({
+const EVENT = fieldNames<Event>({
   id: true,
   seq: true,
   invocationId: true,

@@ -13,8 +13,8 @@ import {
   texts,
   wholeNumber,
 } from '../../../config/setting.js';
-import { isByUser } from './event-inspection.js';
-import { MAX_ID_BYTES, isId } from '../values/ids.js';
+import { isUserName } from './reserved-words.js';
+import { MAX_ID_BYTES, isId } from './ids.js';
 
 /** What the option of a class can be. */
 const KINDS = {
@@ -38,7 +38,7 @@ const KINDS = {
   ),
   author: kindOf(
     `a name of at most ${MAX_ID_BYTES} bytes, other than user`,
-    (value) => isId(value) && !isByUser({ author: value }),
+    (value) => isId(value) && !isUserName(value),
   ),
   /** What is checked elsewhere. */
   anything: kindOf('anything', () => true),
