@@ -317,9 +317,12 @@ describe('Options', () => {
     },
   );
 
-  it.each(['retries', 'timeoutMs'])('of SessionsClient have the right kind: %s', (name) => {
+  it.each([
+    ['retries', 'from 0 on'],
+    ['timeoutMs', 'from 1 to 2147483647'],
+  ])('of SessionsClient have the right kind: %s', (name, range) => {
     const make = () => new client.SessionsClient({ url: 'http://localhost', [name]: '5' });
 
-    expect(make).toThrow(`${name}: must be a whole number from 0 on`);
+    expect(make).toThrow(`${name}: must be a whole number ${range}`);
   });
 });
