@@ -1,3 +1,4 @@
+import { Inject } from '@nestjs/common';
 import { Args, Subscription } from '@nestjs/graphql';
 import { InvalidInputError } from '../../sessions/domain/errors/errors.js';
 import type { SessionKey } from '../../sessions/domain/values/ids.js';
@@ -9,7 +10,8 @@ import { omitNulls } from '../../sessions/graphql/omit-nulls.js';
 import { KEY_FIELDS } from '../../sessions/surface/ids-and-pages.js';
 import { AccessChecks } from '../../sessions/transport/access-checks.js';
 import { RequireAccess } from '../../sessions/transport/session-access.js';
-import { AgentRegistry } from '../agent-registry.js';
+import type { AgentRegistry } from '../agent-registry.js';
+import { SERVED_REGISTRY } from '../surface/agent-operations.js';
 import type { RunEvent } from '../turn/run-events.js';
 import { RunReading } from '../ask/run-reading.js';
 import { RUNS } from '../run-writes.js';
@@ -22,7 +24,7 @@ const Run = argumentsType({ ids: Object.keys(KEY_FIELDS), request: { ...RUN, str
 @SessionFields()
 export class AgentRunResolver {
   constructor(
-    private readonly registry: AgentRegistry,
+    @Inject(SERVED_REGISTRY.provide) private readonly registry: AgentRegistry,
     private readonly access: AccessChecks,
   ) {}
 

@@ -1,7 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { type FieldsOptions, fieldsModule } from '../../sessions/graphql/fields-module.js';
 import { resolverOf } from '../../sessions/graphql/make-resolver.js';
-import { AGENTS } from '../surface/agent-operations.js';
+import { AGENTS, AGENT_PROVIDERS } from '../surface/agent-operations.js';
 import { AgentRunResolver } from './agent-run.resolver.js';
 
 /** An access rule of its own, if `SessionAccessModule` does not provide the rule of the app. */
@@ -22,6 +22,6 @@ export type AgentsGraphqlOptions = FieldsOptions;
 @Module({ providers: [resolverOf(AGENTS), AgentRunResolver] })
 export class AgentsGraphqlModule {
   static forRoot(options: AgentsGraphqlOptions = {}): DynamicModule {
-    return fieldsModule(AgentsGraphqlModule, options);
+    return fieldsModule(AgentsGraphqlModule, options, AGENT_PROVIDERS);
   }
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Controller, Get, HttpCode, Logger, Post, Res, UseFilters, UseGuards } from '@nestjs/common';
+import { Controller, Get, HttpCode, Inject, Logger, Post, Res, UseFilters, UseGuards } from '@nestjs/common';
 import { ApiBody, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { LoggedEvent } from '../../sessions/domain/event/event.js';
 import type { SessionKey } from '../../sessions/domain/values/ids.js';
@@ -12,7 +12,8 @@ import { JsonBody, SessionRoutes } from '../../sessions/rest/session-routes.js';
 import { AccessChecks } from '../../sessions/transport/access-checks.js';
 import type { Problem } from '../../sessions/transport/problems.js';
 import { RequireAccess } from '../../sessions/transport/session-access.js';
-import { AgentRegistry } from '../agent-registry.js';
+import type { AgentRegistry } from '../agent-registry.js';
+import { SERVED_REGISTRY } from '../surface/agent-operations.js';
 import type { AgentRun } from '../ask/agent-run.js';
 import type { RunEvent } from '../turn/run-events.js';
 import type { ApprovalAnswer } from '../invocation/approval-requests.js';
@@ -30,7 +31,7 @@ import { sendRuns } from './sent-runs.js';
 @UseFilters(AdkProblemFilter)
 export class AdkAppsController {
   constructor(
-    private readonly registry: AgentRegistry,
+    @Inject(SERVED_REGISTRY.provide) private readonly registry: AgentRegistry,
     private readonly access: AccessChecks,
   ) {}
 
@@ -63,7 +64,7 @@ export class AdkRunsController {
   readonly #logger = new Logger(AdkRunsController.name);
 
   constructor(
-    private readonly registry: AgentRegistry,
+    @Inject(SERVED_REGISTRY.provide) private readonly registry: AgentRegistry,
     private readonly access: AccessChecks,
   ) {}
 

@@ -7,7 +7,7 @@ import { AdkSessionsController } from './adk-sessions.controller.js';
 import { AdkAppsController, AdkRunsController } from './adk.controller.js';
 import { ADK_ORIGINS } from './foreign-site.guard.js';
 import { RunStreamController } from './run-stream.controller.js';
-import { AGENTS } from '../surface/agent-operations.js';
+import { AGENTS, AGENT_PROVIDERS } from '../surface/agent-operations.js';
 import { sessionsOfAgents } from '../sessions-of-agents.js';
 
 /** As for `SessionsRestModule`. */
@@ -29,7 +29,7 @@ export type AgentsRestOptions = RoutesOptions;
 @Module({ controllers: [controllerOf(AGENTS), RunStreamController] })
 export class AgentsRestModule {
   static forRoot(options: AgentsRestOptions = {}): DynamicModule {
-    return routesModule(AgentsRestModule, options);
+    return routesModule(AgentsRestModule, options, AGENT_PROVIDERS);
   }
 }
 
@@ -59,7 +59,7 @@ export class AdkRestModule {
   static forRoot(given: AdkRestOptions = {}): DynamicModule {
     checkOptions('AdkRestModule', given, { ...ROUTES, sessions: 'flag?', origins: 'texts?' });
     const { sessions = false, origins = [], ...options } = given;
-    const { providers = [], ...routes } = routesModule(AdkRestModule, options, [sessionsOfAgents]);
+    const { providers = [], ...routes } = routesModule(AdkRestModule, options, [sessionsOfAgents, ...AGENT_PROVIDERS]);
     return {
       ...routes,
       providers: [...providers, { provide: ADK_ORIGINS, useValue: checkedOrigins(origins) }],

@@ -1,4 +1,4 @@
-import { Logger, Res } from '@nestjs/common';
+import { Inject, Logger, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { SessionKey } from '../../sessions/domain/values/ids.js';
 import { type CurrentExchange, Exchange } from '../../sessions/rest/http-exchange.js';
@@ -6,9 +6,9 @@ import { requestReader } from '../../sessions/rest/read-request.js';
 import { Route } from '../../sessions/rest/route.js';
 import { SessionRoutes } from '../../sessions/rest/session-routes.js';
 import { AccessChecks } from '../../sessions/transport/access-checks.js';
-import { AgentRegistry } from '../agent-registry.js';
+import type { AgentRegistry } from '../agent-registry.js';
 import type { RunEvent } from '../turn/run-events.js';
-import { STREAM_AGENT } from '../surface/agent-operations.js';
+import { STREAM_AGENT, SERVED_REGISTRY } from '../surface/agent-operations.js';
 import type { RunMessage } from '../surface/agent-shapes.js';
 import { sendRuns } from './sent-runs.js';
 
@@ -21,7 +21,7 @@ export class RunStreamController {
   readonly #logger = new Logger(RunStreamController.name);
 
   constructor(
-    private readonly registry: AgentRegistry,
+    @Inject(SERVED_REGISTRY.provide) private readonly registry: AgentRegistry,
     private readonly access: AccessChecks,
   ) {}
 

@@ -1,7 +1,7 @@
 import type { SessionKey, UserKey } from '../../sessions/domain/values/ids.js';
 import { PAGE } from '../../sessions/surface/ids-and-pages.js';
 import { EVENT, EVENT_EXAMPLE } from '../../sessions/surface/event-shapes.js';
-import { type RoutedOperation, rowOf, surface } from '../../sessions/surface/operation.js';
+import { type RoutedOperation, providedBy, rowOf, surface } from '../../sessions/surface/operation.js';
 import { SESSION, USER } from '../../sessions/surface/paths.js';
 import { flag, json, listOf, optional, shape, text } from '../../sessions/surface/shape.js';
 import { AgentRegistry } from '../agent-registry.js';
@@ -61,12 +61,17 @@ const eventsOf = ({ events }: RunResult): RunResult['events'] => events;
 
 type AnswerRequest = SessionKey & ApprovalAnswer & { readonly approvalId: string };
 
+export const SERVED_REGISTRY = providedBy('AgentsModule', AgentRegistry);
+const SERVED_AGENTS = providedBy('AgentsModule', AgentSessions);
+/** The agents that routes and fields serve. */
+export const AGENT_PROVIDERS = [SERVED_REGISTRY, SERVED_AGENTS];
+
 const row = rowOf<{ registry: AgentRegistry; agents: AgentSessions }>();
 
 /** The agents of an app: run, stop, approvals. The agent goes on if the client leaves. */
 export const AGENTS = surface({
   tag: 'agents',
-  services: { registry: AgentRegistry, agents: AgentSessions },
+  services: { registry: SERVED_REGISTRY.provide, agents: SERVED_AGENTS.provide },
   operations: {
     runAgent: row({
       summary: 'Answers a message, and returns the events of the answer',

@@ -1,7 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { type FieldsOptions, fieldsModule } from '../../sessions/graphql/fields-module.js';
 import { resolverOf } from '../../sessions/graphql/make-resolver.js';
-import { SEARCH } from '../surface/search-operations.js';
+import { SEARCH, SERVED_SEARCH } from '../surface/search-operations.js';
 
 /** An access rule of its own, if `SessionAccessModule` does not provide the rule of the app. */
 export type SearchGraphqlOptions = FieldsOptions;
@@ -20,6 +20,6 @@ export type SearchGraphqlOptions = FieldsOptions;
 @Module({ providers: [resolverOf(SEARCH)] })
 export class SearchGraphqlModule {
   static forRoot(options: SearchGraphqlOptions = {}): DynamicModule {
-    return fieldsModule(SearchGraphqlModule, options);
+    return fieldsModule(SearchGraphqlModule, options, [SERVED_SEARCH]);
   }
 }

@@ -1,7 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { controllerOf } from '../../sessions/rest/make-controller.js';
 import { type RoutesOptions, routesModule } from '../../sessions/rest/session-routes.js';
-import { SEARCH } from '../surface/search-operations.js';
+import { SEARCH, SERVED_SEARCH } from '../surface/search-operations.js';
 
 /** As for `SessionsRestModule`. */
 export type SearchRestOptions = RoutesOptions;
@@ -21,6 +21,6 @@ export type SearchRestOptions = RoutesOptions;
 @Module({ controllers: [controllerOf(SEARCH)] })
 export class SearchRestModule {
   static forRoot(options: SearchRestOptions = {}): DynamicModule {
-    return routesModule(SearchRestModule, options);
+    return routesModule(SearchRestModule, options, [SERVED_SEARCH]);
   }
 }

@@ -1,7 +1,7 @@
 import type { EventPage } from '../../sessions/operations/list-events.js';
 import { EVENT_PAGE } from '../../sessions/surface/event-shapes.js';
 import { PAGE, id } from '../../sessions/surface/ids-and-pages.js';
-import { rowOf, surface } from '../../sessions/surface/operation.js';
+import { providedBy, rowOf, surface } from '../../sessions/surface/operation.js';
 import { SESSION, USER } from '../../sessions/surface/paths.js';
 import {
   type Choice,
@@ -82,12 +82,15 @@ const MATCH: Choice = {
 
 const AROUND = { maximum: SEARCH_LIMITS.around, default: DEFAULT_AROUND };
 
+/** The search that routes and fields serve. */
+export const SERVED_SEARCH = providedBy('SearchModule', SessionSearch);
+
 const row = rowOf<{ search: SessionSearch }>();
 
 /** Search: finds events of a user by their words, and reads what stands around them. */
 export const SEARCH = surface({
   tag: 'search',
-  services: { search: SessionSearch },
+  services: { search: SERVED_SEARCH.provide },
   operations: {
     searchEvents: row({
       summary: "Finds events in a user's sessions by their words",

@@ -1,4 +1,4 @@
-import type { InjectionToken } from '@nestjs/common';
+import type { ExistingProvider, InjectionToken } from '@nestjs/common';
 import type { SessionFilter } from '../domain/metadata/session-filter.js';
 import type { AccessChecks } from '../transport/access-checks.js';
 import type { AccessRequirement } from '../transport/session-access.js';
@@ -177,4 +177,9 @@ export function surface<Services, Name extends string>(parts: Surface<Services, 
 /** The ids in a path, in order. */
 export function idsIn({ at }: Pick<Route, 'at'>): string[] {
   return [...at.matchAll(/:(\w+)/g)].map(([, name = '']) => name);
+}
+
+/** Provides what another module exports, under a token whose text Nest's error shows if that module is not imported. */
+export function providedBy(module: string, token: InjectionToken): ExistingProvider & { readonly provide: symbol } {
+  return { provide: Symbol(`needs ${module}.forRoot({ …, isGlobal: true })`), useExisting: token };
 }

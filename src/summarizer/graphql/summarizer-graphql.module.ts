@@ -1,7 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { type FieldsOptions, fieldsModule } from '../../sessions/graphql/fields-module.js';
 import { resolverOf } from '../../sessions/graphql/make-resolver.js';
-import { SUMMARIES } from '../surface/summary-operations.js';
+import { SERVED_SUMMARIES, SUMMARIES } from '../surface/summary-operations.js';
 
 /** An access rule of its own, if `SessionAccessModule` does not provide the rule of the app. */
 export type SummarizerGraphqlOptions = FieldsOptions;
@@ -20,6 +20,6 @@ export type SummarizerGraphqlOptions = FieldsOptions;
 @Module({ providers: [resolverOf(SUMMARIES)] })
 export class SummarizerGraphqlModule {
   static forRoot(options: SummarizerGraphqlOptions = {}): DynamicModule {
-    return fieldsModule(SummarizerGraphqlModule, options);
+    return fieldsModule(SummarizerGraphqlModule, options, [SERVED_SUMMARIES]);
   }
 }

@@ -1,7 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { controllerOf } from '../../sessions/rest/make-controller.js';
 import { type RoutesOptions, routesModule } from '../../sessions/rest/session-routes.js';
-import { SUMMARIES } from '../surface/summary-operations.js';
+import { SERVED_SUMMARIES, SUMMARIES } from '../surface/summary-operations.js';
 
 /** As for `SessionsRestModule`. */
 export type SummarizerRestOptions = RoutesOptions;
@@ -21,6 +21,6 @@ export type SummarizerRestOptions = RoutesOptions;
 @Module({ controllers: [controllerOf(SUMMARIES)] })
 export class SummarizerRestModule {
   static forRoot(options: SummarizerRestOptions = {}): DynamicModule {
-    return routesModule(SummarizerRestModule, options);
+    return routesModule(SummarizerRestModule, options, [SERVED_SUMMARIES]);
   }
 }

@@ -1,7 +1,7 @@
 import { checkedLimit } from '../../sessions/domain/values/paging.js';
 import { referenceTo } from '../../sessions/domain/session/session.js';
 import { PAGE, id } from '../../sessions/surface/ids-and-pages.js';
-import { rowOf, surface } from '../../sessions/surface/operation.js';
+import { providedBy, rowOf, surface } from '../../sessions/surface/operation.js';
 import { SESSION } from '../../sessions/surface/paths.js';
 import { flag, integer, listOf, number, one, optional, shape, text } from '../../sessions/surface/shape.js';
 import { SUMMARISES } from '../../sessions/transport/request-writes.js';
@@ -122,12 +122,15 @@ const NOT_FOUND = {
     'The session has no summary; or, with the code `SESSION_NOT_FOUND`, there is no such session, or you may not see it.',
 };
 
+/** The summaries that routes and fields serve. */
+export const SERVED_SUMMARIES = providedBy('SummarizerModule', SummarizerSessionManager);
+
 const row = rowOf<{ summaries: SummarizerSessionManager }>();
 
 /** Summaries of a session: reads the current one, writes a new one, lists all. */
 export const SUMMARIES = surface({
   tag: 'summaries',
-  services: { summaries: SummarizerSessionManager },
+  services: { summaries: SERVED_SUMMARIES.provide },
   operations: {
     getSummary: row({
       summary: 'Returns the summary that readers see',
