@@ -115,9 +115,16 @@ export class ChatTurn {
   }
 }
 
-/** The chunks of a result. */
+/** The chunks of a result. A handler that answers as outside of a chat, with a response, is told what to return. */
 export function chunksOf(result: ChatResult, turn: ChatTurn): ReadableStream<UIMessageChunk> {
-  return 'toUIMessageStream' in result ? turn.stream(result) : streamOf(result);
+  if (result instanceof ReadableStream) return result;
+  const { toUIMessageStream, [Symbol.asyncIterator]: chunks } = Object(result) as Partial<
+    StreamedText & AsyncIterable<UIMessageChunk>
+  >;
+  if (typeof toUIMessageStream === 'function') return turn.stream(result as StreamedText);
+  if (typeof chunks === 'function') return streamOf(result as AsyncIterable<UIMessageChunk>);
+  const given = result instanceof Response ? 'a Response' : typeof result;
+  throw new InvalidInputError(`must be what streamText() or createUIMessageStream() returns, not ${given}`, 'answer');
 }
 
 function streamOf(

@@ -27,7 +27,7 @@ import {
   reportProblem,
   withOutcome,
 } from '../../adapter.js';
-import { type SessionKey, SessionsError, type UserKey } from '../../index.js';
+import { ConfigurationError, type SessionKey, SessionsError, type UserKey } from '../../index.js';
 import type { ChatAnswer } from './chat-answer.js';
 import type { ChatRequest } from './chat-request.js';
 import type { AnswerRequest } from './chat-options.js';
@@ -108,7 +108,7 @@ export class ChatInterceptor implements NestInterceptor {
     try {
       // Where no guard does, the access rule finds the user, whom `of` asks for.
       await access?.signIn(request);
-      const { appName, userId } = await of(request);
+      const { appName, userId } = checkedOwner(await of(request));
       key = { appName, userId, sessionId: String(request.body?.id) };
       const mayWrite = access && mayWriteBy(access, exchange, options.create ?? true);
       const asked = { ...options, mayWrite, appName, userId, request: request.body ?? {} };
@@ -146,6 +146,14 @@ function mayWriteBy(
     const { appName, userId } = key;
     await access.check({ action: 'create', target: 'sessions', appName, userId, request, write: describeWrite({}) });
   };
+}
+
+/** A user that is missing is no fault of the client: `of` found none, as where no guard signs users in. */
+function checkedOwner(owner: Partial<UserKey> | undefined): UserKey {
+  const { appName, userId } = owner ?? {};
+  if (appName !== undefined && userId !== undefined) return { appName, userId };
+  const given = owner && appName !== undefined ? 'no userId' : 'no appName';
+  throw new ConfigurationError([`AnswersChat: of returned ${given}; it must return { appName, userId }.`]);
 }
 
 /** Errors of sessions get their status; Nest knows that of its own errors only. */

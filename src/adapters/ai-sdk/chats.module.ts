@@ -35,7 +35,7 @@ const { ConfigurableModuleClass, OPTIONS_TYPE } = new ConfigurableModuleBuilder<
  * imports: [
  *   SessionsModule.forRoot({ provider: 'redis', redis: { url }, isGlobal: true }),
  *   AgentsModule.forRoot({ isGlobal: true }),
- *   ChatsModule.forRoot({ tools }),
+ *   ChatsModule.forRoot({ tools, isGlobal: true }),
  * ];
  */
 @Module({
