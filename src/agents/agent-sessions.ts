@@ -2,7 +2,7 @@ import { InvalidInputError, TurnLostError } from '../sessions/domain/errors/erro
 import { forwardedAbort } from '../sessions/domain/process/forwarded-abort.js';
 import { type SessionKey, checkedSessionKey } from '../sessions/domain/values/ids.js';
 import { assertWholeNumber } from '../sessions/domain/values/input-checks.js';
-import { requireRequest } from '../sessions/domain/values/request-fields.js';
+import { requireOptionsOf } from '../sessions/domain/values/request-fields.js';
 import { referenceTo } from '../sessions/domain/session/session.js';
 import { tracedWork } from '../sessions/tracing/trace.js';
 import type { AskEnvironment } from './ask/run-limits.js';
@@ -65,7 +65,7 @@ export class AgentSessions {
   readonly #process = new RunProcess();
 
   constructor(options: AgentSessionsOptions) {
-    this.#env = createAskEnvironment(requireRequest(options), this.#process.draining);
+    this.#env = createAskEnvironment(requireOptionsOf('AgentSessions', options, 'sessions'), this.#process.draining);
     this.#drainMs = options.drainMs ?? DEFAULT_DRAIN_MS;
   }
 

@@ -1,6 +1,6 @@
 import { InvalidInputError } from '../sessions/domain/errors/errors.js';
 import { optionalCount, optionalTimer } from '../sessions/domain/values/input-checks.js';
-import { fieldNames, refuseMisspelled, requireRequest } from '../sessions/domain/values/request-fields.js';
+import { fieldNames, refuseMisspelled, requireOptionsOf } from '../sessions/domain/values/request-fields.js';
 import { RequestHeadersError } from './headers-error.js';
 import { ProblemError } from './problem-error.js';
 import { SeenEvents } from './seen-events.js';
@@ -55,7 +55,7 @@ export class Requests {
   readonly #options: RequestsOptions;
 
   constructor(options: RequestsOptions) {
-    refuseMisspelled(requireRequest(options), OPTIONS, 'SessionsClient');
+    refuseMisspelled(requireOptionsOf('SessionsClient', options, 'url'), OPTIONS, 'SessionsClient');
     optionalCount(options.retries, 'retries');
     optionalTimer(options.timeoutMs, 'timeoutMs');
     // A path is enough in a browser.

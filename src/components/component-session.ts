@@ -11,7 +11,7 @@ import { InvalidInputError } from '../sessions/domain/errors/errors.js';
 import { checkOptions } from '../sessions/domain/values/given-options.js';
 import { type SessionKey, checkedSessionKey } from '../sessions/domain/values/ids.js';
 import { assertWholeNumber, checkSetting, optionalCount } from '../sessions/domain/values/input-checks.js';
-import { assertFieldNames, requireRequest } from '../sessions/domain/values/request-fields.js';
+import { assertFieldNames, requireOptionsOf, requireRequest } from '../sessions/domain/values/request-fields.js';
 import { type JsonLimits, jsonCopyOf } from '../sessions/domain/values/json-value.js';
 import { eraseComponents } from '../sessions/operations/erase-user.js';
 import { environmentBehind } from '../sessions/service-environment.js';
@@ -83,7 +83,7 @@ export class ComponentSession {
   readonly #isOurs: boolean;
 
   constructor(options: ComponentSessionOptions) {
-    requireRequest(options);
+    requireOptionsOf('ComponentSession', options, 'sessions');
     const { store, ttlMs } = isBehindService(options) ? behindService(options) : checkedStore(options);
     this.#store = store;
     this.#ttlMs = ttlMs || undefined;

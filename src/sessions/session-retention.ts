@@ -2,7 +2,7 @@ import { ConfigurationError } from '../config/configuration-error.js';
 import { type EventKind, RETENTION, type RetentionRule, type RetentionSettings } from '../config/retention-settings.js';
 import { checkOptionNames } from '../config/option-checks.js';
 import { describeSettingProblem } from '../config/setting.js';
-import { requireRequest } from './domain/values/request-fields.js';
+import { requireOptionsOf } from './domain/values/request-fields.js';
 import {
   type RetentionPolicy,
   SessionHeldError,
@@ -70,7 +70,11 @@ export class SessionRetention {
   readonly #settings: RetentionSettings;
 
   constructor(options: SessionRetentionOptions) {
-    checkOptionNames(requireRequest(options), { sessions: true, rules: true, hold: true });
+    checkOptionNames(requireOptionsOf('SessionRetention', options, 'sessions, rules'), {
+      sessions: true,
+      rules: true,
+      hold: true,
+    });
     const { sessions, ...settings } = options;
     const problem = describeSettingProblem('retention', { kind: RETENTION }, settings);
     if (problem !== undefined) throw new ConfigurationError([problem]);

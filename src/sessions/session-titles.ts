@@ -5,7 +5,7 @@ import { isByUser, isFinalResponse, isRewind, isSummary } from './domain/event/e
 import { forwardedAbort } from './domain/process/forwarded-abort.js';
 import { type SessionKey, sessionNameOf } from './domain/values/ids.js';
 import { checkOptions } from './domain/values/given-options.js';
-import { requireRequest } from './domain/values/request-fields.js';
+import { requireOptionsOf } from './domain/values/request-fields.js';
 import { RESERVED } from './domain/values/reserved-words.js';
 import type { Session } from './domain/session/session.js';
 import { withLease } from './leases/with-lease.js';
@@ -66,7 +66,9 @@ export class SessionTitles {
   readonly #leases: LeaseStore;
 
   constructor(private readonly options: SessionTitlesOptions) {
-    this.#leases = environmentBehind(requireRequest(options).sessions).storage.leases;
+    this.#leases = environmentBehind(
+      requireOptionsOf('SessionTitles', options, 'sessions, titler').sessions,
+    ).storage.leases;
     checkOptions('SessionTitles', options, { sessions: 'object', titler: 'object', timeoutMs: 'count?' });
   }
 

@@ -8,7 +8,7 @@ import { type SessionKey, checkedSessionKey, nameProblem } from '../sessions/dom
 import { readableEvent } from '../sessions/domain/stored/damaged-event.js';
 import { loggedEvent } from '../sessions/domain/stored/stored-json.js';
 import { optionalCount } from '../sessions/domain/values/input-checks.js';
-import { fieldNames, requestCheck, requireRequest } from '../sessions/domain/values/request-fields.js';
+import { fieldNames, requestCheck, requireOptionsOf } from '../sessions/domain/values/request-fields.js';
 import { type SessionReference, referencedKey } from '../sessions/domain/session/session.js';
 import { toErrorMessage } from '../sessions/domain/errors/thrown-text.js';
 import { environmentBehind } from '../sessions/service-environment.js';
@@ -132,7 +132,7 @@ export class SummarizerSessionManager {
   #failed = 0;
 
   constructor(dependencies: SummarizerDependencies, options?: SummarizerOptions) {
-    checkOptionNames(requireRequest(dependencies), { sessions: true });
+    checkOptionNames(requireOptionsOf('SummarizerSessionManager', dependencies, 'sessions'), { sessions: true });
     const { sessions } = dependencies;
     const { storage } = environmentBehind(sessions);
     const { prompt, segmentPrompt = DEFAULT_SEGMENT_PROMPT, ...checked } = checkedOptions(options);

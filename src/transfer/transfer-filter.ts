@@ -5,7 +5,7 @@ import type { TransferFilter } from './transfer-records.js';
 
 /** Refuses unknown fields and invalid ids, and a user without an app. */
 export function checkedFilter(filter: TransferFilter = {}): TransferFilter {
-  assertFieldNames(requireRequest(filter), { appName: true, userId: true, sessionId: true });
+  assertFieldNames(requireRequest(filter, 'filter'), { appName: true, userId: true, sessionId: true });
   const { appName, userId, sessionId } = filter;
   if (userId !== undefined && appName === undefined) throw new InvalidInputError('needs an appName', 'userId');
   if (sessionId !== undefined && userId === undefined) throw new InvalidInputError('needs a userId', 'sessionId');

@@ -39,21 +39,21 @@ const BAD = { kind: oneOf('fail', 'skip') };
 
 /** A misspelled `dryRun` would write, and a misspelled filter take data of all apps. */
 export function checkedExport(options: ExportOptions): ExportOptions {
-  assertFieldNames(requireRequest(options), { filter: true, components: true, onSkipped: true });
+  assertFieldNames(requireRequest(options, 'options', 'filter'), { filter: true, components: true, onSkipped: true });
   assertComponentStores(options);
   return options;
 }
 
 /** The same for an erasure. */
 export function checkedErasure(options: EraseUserOptions): EraseUserOptions {
-  assertFieldNames(requireRequest(options), { components: true });
+  assertFieldNames(requireRequest(options, 'options', 'components'), { components: true });
   assertComponentStores(options);
   return options;
 }
 
 /** The same for an import. */
 export function checkedImport(options: ImportOptions): ImportOptions {
-  assertFieldNames(requireRequest(options), {
+  assertFieldNames(requireRequest(options, 'options', 'filter'), {
     filter: true,
     dryRun: true,
     onConflict: true,
@@ -75,7 +75,7 @@ export function checkedImport(options: ImportOptions): ImportOptions {
 
 /** The same for a comparison. */
 export function checkedVerify(options: VerifyOptions): VerifyOptions {
-  assertFieldNames(requireRequest(options), { filter: true, components: true, shared: true });
+  assertFieldNames(requireRequest(options, 'options', 'filter'), { filter: true, components: true, shared: true });
   assertPlace(options);
   return options;
 }

@@ -325,4 +325,15 @@ describe('Options', () => {
 
     expect(make).toThrow(`${name}: must be a whole number ${range}`);
   });
+
+  it.each([
+    ['AgentSessions', (options: never) => new agents.AgentSessions(options)],
+    ['ComponentSession', (options: never) => new components.ComponentSession(options)],
+    ['SessionsClient', (options: never) => new client.SessionsClient(options)],
+    ['SessionRetention', (options: never) => new main.SessionRetention(options)],
+    ['SessionTitles', (options: never) => new main.SessionTitles(options)],
+    ['SummarizerSessionManager', (options: never) => new summarizer.SummarizerSessionManager(options, {})],
+  ])('of %s are named if they are missing', (name, make) => {
+    expect(() => make(undefined as never)).toThrow(`options of ${name}: must be an object, such as {`);
+  });
 });

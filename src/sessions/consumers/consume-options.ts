@@ -74,7 +74,7 @@ const OPTIONS: Readonly<Record<keyof ConsumeOptions, unknown>> = {
 };
 
 export function checkedConsumeOptions(options: ConsumeOptions): CheckedConsumeOptions {
-  const { name, apps, from = 'now', handler } = requireRequest(options);
+  const { name, apps, from = 'now', handler } = requireRequest(options, 'consumer', 'name, handler');
   checkOptionNames(options, OPTIONS);
   assertId(name, 'name');
   if (apps !== undefined) {

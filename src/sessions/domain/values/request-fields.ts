@@ -3,9 +3,18 @@ import { InvalidInputError } from '../errors/errors.js';
 import { noted } from '../errors/nested-failures.js';
 
 /** Returns the request; refuses a call without one, which plain JavaScript allows. */
-export function requireRequest<Request extends object>(request: Request): Request {
+export function requireRequest<Request extends object>(
+  request: Request,
+  path = 'request',
+  example = 'appName, userId, sessionId',
+): Request {
   if (typeof request === 'object' && request !== null) return request;
-  throw new InvalidInputError('must be an object, such as { appName, userId, sessionId }', 'request');
+  throw new InvalidInputError(`must be an object, such as { ${example} }`, path);
+}
+
+/** The same for the options of a class. */
+export function requireOptionsOf<Options extends object>(owner: string, options: Options, example: string): Options {
+  return requireRequest(options, `options of ${owner}`, example);
 }
 
 /** Refuses fields that would have no effect, such as a misspelled one. */
